@@ -28,7 +28,8 @@ from exacell.emulator import control, fault_control
 from exacell.emulator.store import rack_files
 from exacell.errors import EmulatorError
 from exacell.journal.actor import alive
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Entry
 
 FAKED = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 """Lets a process see another time of day. Source: libfaketime's README."""
@@ -189,8 +190,8 @@ class ChaosRack:
     def end_guardians(self) -> None:
         """End the guardians that changes have left."""
         for entry in self.journal.entries(rack="t1"):
-            if entry.kind == "guardian" and alive(entry.body):
-                os.kill(int(entry.body["pid"]), signal.SIGKILL)
+            if entry.kind == "guardian" and alive(entry.who):
+                os.kill(int(entry.who.pid), signal.SIGKILL)
 
     # -- the rack --------------------------------------------------------------------------------------------------
 

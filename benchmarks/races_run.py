@@ -19,7 +19,8 @@ from races_rack import LOSING, RacesRack, Told
 from races_verbs import RACKS, VERBS, Script, Verb, draw
 
 from exacell.change.following import PATIENT
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Entry
 
 PATIENCE = PATIENT + 40.0
 """Seconds within which a process has to end: exacell gives what has become hopeless a minute."""

@@ -22,7 +22,6 @@ from exacell.plan.asmfacts import (
 )
 from exacell.plan.asmsize import SIZES_SCRIPT, Told, read_sizes
 from exacell.transport.base import Judgement, Ours, Pair, Reply, Request, Role, State, Transport
-from exacell.transport.capabilities import capabilities_of
 
 
 class AsmClient:
@@ -116,7 +115,7 @@ class AsmClient:
     @property
     def pairs(self) -> bool:
         """Whether a statement can go upon a look by the same SQL*Plus."""
-        return capabilities_of(self._transport).pairs
+        return self._transport.capabilities.pairs
 
     def send_upon(
         self,

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TextIO
 
 from exacell.cellcli.secrets import holds_secret
+from exacell.change.leftbehind import left_behind
 from exacell.context import Context
 from exacell.errors import ExacellError, ExitCode, StatementError
 from exacell.language.argv import argv_line
@@ -45,23 +46,23 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
     if statements and not line.value("file") and any(holds_secret(text) for text in statements):
         console.tell(_SEEN, "warning")
     ctx = open_context(options_of(line), console)
-    ctx.more_to_come = statements is None or len(statements) > 1
+    ctx.services.more_to_come = statements is None or len(statements) > 1
     try:
         gc.enable()
         runner = Runner(ctx, console, flags=line.flags, header="no-header" not in line.switches)
         runner.typed = bool(line.words or line.value("execute"))
-        ctx.run_nested = lambda text: _nested(ctx, runner, text)
+        ctx.services.run_nested = lambda text: _nested(ctx, runner, text)
         try:
             if statements is None:
                 return interact(ctx, runner)
             if [text.strip().lower() for text in statements] != ["pending"]:  # Which says the same.
-                for warning in ctx.pending(warn=True):
+                for warning in left_behind(ctx, warn=True):
                     console.tell(warning, "warning")
             return runner.run_statements(statements, shell=_whole_line(line))
         except SessionExit:
-            return ExitCode.INTERRUPTED if ctx.told_to_end else worst(runner.codes)
+            return ExitCode.INTERRUPTED if ctx.session.told_to_end else worst(runner.codes)
     finally:
-        ctx.close()
+        ctx.services.close()
 
 
 class _WrongStatement(Exception):

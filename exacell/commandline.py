@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from exacell.language.formats import check_format
 from exacell.opening import open_context, options_of
 from exacell.options import CommandLine
 from exacell.output.failing import bug_in_thread
@@ -20,8 +21,6 @@ def carry_out(line: CommandLine) -> int:
     if threading.excepthook is threading.__excepthook__:
         threading.excepthook = bug_in_thread
     if line.value("format"):
-        from exacell.output.render import check_format
-
         check_format(line.value("format"))
     console = TerminalConsole(quiet="quiet" in line.switches)
     if line.has_statements or not at_prompt():
@@ -31,8 +30,8 @@ def carry_out(line: CommandLine) -> int:
     from exacell.repl.app import run  # What runs statements is loaded when one is entered.
 
     ctx = open_context(options_of(line), console)
-    ctx.more_to_come = True
+    ctx.services.more_to_come = True
     try:
         return run(ctx, console)
     finally:
-        ctx.close()
+        ctx.services.close()

@@ -18,12 +18,11 @@ from exacell.cellset import CellSet
 from exacell.core.trust import Group, group_number, refuse_untrusted
 from exacell.errors import ConfigError, why_unreadable
 from exacell.groupfile import read_cellip, read_group_file
+from exacell.language.formats import FORMATS
 from exacell.paths import Home
 from exacell.reach import AUTO, TRANSPORTS, Reach, read_reach
 from exacell.toml_table import TomlTable, parse_toml
 from exacell.values import dataclass
-
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 
 _RACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SID_NUMBER = re.compile(r"(\D+)(\d+)")

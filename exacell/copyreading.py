@@ -9,6 +9,7 @@ from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import Record, read_xml_documents
 from exacell.driftfacts import read_all
 from exacell.errors import RefusedError
+from exacell.factreading import read_facts as fresh_facts
 from exacell.fleet import Answer
 from exacell.plan import copying
 from exacell.plan import facts as f
@@ -97,7 +98,7 @@ def likeness_of(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, 
         RefusedError: a cell gave no answer.
     """
     rack = ctx.need_rack()
-    facts = ctx.facts(f.DATABASE, f.FLASH_METRICS, cells=rack.cells)
+    facts = fresh_facts(ctx, f.DATABASE, f.FLASH_METRICS, cells=rack.cells)
     asm = ctx.asm().facts() if rack.asm else None
     databases = {name.rsplit(".", 1)[-1].upper() for fact in facts.values() for name in fact.databases}
     databases |= {client.upper() for group in (asm.groups if asm else ()) for client in group.clients}

@@ -50,7 +50,7 @@ def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
         pressed += 1
         if pressed > 1:
             raise KeyboardInterrupt
-        ctx.interrupt()
+        ctx.session.interrupted.set()
         # In the middle of the writing of another line, which a slow terminal keeps waiting, no line can be written.
         with suppress(RuntimeError):
             console.tell(f"stopping: {_STOPPING} (Ctrl-C again detaches)", "warning")
@@ -72,16 +72,16 @@ def ending_well(ctx: Context, console: Talk) -> Iterator[None]:
     No signal changes its meaning where somebody else decides it (nohup), nor outside of the main thread.
     """
     with console.unhindered():
-        if threading.current_thread() is not threading.main_thread() or ctx.told_to_end:
+        if threading.current_thread() is not threading.main_thread() or ctx.session.told_to_end:
             yield
             return
 
         def on_end(number: int, frame: FrameType | None) -> None:
-            again = ctx.told_to_end
+            again = ctx.session.told_to_end
             if number == signal.SIGTERM:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            ctx.told_to_end = console.ending = True
-            ctx.interrupt()
+            ctx.session.told_to_end = console.ending = True
+            ctx.session.interrupted.set()
             if number == signal.SIGTERM or not again:
                 kills = " (again: at once)" if number == signal.SIGTERM else ""
                 with suppress(RuntimeError):  # As for Ctrl-C.
@@ -95,5 +95,5 @@ def ending_well(ctx: Context, console: Talk) -> Iterator[None]:
         finally:
             for number in ours:
                 # The shell's SIGHUP may come behind the kernel's, when the change has just ended: it must not hide the exit code.
-                if number != signal.SIGHUP or not ctx.told_to_end:
+                if number != signal.SIGHUP or not ctx.session.told_to_end:
                     signal.signal(number, signal.SIG_DFL)

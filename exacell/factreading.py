@@ -19,7 +19,6 @@ from exacell.plan import facts as f
 from exacell.plan.asmgone import headers_over
 from exacell.plan.asmsize import sizes_over
 from exacell.plan.guard_stopped import STOPPED_FACTS, may_be_stopped
-from exacell.plan.saved import moved
 from exacell.units import and_more
 
 if TYPE_CHECKING:
@@ -108,15 +107,16 @@ def _may_be_patched(fleet: Fleet, cell: str, found: Mapping[str, f.CellFacts], b
     return bool(release) and release != fleet.releases([cell]).get(cell, release)
 
 
-def read_facts(ctx: Context, statements: Sequence[str], cells: Sequence[str]) -> dict[str, f.CellFacts]:
-    """Return the facts that LIST statements tell of ``cells``, in that order, and keep them for saved plans.
+def read_facts(ctx: Context, *statements: str, cells: Sequence[str] = ()) -> dict[str, f.CellFacts]:
+    """Return the fresh facts that LIST statements tell of ``cells``, of every selected cell when none is named, in order.
 
-    While one is applied it is kept, too, what of them has moved.
+    While a kept plan is applied, it is noted what of them has moved.
 
     Raises:
         RefusedError: a cell gave no answer, since a plan needs them all.
         InterruptedByUserError: somebody interrupted, and a cell kept silent.
     """
+    cells = tuple(cells) or ctx.cells()
     if not statements:
         return {cell: f.CellFacts(cell=cell) for cell in cells}
     found, bad = _gathered(ctx, statements, cells)
@@ -125,14 +125,14 @@ def read_facts(ctx: Context, statements: Sequence[str], cells: Sequence[str]) ->
         problems = [f"{cell}: {problem_of(bad[cell])}" for cell in cells if cell in bad]
         raise RefusedError(
             f"{problems[0]}{and_more(len(problems))}; nothing was sent",
-            hint=ctx.not_running(problems)
+            hint=ctx.session.not_running(problems)
             or _stopped(ctx, [cell for cell in cells if cell in bad and bad[cell].state not in MUTE])
             or _left_out([cell for cell in cells if cell not in bad]),
         )
-    ctx.last_facts = {cell: found[cell] for cell in cells}
-    if ctx.expected is not None:
-        ctx.moved = ctx.moved or moved(ctx.expected, ctx.last_facts)
-    return ctx.last_facts
+    facts = {cell: found[cell] for cell in cells}
+    if ctx.request.expected is not None:
+        ctx.request.expected.judge(facts)
+    return facts
 
 
 def _gathered(

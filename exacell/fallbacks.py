@@ -22,12 +22,11 @@ class Fallbacks:
 
     def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
         """Say which cells took no login for reads, and which take a start of CellCLI for each read; each cell once."""
-        fallback: frozenset[str] = getattr(transport, "read_fallback", frozenset())
-        new = fallback - self._logins
+        new = transport.read_fallback - self._logins
         if new:
             self._logins |= new
             console.say(f"{fold(new)}: {rack.read_user} can't log in; reads run as {rack.write_user} with cellcli -m")
-        single: dict[str, str] = getattr(transport, "single_reads", {})
+        single = transport.single_reads
         for reason in dict.fromkeys(single.values()):
             cells = [cell for cell, why in single.items() if why == reason and cell not in self._single]
             if cells:

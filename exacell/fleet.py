@@ -149,7 +149,7 @@ class Fleet:
         return [
             cell
             for cell in cells
-            if cell in hung or cell not in self._releases or self._life(cell) != self._lives.get(cell)
+            if cell in hung or cell not in self._releases or self.transport.lives(cell) != self._lives.get(cell)
         ]
 
     def releases(
@@ -216,12 +216,7 @@ class Fleet:
         if rows and not reply_errors(reply.stdout):
             with self._lock:
                 self._releases[reply.target] = rows[0].get("releaseVersion", "")
-                self._lives[reply.target] = self._life(reply.target)
-
-    def _life(self, cell: str) -> int:
-        """Return how often the transport has connected to a cell to read; 0 where it does not say."""
-        lives = getattr(self.transport, "lives", None)
-        return int(lives(cell)) if callable(lives) else 0
+                self._lives[reply.target] = self.transport.lives(reply.target)
 
     def forget(self, cells: Sequence[str] | None = None) -> None:
         """Forget what was learned about the releases of all cells, or of these."""
@@ -373,7 +368,7 @@ class Fleet:
         login: str | None = None,
         on_reply: ReplyHandler | None = None,
     ) -> FleetResult:
-        """Send each cell its statement upon a look at it by the same CellCLI; see :mod:`exacell.transport.paired`.
+        """Send each cell its statement upon a look at it by the same CellCLI; see :mod:`exacell.transport.exchange`.
 
         Args:
             ours: asked right before each statement leaves.

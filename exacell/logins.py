@@ -53,10 +53,9 @@ def refuse_writer(ctx: Context, cells: Sequence[str], login: str = "") -> None:
         hint += f", write_user= in the rack's file for good ({rack.source or rack.name})"
     if user in READERS:
         raise RefusedError(f"writes would log in as {user}, which may only read; nothing was sent", hint=hint)
-    logins = getattr(ctx.transport, "logins", None) if user == rack.write_user else None
-    if logins is None and not hasattr(ctx.transport, "capabilities"):
-        return
-    tried = logins(cells, Role.WRITE) if logins is not None else _reading_as_writer(ctx, cells, user)
+    tried = ctx.transport.logins(cells, Role.WRITE) if user == rack.write_user else None
+    if tried is None:
+        tried = _reading_as_writer(ctx, cells, user)
     # Whom the cell's own programs answer, if only that its services are down, did get in.
     problems = [reply for reply in tried.problems if not reply.stdout.startswith("CELL-")]
     if problems:

@@ -55,8 +55,7 @@ class Looking(Background, Generic[T]):
         wake: Callable[[], None],
     ) -> None:
         super().__init__()
-        self._ctx = ctx.aside(ctx.fleet)
-        self._ctx.console = SilentConsole()
+        self._ctx = ctx.aside(ctx.fleet, console=SilentConsole())
         self._cells = ctx.cells()
         self._statement, self._every, self._made, self._wake = statement, every, made, wake
         self._due = dict.fromkeys(self._cells, 0.0)
@@ -72,7 +71,7 @@ class Looking(Background, Generic[T]):
     def stop(self) -> None:
         """Ask no more; a cell that has not answered is left to itself."""
         self._stop.set()
-        self._ctx.interrupt()
+        self._ctx.session.interrupted.set()
 
     def pause(self, paused: bool) -> None:
         """Ask no more until it is told to go on."""

@@ -61,12 +61,12 @@ class Opened:
                 if self._given is not None:
                     self._transport = self._given
                 else:
-                    from exacell.transport.choice import make_transport
+                    from exacell.transport.factory import make_transport
 
                     self._transport = make_transport(rack, settings)
             self._patience = rack.command_timeout or settings.timeout
             self._transport.read_only = read_only
-            if more_to_come and hasattr(self._transport, "expects_more"):
+            if more_to_come:
                 self._transport.expects_more = True
             return self._transport
 
@@ -82,11 +82,10 @@ class Opened:
     def asm(self, cluster: AsmConfig, transport: Transport, console: Console) -> AsmClient:
         """Return an ASM cluster to ask; says once when it is reached another way than the cells."""
         from exacell.asm import AsmClient
-        from exacell.transport.capabilities import capabilities_of
 
         with self._lock:
             if cluster.name not in self._asm:
-                able = capabilities_of(transport)
+                able = transport.capabilities
                 if not able.nodes:
                     console.say(f"{able.name} reaches cells only: the ASM cluster {cluster.name} is asked over ssh")
                 self._asm[cluster.name] = AsmClient(transport, cluster)

@@ -36,7 +36,7 @@ def open_context(options: Options, console: Console, *, env: Mapping[str, str] |
     home = Home.from_env(variables)
     context = Context(home=home, config=load(home, variables), console=console, options=options, env=variables)
     if options.rack or options.cells or options.group_file or variables.get("EXACELL_RACK"):
-        context.choose_rack()
+        context.session.choose_rack()
     return context
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
 from exacell.errors import StatementError
+from exacell.language.formats import FORMATS
+from exacell.language.text import takes_all_words
 from exacell.values import dataclass
 
 
@@ -27,7 +30,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="monitor", short="m", help="read only, whatever the statement"),
     Option(name="dry-run", short="n", help="show the plan only"),
     Option(name="yes", short="y", help="answer yes; never accepts loss of data"),
-    Option(name="format", short="o", value="FORMAT", help="table json jsonl csv tsv yaml md raw"),
+    Option(name="format", short="o", value="FORMAT", help=" ".join(FORMATS)),
     Option(name="execute", short="e", value="STATEMENTS", help='run "statement; statement"'),
     Option(name="file", short="f", value="FILE", help="run the statements of FILE (- is standard input)"),
     Option(name="ssh-config", value="FILE", help="instead of ~/.ssh/config"),
@@ -110,8 +113,6 @@ class _Reader:
 
     def behind(self) -> list[str]:
         """Return the statement's words without the options that stand among or behind them."""
-        from exacell.language.text import takes_all_words
-
         given = self.values.get("execute", "")
         if self._ended or takes_all_words(" ".join([given, *self.rest] if given else self.rest)):
             return self.rest
@@ -211,7 +212,6 @@ def usage() -> str:
             name = f"{short}--{option.name}" + (f" {option.value}" if option.value else "")
             lines.append(f"  {name:<24} {option.help}")
     verbs = sorted({words[0] for words in commands()})
-    import textwrap
 
     lines += textwrap.wrap(
         "own statements: " + " ".join(verbs), 79, initial_indent="", subsequent_indent="  ", break_on_hyphens=False

@@ -20,18 +20,19 @@ from exacell.largelist import lines_of, rows_of, taken_in, wrong_with, xml_rows
 from exacell.output.apart import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.transport.base import FleetResult, Reply, Role, State
-from exacell.transport.capabilities import capabilities_of, refuse_statement
+from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.line import Line
+    from exacell.plan.planned import Planned
 
 AS_PRINTED = ("table", "raw")
 """Output formats that show what the cells printed; the others get typed values."""
 
 
-def pass_through(ctx: Context, line: Line) -> Result:
-    """Return what the selected cells answer to a CellCLI statement; a changing one is planned and guarded first.
+def pass_through(ctx: Context, line: Line) -> Result | Planned:
+    """Return what the selected cells answer to a CellCLI statement, of a changing one the guarded plan.
 
     Raises:
         RefusedError: a guard forbids it; nothing was sent.
@@ -44,9 +45,9 @@ def pass_through(ctx: Context, line: Line) -> Result:
         return _list(ctx, statement, form, seconds, compared=bool(line.flags.get("diff")))
     if isinstance(statement, Describe):
         return _describe(ctx, statement, seconds)
-    from exacell.change.typed import change_typed  # A read needs none of it, which takes as long as a cell to answer.
+    from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
 
-    return change_typed(ctx, line)
+    return plan_typed(ctx, line)
 
 
 def _ask(
@@ -67,7 +68,7 @@ def _ask(
     good: dict[str, Reply] = {}
     problems: list[str] = []
     # LIST DIAGPACK prints bare names.
-    indents = capabilities_of(ctx.transport).indents and statement.object != "DIAGPACK"
+    indents = ctx.transport.capabilities.indents and statement.object != "DIAGPACK"
     prints = always_prints(statement)
     for reply in replies:
         found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
@@ -116,9 +117,9 @@ def _may_be_empty(statement: List | Describe) -> bool:
 def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
     kind = find_object(statement.object)
     assert kind is not None
-    refuse_statement(capabilities_of(ctx.transport), render(statement))
+    refuse_statement(ctx.transport.capabilities, render(statement))
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
-    stripped = not capabilities_of(ctx.transport).indents  # only XML survives a dcli that takes blanks away
+    stripped = not ctx.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
     if precise or ((statement.all_attributes or stripped) and form != "raw"):
         return _list_xml(ctx, statement, kind, form)
     # Alerts of several lines are told apart in the whole text.

@@ -18,13 +18,16 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.ownname import for_cell
 from exacell.cellset import fold
+from exacell.change.leftbehind import left_behind
 from exacell.copyreading import likeness_of, read_facts, read_objects
 from exacell.driftfacts import read_groups
 from exacell.errors import RefusedError
 from exacell.output.result import Column, Result
 from exacell.plan.copying import unlike
 from exacell.plan.drift import Difference, Facts, from_baseline
+from exacell.session.execute import execute
 from exacell.units import counted, format_size
+from exacell.wherecells import use_cells
 
 if TYPE_CHECKING:
     from exacell.console import Console
@@ -55,9 +58,9 @@ def rehearse(ctx: Context, line: Line) -> Result:
             raise RefusedError(f"rehearse: the copy does not answer: {problems[0]}")
         for said in unlike(here, read_objects(copy, rack.cells), groups, before):
             ctx.console.say(said)
-        result = copy.execute(line)
+        result = execute(copy, line)
         after, problems = read_facts(copy)
-        left = copy.pending()
+        left = left_behind(copy)
     rows = told(before, after)
     columns = [Column(name) for name in ("cell", "object", "name", "attribute", "before", "after")]
 
@@ -187,7 +190,7 @@ def _copy(ctx: Context, likeness: Mapping[str, Any]) -> Iterator[Context]:
             try:
                 session.connect(name)
                 made = session.need_rack()
-                session.rack = replace(
+                session.session.rack = replace(
                     made,
                     asm=MappingProxyType(
                         {key: replace(only, name=key) for key in rack.asm for only in made.asm.values()}
@@ -196,13 +199,13 @@ def _copy(ctx: Context, likeness: Mapping[str, Any]) -> Iterator[Context]:
                     groups=rack.groups,
                     production=rack.production,
                 )
-                session.read_only = False
-                session.settings = ctx.settings
-                session.interrupted = ctx.interrupted
-                session.use(",".join(ctx.cells()))
+                session.session.read_only = False
+                session.session.settings = ctx.settings
+                session.session.interrupted = ctx.interrupted
+                use_cells(session, ",".join(ctx.cells()))
                 yield session
             finally:
-                session.close()
+                session.services.close()
 
 
 class _Rehearsing:

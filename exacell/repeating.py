@@ -41,8 +41,7 @@ class _Asked:
 
     def __init__(self, ctx: Context, line: Line, answer: Answering) -> None:
         self._recording = Recording(ctx.fleet)
-        self._own = ctx.aside(self._recording)
-        self._own.console = SilentConsole()
+        self._own = ctx.aside(self._recording, console=SilentConsole())
         self._line, self._answer = line, answer
         self._result: Result | None = None
         self._error: BaseException | None = None
@@ -87,7 +86,7 @@ class _Asked:
 
     def give_up(self) -> None:
         """Ask no more cells."""
-        self._own.interrupt()
+        self._own.session.interrupted.set()
 
 
 class Repeating:

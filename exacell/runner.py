@@ -23,6 +23,7 @@ from exacell.cellcli.reply import errors
 from exacell.cellcli.rows import ByBlocks
 from exacell.ending import ending_well, interruptible
 from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, StatementError
+from exacell.language.formats import check_format
 from exacell.language.given import with_flags
 from exacell.language.line import Line, carried_by, parse_line
 from exacell.language.registry import Effect
@@ -33,12 +34,13 @@ from exacell.output.differing import difference_of
 from exacell.output.faults import error_lines
 from exacell.output.folding import MASK, brief_problems
 from exacell.output.pager import OFF, page, page_by_command, wants_pager
-from exacell.output.render import check_format, lines, render
+from exacell.output.render import lines, render
 from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.scripts import script_at
+from exacell.session.execute import execute
 from exacell.signals import ScriptRequested, SessionExit
 from exacell.transport.base import State
 
@@ -75,7 +77,7 @@ class Runner:
         header: bool = True,
     ) -> None:
         self.ctx = ctx
-        ctx.while_changing = lambda: ending_well(ctx, console)
+        ctx.services.while_changing = lambda: ending_well(ctx, console)
         self.console = console
         self.out = out if out is not None else sys.stdout
         self.prefix = prefix
@@ -131,9 +133,9 @@ class Runner:
         code = self._run(line, text, execute)
         if self.ctx.settings.timing == "on":
             self.console.tell(f"elapsed {monotonic() - began:.2f}s", "dim")
-        if self.ctx.told_to_end or self._unread:
+        if self.ctx.session.told_to_end or self._unread:
             raise SessionExit
-        for said in self.ctx.companion(line, code):
+        for said in self.ctx.services.companion(line, code):
             self.console.tell(said, "title")
         return code
 
@@ -267,14 +269,14 @@ class Runner:
         """Carry a line out; while a reading one waits for cells, a terminal is told for which."""
         streams = line.call is not None and line.call.command.streams
         if line.effect is not Effect.READ or streams or not self.console.live or self.ctx.rack is None:
-            return self.ctx.execute(line)
+            return execute(self.ctx, line)
 
         at_once = self._shows_at_once(line)
         recording = Recording(self.ctx.fleet, self._show_raw if at_once else None)
         beside = self.ctx.aside(recording, same_interruption=True)
         try:
             with told_while_waiting(recording, self.console.waiting):
-                result = beside.execute(line)
+                result = execute(beside, line)
                 return dataclasses.replace(result, raw=(), pieces=(), data=False) if at_once else result
         finally:
             self.ctx.selection.take_over(beside.selection)
@@ -435,7 +437,7 @@ class Runner:
         """Show a result that is longer than the terminal a screen at a time, and return whether ``{cell}`` is in it; None
         where it was not shown."""
         setting = self.ctx.settings.pager
-        if not self.pages or setting in OFF or self.ctx.told_to_end:
+        if not self.pages or setting in OFF or self.ctx.session.told_to_end:
             return None
         found = lines(result, format_name, width=width, color=color, header=self._header)
         if isinstance(result.records, ByBlocks) or result.pieces:

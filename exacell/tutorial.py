@@ -7,6 +7,7 @@ on disk, so that quitting loses nothing.
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -230,7 +231,6 @@ class Tutorial:
                 "That was the tutorial. Go on with: help safety, recipes, top, help docs",
                 "tutorial restart begins anew.",
             ]
-        import textwrap
 
         step = STEPS[self.place]
         return [

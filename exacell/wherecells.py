@@ -4,13 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.condition import Condition, parse_condition
+from exacell.cellcli.condition import Condition, is_condition, parse_condition
 from exacell.cellcli.ownname import for_cell
 from exacell.cellset import CellSet, fold
 from exacell.errors import CellSetError, RefusedError
 
 if TYPE_CHECKING:
     from exacell.context import Context
+
+
+def use_cells(ctx: Context, text: str) -> CellSet:
+    """Select cells for the statements to come; see :meth:`Selection.use`. ``where …`` is judged by a fresh reading."""
+    ctx.need_rack()
+    bare = text.strip().removeprefix("(").removesuffix(")").strip()
+    return ctx.selection.use(cells_of(ctx, bare, strict=False) if is_condition(bare) else text)
+
+
+def cells_of(ctx: Context, text: str, *, strict: bool) -> str:
+    """Return a cell set as it is, a condition as the list of the cells for which it holds; see :func:`cells_where`."""
+    return ",".join(cells_where(ctx, text, strict=strict)) if is_condition(text) else text
 
 
 def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:

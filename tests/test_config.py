@@ -369,10 +369,10 @@ def test_a_session_on_a_rack_that_was_made_anew_is_told_the_way(home: Home) -> N
     ctx.connect("t1")
     refused = ["exa1cel01: 127.0.0.1 port 4001 refused the connection: sshd does not run there"]
     stopped = "t1 is an emulated rack and does not run: exacell emulator start t1"
-    assert (ctx.not_running(refused), ctx.not_running(["exa1cel01: no answer"])) == (stopped, "")
+    assert (ctx.session.not_running(refused), ctx.session.not_running(["exa1cel01: no answer"])) == (stopped, "")
     put(ports, "Host exa1cel01\n Port 4002\n")
-    assert ctx.not_running(refused).endswith("at other ports: connect t1")
+    assert ctx.session.not_running(refused).endswith("at other ports: connect t1")
     ctx.connect("t1")
-    assert ctx.not_running(refused) == stopped
+    assert ctx.session.not_running(refused) == stopped
     ports.unlink()
-    assert ctx.not_running(refused) == stopped and ctx.not_running([]) == ""
+    assert ctx.session.not_running(refused) == stopped and ctx.session.not_running([]) == ""

@@ -12,7 +12,8 @@ from exacell.cellcli.statement import parse, render
 from exacell.change.carrying import refuse_plan
 from exacell.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
-from exacell.transport.capabilities import DCLI, EXACLI, SSH, Capabilities
+from exacell.transport.base import Capabilities
+from exacell.transport.capabilities import DCLI, EXACLI, SSH
 from exacell.vault import hide, refuse_forgotten, reveal
 
 STATEMENTS = (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from exacell.cellcli.secrets import holds_secret
 from exacell.errors import RefusedError
 from exacell.plan.ageing import ages
-from exacell.transport.capabilities import Capabilities
+from exacell.transport.base import Capabilities
 from exacell.vault import refuse_forgotten
 
 if TYPE_CHECKING:

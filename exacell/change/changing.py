@@ -6,7 +6,7 @@ be gone round.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,8 +26,10 @@ from exacell.change.outcomes import (
     planned_records,
 )
 from exacell.change.pending import pending
-from exacell.change.racklock import LockedError
+from exacell.change.racklock import LockedError, lock_of
 from exacell.change.running import Outcome, Report
+from exacell.change.sentry import spawn
+from exacell.change.settling import inverse_of
 from exacell.change.waves import rolled
 from exacell.errors import ExitCode, JournalError, RefusedError
 from exacell.logins import refuse_login
@@ -35,38 +37,48 @@ from exacell.output.result import Result, worst
 from exacell.plan.estimate import timed
 from exacell.plan.model import Undo
 from exacell.plan.saved import refuse_other_plan
-from exacell.transport.capabilities import capabilities_of
 from exacell.units import format_duration
 
 if TYPE_CHECKING:
     from exacell.change.racklock import RackLock
     from exacell.context import Context
-    from exacell.language.registry import Call, Value
+    from exacell.language.registry import Flag, Value
     from exacell.plan.model import Plan, Step
+    from exacell.plan.planned import Planned
 
 UNSENT = "-n: nothing was sent"
 """The note below a plan that was only shown."""
 
 
-def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
-    """Show a plan, have it confirmed, carry it out and return one record per target.
+def carry_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own: Sequence[Flag] = ()) -> Result:
+    """Show a plan, have it confirmed, carry it out and return one record per target; the result holds what was planned.
+
+    Args:
+        flags: the statement's, with those that were given for all statements.
+        own: which of the flags are the command's own, and not every statement's.
 
     Raises:
         RefusedError: nobody agreed, or the plan needs more than that; nothing was sent.
     """
-    flags = ctx.flags_of(call)
-    plan = _gone_on_with(ctx, plan)
+    result = _carried_out(ctx, planned, flags, own)
+    if planned.afterwards:
+        ctx.console.say(planned.afterwards)
+    return result
+
+
+def _carried_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own: Sequence[Flag]) -> Result:
+    expected = ctx.request.expected
+    plan = _gone_on_with(ctx, planned.plan)
     if not plan.changes_something:  # Nor is a kept plan refused whose goal is reached, whatever has moved.
         idle = idle_records(plan, ctx.need_rack().dbnodes)
         return Result(records=idle, columns=idle_columns(idle), data=True, fold=True)
-    if ctx.moved is not None:
-        raise ctx.moved
+    if expected is not None and expected.moved is not None:
+        raise expected.moved
     for cells, why in fold_equal(plan.skipped):
         ctx.console.say(f"{fold(cells)}: {why}")
-    plan = timed(rolled(ctx, plan, flags))
-    ctx.last_plan = plan
-    if ctx.expected is not None:
-        refuse_other_plan(ctx.expected, plan)
+    plan = timed(rolled(ctx, replace(planned, plan=plan), flags))
+    if expected is not None:
+        refuse_other_plan(expected.saved, plan)
     within = _within(flags)
     if within is not None:
         refuse_unrevertible(plan, within)
@@ -75,33 +87,36 @@ def carry_out(ctx: Context, plan: Plan, call: Call) -> Result:
         ctx.console.show_plan(plan)
     for said in _left_by_others(ctx):
         ctx.console.say(said)
-    refuse_plan(plan, capabilities_of(ctx.transport))
-    wide = wide_moment(plan, capabilities_of(ctx.transport), production=ctx.need_rack().production)
+    refuse_plan(plan, ctx.transport.capabilities)
+    wide = wide_moment(plan, ctx.transport.capabilities, production=ctx.need_rack().production)
     if wide:
         ctx.console.say(f"Warning: {wide}")
     if flags.get("dry-run"):
         code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
         rows, columns = planned_records(plan), planned_columns(plan)
-        return Result(records=rows, columns=columns, fold=True, notes=[UNSENT], shown=shown, exit_code=code)
+        return Result(
+            records=rows, columns=columns, fold=True, notes=[UNSENT], shown=shown, exit_code=code,
+            planned=replace(planned, plan=plan),
+        )  # fmt: skip
     refuse_read_only(ctx)
-    refuse_above(plan, ctx.risk_ceiling)
+    refuse_above(plan, ctx.request.risk_ceiling)
     refuse_login(ctx, plan)
-    ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
+    lock_of(ctx.need_rack(), ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
     ctx.journal.refuse_damaged()
     agree(plan, flags, ctx.console)
     with ctx.while_changing():
-        report = _run(ctx, plan, call, within)
+        report = _run(ctx, plan, flags, own, within)
         result = _result(ctx, plan, report)
         return result if within is None else _guarded(ctx, plan, report, result, within)
 
 
 def _gone_on_with(ctx: Context, plan: Plan) -> Plan:
     """Return the plan with the inverse of the change that it goes on with: what was there before that one began."""
-    if not ctx.finishing:
+    finishing = ctx.request.finishing
+    if not finishing:
         return plan
-    from exacell.change.resuming import inverse_of
-
-    before = {t: s for t, s in inverse_of(ctx, ctx.finishing).items() if t in plan.targets}
+    found = inverse_of(ctx.journal, ctx.need_rack().name, finishing)
+    before = {t: s for t, s in found.items() if t in plan.targets}
     stages = tuple(
         replace(stage, steps=tuple(_made_again(step, before) for step in stage.steps)) for stage in plan.stages
     )
@@ -132,10 +147,10 @@ def _within(flags: Mapping[str, Value]) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
-    rack, flags = ctx.need_rack(), ctx.flags_of(call)
+def _run(ctx: Context, plan: Plan, flags: Mapping[str, Value], own: Sequence[Flag], within: float | None) -> Report:
+    rack, request = ctx.need_rack(), ctx.request
     clusters = {step.asm for step in plan.steps if step.asm} | set(plan.rolling.clusters if plan.rolling else ())
-    lock = ctx.lock()
+    lock = lock_of(rack, ctx.home.state_dir)
     engine = Engine(
         rack=rack.name,
         fleet=ctx.fleet,
@@ -152,23 +167,23 @@ def _run(ctx: Context, plan: Plan, call: Call, within: float | None) -> Report:
     reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
     with lock.held():
         details: dict[str, object] = {} if within is None else {"confirmWithin": within}
-        if ctx.finishing:
-            details["finishes"] = ctx.finishing
-        own = {flag.name: flags[flag.name] for flag in call.command.flags if flags.get(flag.name) is not None}
-        if own:
-            details["flags"] = own
+        if request.finishing:
+            details["finishes"] = request.finishing
+        given = {flag.name: flags[flag.name] for flag in own if flags.get(flag.name) is not None}
+        if given:
+            details["flags"] = given
         try:
-            report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.origin, details=details)
+            report = engine.run(plan, reason=reason, ticket=ticket, origin=request.origin, details=details)
         finally:
             _leave(ctx, lock)
-    ctx.changes.append(report.change)
+    ctx.session.changes.append(report.change)
     return report
 
 
 def _left_by_others(ctx: Context) -> list[str]:
     """Return a line for each other operator who left something behind on the rack, of whom one's own journal is silent."""
     try:
-        return [holder.trace for holder in ctx.lock().left_by_others()]
+        return [holder.trace for holder in lock_of(ctx.need_rack(), ctx.home.state_dir).left_by_others()]
     except LockedError:
         return []  # Said when the lock is taken.
 
@@ -215,23 +230,22 @@ def _interrupted(report: Report) -> str:
 
 def _ways_on(ctx: Context, plan: Plan, report: Report, cells: str) -> list[str]:
     """Return what can be said where a change failed: a recipe's line has none of its own."""
-    if ctx.origin.startswith("undo "):
-        return [f"not complete on {cells}: {ctx.origin} goes on there"]
-    if ctx.origin and not ctx.origin.startswith(("resume ", "retry ")):
+    origin = ctx.request.origin
+    if origin.startswith("undo "):
+        return [f"not complete on {cells}: {origin} goes on there"]
+    if origin and not origin.startswith(("resume ", "retry ")):
         return []
-    back = f", undo {ctx.finishing or report.change} takes it back" if plan.inverse else ""
+    back = f", undo {ctx.request.finishing or report.change} takes it back" if plan.inverse else ""
     return [f"not complete on {cells}: retry failed repeats it there{back}"]
 
 
 def _guarded(ctx: Context, plan: Plan, report: Report, result: Result, within: float) -> Result:
     """Leave a guardian behind the change, which takes it back unless it is confirmed in time."""
-    from exacell.change.guardian import spawn
-
     if not any(r.outcome is Outcome.DONE and r.step.statement for r in report.results):
         return replace(result, notes=[*result.notes, "nothing was changed, so nothing waits to be confirmed"])
-    change = ctx.finishing or report.change
+    change = ctx.request.finishing or report.change
     ways = f"confirm {change} keeps it, undo {change} takes it back"
-    journal, rack, run = ctx.journal, ctx.need_rack().name, ctx.waiting_run
+    journal, rack, run = ctx.journal, ctx.need_rack().name, ctx.request.waiting_run
     if run is not None:
         run.changes[change] = plan.statement
         set_deadline(journal, rack, change, plan.statement, within, run=run.first, going_on=True)

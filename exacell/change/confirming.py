@@ -8,15 +8,16 @@ it has tried; ``confirm`` writes a ``confirmed`` row. Rows are in one order for 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.journal.actor import actor, alive
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Actor, Confirmed, Entry, Planned, Reverted, Waiting
 from exacell.units import format_duration
 from exacell.values import dataclass
 
@@ -39,8 +40,8 @@ class Deadline:
         until: when it is taken back, UTC.
         group: the first change of the recipe's run that it belongs to, which waits as a whole; its own number otherwise.
         in_run: whether it belongs to a run.
-        runner: while the run goes on, who runs it, as :func:`exacell.journal.actor.actor` writes it; empty when it is over.
-        guardian: who said that it waits, in the same form; empty when nobody did.
+        runner: while the run goes on, who runs it; None when it is over.
+        guardian: who said that it waits; None when nobody did.
         reverting: whether it is being taken back, so that confirming comes too late.
         failed: why taking it back failed, empty when that was not tried or goes on.
         again: whether the guardian means to try it again.
@@ -49,10 +50,10 @@ class Deadline:
     change: int
     statement: str
     until: datetime
-    guardian: Mapping[str, Any]
+    guardian: Actor | None
     group: int = 0
     in_run: bool = False
-    runner: Mapping[str, Any] = field(default_factory=dict)
+    runner: Actor | None = None
     reverting: bool = False
     failed: str = ""
     again: bool = False
@@ -60,11 +61,11 @@ class Deadline:
     @property
     def guarded(self) -> bool:
         """Whether a process waits for the deadline; True for one of another host, which can't be told from here."""
-        return bool(self.guardian) and alive(self.guardian)
+        return self.guardian is not None and alive(self.guardian)
 
     def overdue(self, now: datetime) -> bool:
         """Whether the deadline has passed; that of a run only counts when nobody runs it any more."""
-        return now >= self.until and not (self.runner and alive(self.runner))
+        return now >= self.until and not (self.runner is not None and alive(self.runner))
 
     def sentence(self, now: datetime) -> str:
         """Return one line that says what waits, and the statements that end it."""
@@ -73,14 +74,15 @@ class Deadline:
         at = f"{self.until.astimezone():%H:%M:%S}"
         if self.until.astimezone().date() != now.astimezone().date():
             at = f"{self.until.astimezone():%Y-%m-%d %H:%M:%S}"
+        who = Actor(pid="?", host="?") if self.guardian is None else self.guardian
         ways = f"confirm {self.change} keeps it, undo {self.change} takes it back"
         if self.failed:
-            again = f"; process {self.guardian.get('pid', '?')} tries it again" if self.again and self.guarded else ""
+            again = f"; process {who.pid} tries it again" if self.again and self.guarded else ""
             return f"{begin} was not confirmed and could not be taken back: {self.failed}{again}; {ways}"
         if self.guarded:
             if self.reverting or self.overdue(now):
-                who = f"process {self.guardian.get('pid', '?')} on {self.guardian.get('host', '?')}"
-                return f"{begin} was not confirmed by {at} and is being taken back by {who}"
+                by = f"process {who.pid} on {who.host}"
+                return f"{begin} was not confirmed by {at} and is being taken back by {by}"
             return f"{begin} is taken back at {at}: confirm {self.change} keeps it"
         if self.reverting:
             return f"{begin} was being taken back when its guardian ended: {ways}"
@@ -93,18 +95,17 @@ def deadlines(entries: Iterable[Entry]) -> tuple[Deadline, ...]:
     """Return the changes that still wait, oldest first, from the rows of :data:`KINDS` in order."""
     waiting: dict[int, Deadline] = {}
     for entry in entries:
-        body = entry.body
-        if entry.kind == "deadline":
-            group = int(body.get("run") or entry.change)
+        if isinstance(entry, Waiting):
+            group = entry.run or entry.change
             known = next((item for item in waiting.values() if item.in_run and item.group == group), None)
             waiting[entry.change] = Deadline(
                 change=entry.change,
-                statement=str(body.get("statement")),
-                until=datetime.fromisoformat(str(body["until"])),
-                guardian=known.guardian if known is not None else {},
+                statement=entry.statement,
+                until=datetime.fromisoformat(entry.until),
+                guardian=known.guardian if known is not None else None,
                 group=group,
-                in_run=bool(body.get("run")),
-                runner=body if body.get("open") else {},
+                in_run=bool(entry.run),
+                runner=entry.who if entry.open else None,
             )
         elif entry.change in waiting:
             left = _after(waiting[entry.change], entry)
@@ -117,16 +118,14 @@ def deadlines(entries: Iterable[Entry]) -> tuple[Deadline, ...]:
 
 def _after(item: Deadline, entry: Entry) -> Deadline | None:
     """Return what a row leaves of a waiting change; None when it waits no more."""
-    body = entry.body
-    match entry.kind:
-        case "guardian":
-            return replace(item, guardian=body, reverting=False, failed="")
-        case "reverting":
+    match entry:
+        case Entry(kind="guardian"):
+            return replace(item, guardian=entry.who, reverting=False, failed="")
+        case Entry(kind="reverting"):
             return replace(item, reverting=True, failed="")
-        case "reverted" if body.get("state") != "done":
-            failed, again = str(body.get("reason") or "unknown"), bool(body.get("again"))
-            return replace(item, reverting=False, failed=failed, again=again)
-        case "confirmed" if item.reverting and not body.get("unguarded"):
+        case Reverted() if entry.state != "done":
+            return replace(item, reverting=False, failed=entry.reason or "unknown", again=entry.again)
+        case Confirmed() if item.reverting and not entry.unguarded:
             return item  # It came too late: the guardian had begun.
         case _:
             return None
@@ -139,28 +138,26 @@ def open_deadlines(journal: Journal, rack: str) -> tuple[Deadline, ...]:
     """
     rows = journal.of_kinds(rack, KINDS)
     known = {row.change for row in rows}
-    left = {int(row.body.get("finishes") or row.change): row for row in journal.plans_to_confirm(rack)}
+    left = {row.root: row for row in journal.plans_to_confirm(rack)}
     missing = (_missing(journal, change, plan) for change, plan in left.items() if change not in known)
     found = [*deadlines(rows), *(item for item in missing if item is not None)]
     return tuple(sorted(found, key=lambda item: item.change))
 
 
-def _missing(journal: Journal, change: int, plan: Entry) -> Deadline | None:
+def _missing(journal: Journal, change: int, plan: Planned) -> Deadline | None:
     """Return the deadline that a change was to have and never got, None where there is no reason for one.
 
     Args:
         plan: the row of the plan that finished it, which is another change's when it was gone on with.
     """
-    rows = journal.entries(change=plan.change)
-    ended = next((row for row in reversed(rows) if row.kind == "end"), None)
-    if ended is None or "abandoned" in (ended.body.get("done") or ()) or alive(plan.body):
+    state = journal.state(plan.rack, plan.change)
+    end = state.end
+    if end is None or "abandoned" in end.done or alive(plan.who):
         return None
-    own = rows if change == plan.change else journal.entries(change=change)
-    done = any(row.kind == "outcome" and row.body.get("state") == "done" for row in rows)
-    if not done or any(row.kind == "undone" for row in own):
+    if not state.did or journal.state(plan.rack, change).undone:
         return None
-    until = datetime.fromisoformat(ended.at) + timedelta(seconds=float(plan.body["confirmWithin"]))
-    return Deadline(change=change, statement=str(plan.body.get("statement")), until=until, guardian={}, group=change)
+    until = datetime.fromisoformat(end.at) + timedelta(seconds=plan.confirm_within or 0.0)
+    return Deadline(change=change, statement=plan.statement, until=until, guardian=None, group=change)
 
 
 def set_deadline(

@@ -35,7 +35,6 @@ from exacell.plan.ageing import ages, ages_in_asm
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
 from exacell.transport.base import Ours, Reply, State
-from exacell.transport.capabilities import capabilities_of
 from exacell.units import format_duration
 from exacell.uptime import uptime
 
@@ -378,7 +377,7 @@ class Engine:
         def answered(reply: Reply) -> None:
             board.set(reply.target, "answered" if reply.state is not State.NOT_ATTEMPTED else "not sent")
 
-        pairs = capabilities_of(self._fleet.transport).pairs
+        pairs = self._fleet.transport.capabilities.pairs
         going = {cell: upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}
         plain = {cell: step.statement for cell, step in steps.items() if cell not in going}
         replies: list[Reply] = []

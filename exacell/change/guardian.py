@@ -7,32 +7,27 @@ it did. When it dies, the next start of exacell says what is pending.
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.confirming import Deadline, note_reverted, note_reverting, open_deadlines
+from exacell.change.sentry import Errand
 from exacell.config import Settings
 from exacell.console import Progress
 from exacell.errors import ExacellError, ExitCode, InterruptedByUserError, MovedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
-from exacell.paths import ensure_dir
 from exacell.uptime import uptime
-from exacell.values import dataclass
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.plan.model import Plan
 
 LOG = logging.getLogger("exacell.change.guardian")
@@ -43,96 +38,8 @@ LOOK = 5.0
 LATE = 1.0
 """Seconds between two looks at a run that goes on behind its time: its end gives it a new one, which is not to be missed."""
 
-BEGIN = 30.0
-"""Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""
-
 TRIES = (0.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 """Seconds before each attempt to take the change back: a lock that is held may be let go, a cell that is away come back."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Errand:
-    """What a guardian is told.
-
-    Attributes:
-        options: of exacell.context.Options, those that say how to reach the rack; paths absolute.
-        settings: of exacell.config.Settings, as they were in the shell.
-    """
-
-    rack: str
-    change: int
-    options: Mapping[str, str] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-
-    def to_json(self) -> str:
-        """Return the errand as one word of a command line."""
-        return json.dumps(asdict(self), separators=(",", ":"))
-
-
-def errand_of(ctx: Context, change: int) -> Errand:
-    """Return what a guardian of ``change`` must know to reach the session's rack as the session does."""
-    rack, options = ctx.need_rack(), ctx.options
-    named = {"rack": rack.name} if rack.name in ctx.config.racks else {"rack": options.rack, "cells": options.cells}
-    paths = {
-        name: os.path.abspath(os.path.expanduser(path))
-        for name, path in (("group_file", options.group_file), ("ssh_config", options.ssh_config))
-        if path and (name == "ssh_config" or rack.name not in ctx.config.racks)
-    }
-    reach = {key: value for key, value in {**named, **paths, "login": options.login}.items() if value}
-    return Errand(rack=rack.name, change=change, options=reach, settings=asdict(ctx.settings))
-
-
-def log_of(state_dir: Path, rack: str, change: int) -> Path:
-    """Return where the guardian of a change tells what it does."""
-    return state_dir / "guardians" / f"{rack}-{change}.log"
-
-
-def spawn(ctx: Context, change: int) -> int:
-    """Start the guardian of a change and return its process id as soon as the journal says that it waits.
-
-    Raises:
-        OSError: it can't be started, ends at once or does not begin; nothing of it is left.
-    """
-    log = log_of(ctx.home.state_dir, ctx.need_rack().name, change)
-    ensure_dir(log.parent)
-    package_parent = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(entry for entry in (package_parent, ctx.env.get("PYTHONPATH", "")) if entry)
-    with open(log, "ab") as stream:
-        # -P: a json.py in the directory it starts in is none of ours.
-        process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "exacell.change.guardian", errand_of(ctx, change).to_json()],
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=stream,
-            close_fds=True,
-            start_new_session=True,
-            cwd="/",
-            env={**ctx.env, "PYTHONPATH": path},
-        )
-    _await(ctx.journal, change, process, log)
-    # It is the init process's to wait for once we are gone; until then nobody waits, and its end is read in /proc.
-    process.returncode = 0
-    return process.pid
-
-
-def _await(journal: Journal, change: int, process: subprocess.Popen[bytes], log: Path) -> None:
-    """Return when the journal holds the guardian's row.
-
-    Raises:
-        ChildProcessError: it ended without, or did not begin in time; it does not run any more then.
-    """
-    deadline = time.monotonic() + BEGIN
-    while True:
-        # Asked before the journal is read: while we are held, a guardian may begin, take the change back and end.
-        over = process.poll() is not None or time.monotonic() > deadline
-        if any(e.kind == "guardian" and e.body.get("pid") == str(process.pid) for e in journal.entries(change=change)):
-            return
-        if over:
-            # One that begins late would take back what is said to stay.
-            process.kill()
-            process.wait()
-            raise ChildProcessError(errno.ECHILD, f"it did not begin to wait; its log is {log}")
-        time.sleep(0.02)
 
 
 class LogConsole:
@@ -250,25 +157,25 @@ def take_back(errand: Errand, item: Deadline) -> str:
     """
     from exacell.change.overtaken import refuse_overtaken
     from exacell.change.undoing import undo
-    from exacell.context import Options
     from exacell.ending import ending_well
     from exacell.opening import open_context
+    from exacell.session.options import Options
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
     console = LogConsole()
     try:
         ctx = open_context(Options(**{**errand.options, "yes": True}), console)  # type: ignore[arg-type]  # by name, as they were written down
         try:
-            ctx.settings = replace(ctx.settings, **_known(errand.settings))
+            ctx.session.settings = replace(ctx.settings, **_known(errand.settings))
             ctx.need_rack()
             # The change was allowed when it was made; taking it back is part of it, on a production rack as well.
-            ctx.read_only = False
+            ctx.session.read_only = False
             changes = [o.change for o in open_deadlines(ctx.journal, errand.rack) if o.group == item.group]
             refuse_overtaken(ctx.journal, errand.rack, changes)
             with ending_well(ctx, console):
                 result = undo(ctx, changes, {"yes": True, "reason": why})
         finally:
-            ctx.close()
+            ctx.services.close()
     except (MovedError, InterruptedByUserError):
         raise
     except ExacellError as error:

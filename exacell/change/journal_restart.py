@@ -7,7 +7,6 @@ their last good row, so that the two can be joined again by eye. Rows of changes
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 import tempfile
@@ -21,8 +20,8 @@ from exacell.change.confirming import open_deadlines
 from exacell.change.pending import half_undone, pending
 from exacell.errors import JournalError
 from exacell.journal.actor import actor
-from exacell.journal.chain import is_whole
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Entry, Planned, read_row
 from exacell.journal.schema import SCHEMA
 from exacell.values import dataclass
 
@@ -100,14 +99,9 @@ def _last(journal: Journal) -> int:
 def _entry(row: Sequence[Any]) -> Entry | None:
     """Return a stored row when it is what its hash was made of, None otherwise."""
     try:
-        body = json.loads(row[6])
-    except (ValueError, TypeError):
+        return read_row(row)
+    except ValueError:
         return None
-    if not is_whole(row) or not isinstance(body, dict):
-        return None
-    return Entry(
-        seq=row[0], at=row[1], rack=row[2], change=row[3], kind=row[4], target=row[5], body=body, prev=row[7], hash=row[8]
-    )  # fmt: skip
 
 
 def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[int, ...]:
@@ -120,8 +114,9 @@ def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[i
         JournalError: there is no room for a copy of the rows, which are asked as a journal is.
     """
     ended = {e.change for e in entries if e.kind == "end"}
-    gone_on_with = {e.body.get("finishes") for e in entries if e.kind == "plan"}
-    found = {e.change for e in entries if e.kind == "plan" and e.change not in ended and e.change not in gone_on_with}
+    plans = [e for e in entries if isinstance(e, Planned)]
+    gone_on_with = {plan.finishes for plan in plans}
+    found = {plan.change for plan in plans if plan.change not in ended | gone_on_with}
     try:
         with tempfile.TemporaryDirectory(prefix="exacell-") as folder:
             copy = _laid_out(rows, Path(folder) / "journal.db")
@@ -131,7 +126,7 @@ def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[i
                 found |= {item.change for item in open_deadlines(copy, rack)}
     except (OSError, sqlite3.Error) as error:
         raise JournalError(f"what the journal warns of can't be copied ({error}); nothing was changed") from error
-    roots = {e.body["finishes"] for e in entries if e.kind == "plan" and e.change in found and e.body.get("finishes")}
+    roots = {plan.finishes for plan in plans if plan.finishes and plan.change in found}
     return tuple(sorted(found | (roots & {e.change for e in entries})))
 
 

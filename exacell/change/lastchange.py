@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from exacell.journal.record import Journal
 from exacell.values import dataclass
-
-if TYPE_CHECKING:
-    from exacell.journal.record import Entry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,22 +29,9 @@ def last_change(journal: Journal, rack: str) -> LastChange:
     row = journal.newest_plan(rack)
     if row is None:
         return LastChange()
-    entries = journal.entries(rack=rack, change=row.change)
-    bad = _bad(row, entries)
+    finished = journal.state(rack, row.change).finished
     return LastChange(
-        statement=str(row.body.get("statement")),
-        ok=tuple(target for target, wrong in bad.items() if not wrong),
-        failed=tuple(target for target, wrong in bad.items() if wrong),
+        statement=row.statement,
+        ok=tuple(target for target, good in finished.items() if good),
+        failed=tuple(target for target, good in finished.items() if not good),
     )
-
-
-def _bad(row: Entry, entries: list[Entry]) -> dict[str, bool]:
-    """Return target → whether something of the change is missing there, in the plan's order."""
-    from exacell.change.settling import states_of, steps_of
-
-    states = states_of(entries)
-    bad: dict[str, bool] = {}
-    steps = [(step.target, step.what) for step, mending in steps_of(row.body.get("plan", {})) if not mending]
-    for key in [*steps, *states]:
-        bad[key[0]] = bad.get(key[0], False) or states.get(key) not in ("done", "not needed")
-    return bad

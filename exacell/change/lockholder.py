@@ -10,6 +10,7 @@ import re
 from datetime import UTC, datetime
 
 from exacell.journal.actor import actor, alive
+from exacell.journal.rows import Actor
 from exacell.units import format_duration
 from exacell.values import dataclass
 
@@ -70,7 +71,7 @@ class Holder:
     @property
     def lives(self) -> bool:
         """Whether its process runs; True on another host, from where that can't be told."""
-        return alive({"host": self.host, "pid": self.pid, "started": self.started})
+        return alive(Actor(host=self.host, pid=self.pid, started=self.started))
 
     def is_process(self, other: Holder) -> bool:
         """Return whether both are the same process."""

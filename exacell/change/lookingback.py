@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellset import fold
 from exacell.change.caching import seen
-from exacell.change.pending import LOOKED_AT, Pending, pending, runs
+from exacell.change.leftbehind import unnoted
+from exacell.change.pending import LOOKED_AT, Pending, pending
 from exacell.errors import JournalError
 from exacell.journal.caching_off import caching_off
 from exacell.journal.offline import offline_by_cell
 from exacell.journal.record import Journal, Row
+from exacell.journal.running import runs
 from exacell.journal.stopped import stopped_services
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
@@ -45,7 +47,7 @@ def look(ctx: Context) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
         rows, silent = find(ctx, journal, rack)
         if silent:
             notes[f"{fold(silent)} did not say how it is now: this is what the journal knows"] = None
-        for line in ctx.unnoted(_note(journal, rack, rows)):
+        for line in unnoted(ctx, _note(journal, rack, rows)):
             notes[line] = None
     return pending(journal, rack), tuple(notes)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 
-from exacell.change.pending import undoes
-from exacell.change.settling import chain, states_of
 from exacell.errors import MovedError
-from exacell.journal.record import Entry, Journal
-from exacell.plan.model import step_from_json
+from exacell.journal.record import Journal
+from exacell.journal.rows import Planned
+from exacell.journal.state import ChangeState, by_change
 
 _PASSING = ("status",)
 """Attributes that a later change may prove without meaning the same thing: a flush leaves the status as it was."""
@@ -27,38 +26,33 @@ def refuse_overtaken(journal: Journal, rack: str, changes: Collection[int]) -> N
         MovedError: names the later change; who made it means what is there.
         JournalError: the journal can't be read.
     """
-    rows = journal.of_kinds(rack, ("plan",))
+    rows = [row for row in journal.of_kinds(rack, ("plan",)) if isinstance(row, Planned)]
     for number in sorted(changes):
-        own = chain(journal, rack, number)
-        did = _proven(own)
+        did = _proven(by_change(journal.chain(rack, number)))
         for row in rows:
-            if row.change <= number or _belongs(row, changes) or undoes(row) > number:
+            if row.change <= number or _belongs(row, changes) or row.undoes > number:
                 continue
-            later = chain(journal, rack, int(row.body.get("finishes") or row.change))
+            later = by_change(journal.chain(rack, row.root))
             both = did & _proven(later)
-            if both and not any(entry.kind == "undone" for entry in later):
+            if both and not any(state.undone for state in later.values()):
                 target, kind, attribute = min(both)
-                who = row.body.get("sudoUser") or row.body.get("user")
+                who = row.who.sudo_user or row.who.user
                 raise MovedError(
-                    f"change {row.change} ({row.body.get('statement')}) of {who} has set {kind} {attribute} of {target} since "
+                    f"change {row.change} ({row.statement}) of {who} has set {kind} {attribute} of {target} since "
                     f"change {number}; nothing was sent",
                     hint=f"undo {number} takes it back all the same, confirm {number} keeps it",
                 )
 
 
-def _belongs(row: Entry, changes: Collection[int]) -> bool:
-    return row.change in changes or row.body.get("finishes") in changes or undoes(row) in changes
+def _belongs(row: Planned, changes: Collection[int]) -> bool:
+    return row.change in changes or row.finishes in changes or row.undoes in changes
 
 
-def _proven(rows: Sequence[Entry]) -> set[_Fact]:
+def _proven(changes: Mapping[int, ChangeState]) -> set[_Fact]:
     """Return what the steps of changes that were done have proven by reading it back."""
     found: set[_Fact] = set()
-    for row in rows:
-        if row.kind != "plan" or "plan" not in row.body:
-            continue
-        states = states_of([entry for entry in rows if entry.change == row.change])
-        for stage in row.body["plan"]["stages"]:
-            for step in map(step_from_json, stage["steps"]):
-                if step.statement and states.get((step.target, step.what)) == "done":
-                    found |= {(step.asm or step.target, check.object, check.attribute) for check in step.proves}
+    for change in changes.values():
+        for step, state in change.carried:
+            if step.statement and state == "done":
+                found |= {(step.asm or step.target, check.object, check.attribute) for check in step.proves}
     return {fact for fact in found if fact[2] not in _PASSING}

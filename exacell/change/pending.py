@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
 from exacell.cellset import fold
 from exacell.change.caching import again
 from exacell.change.confirming import Deadline, open_deadlines
 from exacell.errors import ExitCode, JournalError
-from exacell.journal.actor import actor, alive
+from exacell.journal.actor import actor
 from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
 from exacell.journal.offline import Offline, offline_disks
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Planned
+from exacell.journal.running import own, runs
 from exacell.journal.stopped import Stopped, stopped_services
 from exacell.values import dataclass
 
@@ -56,7 +58,7 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
     for row in journal.unfinished(rack):
         if runs(journal, row):
             running.add(row.change)
-            if row.body.get("host") != actor()["host"]:
+            if row.who.host != actor()["host"]:
                 found.append(_elsewhere(row))
         else:
             found.append(_unfinished(row))
@@ -87,36 +89,25 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
     return tuple(found)
 
 
-def runs(journal: Journal, row: Entry) -> bool:
-    """Return whether the process of a plan's row may still carry its change out.
-
-    Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
-    """
-    if row.body.get("host") == actor()["host"]:
-        return alive(row.body) and not (journal.is_let_go(row.change) and _own(row))
-    return journal.taken_over(row.rack) < row.seq
-
-
-def _elsewhere(row: Entry) -> Pending:
-    statement, host = str(row.body.get("statement")), row.body.get("host")
+def _elsewhere(row: Planned) -> Pending:
     mend = "unlock --takeover"
     sentence = (
-        f"change {row.change} ({statement}) is being carried out by process {row.body.get('pid')} on {host}, as far as can be "
-        f"told from here; if that has ended: {mend}, then resume"
+        f"change {row.change} ({row.statement}) is being carried out by process {row.who.pid} on {row.who.host}, as far as can "
+        f"be told from here; if that has ended: {mend}, then resume"
     )
-    return Pending(change=row.change, statement=statement, state="elsewhere", mend=mend, sentence=sentence)
+    return Pending(change=row.change, statement=row.statement, state="elsewhere", mend=mend, sentence=sentence)
 
 
-def _unfinished(row: Entry) -> Pending:
-    change, statement = row.change, str(row.body.get("statement"))
+def _unfinished(row: Planned) -> Pending:
+    change, statement = row.change, row.statement
     mend, sentence = "resume", f"change {change} ({statement}) never ended: resume finishes it"
-    if "plan" not in row.body:
+    if row.plan is None:
         mend = f"resume {change} --abandon"
         sentence = _opaque(row, "never ended", mend)
     return Pending(change=change, statement=statement, state="unfinished", mend=mend, sentence=sentence)
 
 
-def newest_stopped(journal: Journal, rack: str) -> Entry | None:
+def newest_stopped(journal: Journal, rack: str) -> Planned | None:
     """Return the plan row of the newest change that the user or a gate stopped and that nothing took the place of; resume
     goes on with that one.
 
@@ -126,8 +117,9 @@ def newest_stopped(journal: Journal, rack: str) -> Entry | None:
     newest = journal.newest_plan(rack)
     if newest is None:
         return None
-    if stopped(journal.entries(rack=rack, change=newest.change)):
-        return None if _taken_back(journal, newest) else newest
+    if journal.state(rack, newest.change).stopped:
+        taken_back = newest.finishes and journal.state(rack, newest.finishes).undone
+        return None if taken_back else newest
     late = {row.change for row in journal.stopped_after(rack, newest.change - LOOKED_BACK)}
     for change in sorted(late, reverse=True):
         row = _left_open(journal, rack, change)
@@ -140,101 +132,61 @@ LOOKED_BACK = 20
 """Among so many changes one that was stopped is looked for: this is done at every start."""
 
 
-def _taken_back(journal: Journal, row: Entry) -> bool:
-    """Whether the change that a plan row's change went on with has been taken back since."""
-    root = int(row.body.get("finishes") or 0)
-    return bool(root) and any(entry.kind == "undone" for entry in journal.entries(rack=row.rack, change=root))
-
-
-def _left_open(journal: Journal, rack: str, change: int) -> Entry | None:
+def _left_open(journal: Journal, rack: str, change: int) -> Planned | None:
     """Return the plan row of an older change that is still stopped, unless later ones about the same object reached all the
     targets that it left open."""
-    from exacell.change.settling import states_of, steps_of  # Both look at the rows of one change.
-
-    rows = journal.entries(rack=rack, change=change)
-    row = rows[0]  # A change begins with its plan's row.
-    if "plan" not in row.body or not stopped(rows):
+    state = journal.state(rack, change)
+    row = state.plan
+    if row is None or row.plan is None or not state.stopped:
         return None
     if journal.is_over(row) or journal.gone_on_with(rack, change):
         return None
-    states = states_of(rows)
-    steps = [step for step, mending in steps_of(row.body["plan"]) if not mending]
-    left = {step.target for step in steps if states.get((step.target, step.what)) not in ("done", "not needed")}
     alike = {entry.change for entry in journal.plans_after(rack, change) if _object(entry) == _object(row)}
     reached = {target for number, target in journal.targets_after(rack, change) if number in alike}
-    return None if left <= reached else row
+    return None if state.left <= reached else row
 
 
-def _object(row: Entry) -> str:
+def _object(row: Planned) -> str:
     """Return what a plan's statement is about: ``flashcache`` of ``flush flashcache``."""
-    return "".join(str(row.body.get("statement")).lower().split()[1:2])
+    return "".join(row.statement.lower().split()[1:2])
 
 
-def undoes(row: Entry) -> int:
-    """Return the change that the change of a plan row was made to take back; 0 for none."""
-    verb, _, number = str(row.body.get("origin")).partition(" ")
-    return int(number) if verb == "undo" and number.isdecimal() else 0  # A recipe may be named undo.
-
-
-def half_undone(journal: Journal, rack: str) -> Entry | None:
+def half_undone(journal: Journal, rack: str) -> Planned | None:
     """Return the plan row of a rack's newest change when it took back a part of another one, and nothing took back the rest.
 
     Undo may need several statements, and end between two of them. A change of a living process is none, except one's own.
     """
     newest = journal.newest_plan(rack)
-    if newest is None or not undoes(newest) or (runs(journal, newest) and not _own(newest)):
+    if newest is None or not newest.undoes or (runs(journal, newest) and not own(newest)):
         return None
-    ends = [entry for entry in journal.entries(rack=rack, change=newest.change) if entry.kind == "end"]
-    if not ends or ends[-1].body.get("exitCode") != int(ExitCode.DONE):
-        return None
-    if any(entry.kind == "undone" for entry in journal.entries(rack=rack, change=undoes(newest))):
+    end = journal.state(rack, newest.change).end
+    if end is None or end.exit_code != ExitCode.DONE or journal.state(rack, newest.undoes).undone:
         return None
     return newest
 
 
-def _own(row: Entry) -> bool:
-    """Whether this process made the change."""
-    me = actor()
-    return all(row.body.get(key) == me[key] for key in ("host", "pid", "started"))
-
-
-def stopped(entries: Sequence[Entry]) -> bool:
-    """Whether the user interrupted a change, or something stopped it between two statements, and it was not taken back."""
-    ends = [e for e in entries if e.kind in ("end", "undone")]
-    if not ends or ends[-1].kind != "end":
-        return False
-    tally = ends[-1].body.get("done")
-    given_up = isinstance(tally, Mapping) and "abandoned" in tally
-    interrupted = ends[-1].body.get("exitCode") == int(ExitCode.INTERRUPTED) and not given_up
-    return interrupted or bool(ends[-1].body.get("stopped"))
-
-
-def _halted(row: Entry) -> Pending:
-    change, statement = row.change, str(row.body.get("statement"))
-    plan = row.body.get("plan")
-    back = f"undo {change} takes it back, " if isinstance(plan, Mapping) and plan.get("inverse") else ""
+def _halted(row: Planned) -> Pending:
+    change, statement = row.change, row.statement
+    back = f"undo {change} takes it back, " if row.inverse else ""
     ways = f"resume finishes it, {back}resume {change} --abandon leaves it so"
     mend, sentence = f"resume {change}", f"change {change} ({statement}) was stopped before its end: {ways}"
-    if not isinstance(plan, Mapping):
+    if row.plan is None:
         mend = f"resume {change} --abandon"
         sentence = _opaque(row, "was stopped before its end", mend)
     return Pending(change=change, statement=statement, state="stopped", mend=mend, sentence=sentence)
 
 
-def _half(journal: Journal, row: Entry) -> Pending:
-    change = undoes(row)
-    first = next((e for e in journal.entries(rack=row.rack, change=change) if e.kind == "plan"), row)
-    statement = str(first.body.get("statement"))
-    sentence = (
-        f"undo of change {change} ({statement}) ended before all of it was taken back: undo {change} goes on with it"
-    )
-    return Pending(change=change, statement=statement, state="stopped", mend=f"undo {change}", sentence=sentence)
+def _half(journal: Journal, row: Planned) -> Pending:
+    change = row.undoes
+    first = journal.state(row.rack, change).plan or row
+    sentence = f"undo of change {change} ({first.statement}) ended before all of it was taken back: undo {change} goes on with it"
+    return Pending(change=change, statement=first.statement, state="stopped", mend=f"undo {change}", sentence=sentence)
 
 
-def _opaque(row: Entry, what: str, mend: str) -> str:
+def _opaque(row: Planned, what: str, mend: str) -> str:
     """Return what is said of work that exacell can't read: nothing of it could be gone on with."""
     return (
-        f"change {row.change} ({row.body.get('statement')}) {what}, and exacell can't read what it carried: look at the targets, "
+        f"change {row.change} ({row.statement}) {what}, and exacell can't read what it carried: look at the targets, "
         f"run it again if it is needed; {mend} ends this warning"
     )
 

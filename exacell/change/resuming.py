@@ -9,24 +9,28 @@ from typing import TYPE_CHECKING
 from exacell.cellset import fold
 from exacell.change.caching import seen
 from exacell.change.changing import refuse_read_only
-from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching, stopped, undoes
+from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
 from exacell.change.probe import Prober
 from exacell.change.reviving import bring_back, revive
-from exacell.change.settling import chain, drops_to_come, plan_row, refuse_running, root_of, settle, states_of, steps_of
+from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
+from exacell.change.undoing import undo
 from exacell.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
-from exacell.journal.record import Entry, Row
+from exacell.journal.record import Row
+from exacell.journal.rows import Planned
+from exacell.journal.state import by_change
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
+from exacell.session.execute import execute
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.registry import Value
 
 
-def unfinished(ctx: Context) -> list[Entry]:
+def unfinished(ctx: Context) -> list[Planned]:
     """Return the plan rows of the changes that resume goes on with, oldest first.
 
     These are the ones that never ended, the newest one that the user or a gate stopped and that nothing took the place of,
@@ -41,8 +45,8 @@ def unfinished(ctx: Context) -> list[Entry]:
     if half is not None:
         rows.append(half)
     # A change whose undo did not come to its end is taken back further, not finished.
-    going_back = {undoes(row) for row in rows}
-    return [row for row in rows if int(row.body.get("finishes") or row.change) not in going_back]
+    going_back = {row.undoes for row in rows}
+    return [row for row in rows if row.root not in going_back]
 
 
 def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = None, abandon: bool = False) -> Result:
@@ -60,13 +64,9 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
     rows = [row for row in unfinished(ctx) if change is None or row.change == change]
     if not rows and change is not None:
         # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
-        entries = ctx.journal.entries(rack=rack, change=change)
-        again_already = any(
-            entry.kind == "plan" and entry.body.get("origin") in (f"resume {change}", f"retry {change}")
-            for entry in ctx.journal.entries(rack=rack)
-        )
-        if stopped(entries) and not again_already and not _taken_back(ctx, change):
-            rows = [entry for entry in entries if entry.kind == "plan"]
+        state = ctx.journal.state(rack, change)
+        if state.stopped and not ctx.journal.gone_on_with(rack, change) and not _taken_back(ctx, change):
+            rows = state.plans
     if not rows:
         if change is not None:
             raise RefusedError(f"change {change} of rack {rack} is not unfinished", hint="pending; journal show")
@@ -86,10 +86,10 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
     return replace(together(results), fold=True, data=True)
 
 
-def _rest_of_recipe(ctx: Context, row: Entry, ended: Result) -> list[Result]:
+def _rest_of_recipe(ctx: Context, row: Planned, ended: Result) -> list[Result]:
     """Return what is said behind a finished line of a recipe: nobody goes on with the lines behind it."""
     rack = ctx.need_rack().name
-    recipe = str(plan_row(ctx.journal, rack, root_of(ctx.journal, rack, row.change)).body.get("origin") or "")
+    recipe = plan_row(ctx.journal, rack, root_of(ctx.journal, rack, row.change)).origin
     if ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe:  # Other origins: resume 3, undo 3.
         return []
     note = (
@@ -101,8 +101,7 @@ def _rest_of_recipe(ctx: Context, row: Entry, ended: Result) -> list[Result]:
 def _taken_back(ctx: Context, change: int) -> bool:
     """Whether undo has taken back the change that ``change`` went on with, or ``change`` itself."""
     rack = ctx.need_rack().name
-    root = root_of(ctx.journal, rack, change)
-    return any(entry.kind == "undone" for entry in ctx.journal.entries(rack=rack, change=root))
+    return ctx.journal.state(rack, root_of(ctx.journal, rack, change)).undone
 
 
 def _refuse_read_only(ctx: Context, flags: Mapping[str, Value]) -> None:
@@ -131,52 +130,51 @@ def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
     if not bad:
         _refuse_unread(ctx, last)
         raise RefusedError(
-            f"change {last.change} ({last.body.get('statement')}) failed on no cell",
+            f"change {last.change} ({last.statement}) failed on no cell",
             hint=f"journal show {last.change}",
         )
     result = again(ctx, last, f"retry {last.change}", bad, _in_its_manner(last, flags))
     return replace(together(_with_disks_back(ctx, last, flags, result)), fold=True, data=True)
 
 
-def _refuse_unread(ctx: Context, row: Entry) -> None:
+def _refuse_unread(ctx: Context, row: Planned) -> None:
     """Return when a change had a plan, or went well everywhere.
 
     Raises:
         RefusedError: it carried what exacell can't read, and did not end well on some target.
     """
-    if "plan" in row.body:
+    if row.plan is not None:
         return
-    states = states_of(ctx.journal.entries(rack=row.rack, change=row.change))
+    states = ctx.journal.state(row.rack, row.change).states
     bad = [target for (target, _), state in states.items() if state != "done"]
     if bad:
         raise RefusedError(
-            f"change {row.change} ({row.body.get('statement')}) did not end well on {fold(bad)}, but it carried what exacell "
+            f"change {row.change} ({row.statement}) did not end well on {fold(bad)}, but it carried what exacell "
             "can't read, so it is not repeated; nothing was sent",
             hint=f"look at {fold(bad)} and give it anew there: journal show {row.change} tells what each said",
         )
 
 
-def _with_disks_back(ctx: Context, row: Entry, flags: Mapping[str, Value], result: Result) -> list[Result]:
+def _with_disks_back(ctx: Context, row: Planned, flags: Mapping[str, Value], result: Result) -> list[Result]:
     """Return what a finished change came to, and behind it what came of bringing back disks that it left inactive."""
-    if result.exit_code is not ExitCode.DONE or undoes(row):
+    if result.exit_code is not ExitCode.DONE or row.undoes:
         return [result]  # Undo looks after its own.
     root = root_of(ctx.journal, ctx.need_rack().name, row.change)
     brought = bring_back(ctx, root, _plain(flags), f"resume {row.change}")
     return [result] if brought is None else [result, brought]
 
 
-def _open_targets(ctx: Context, row: Entry) -> list[str]:
+def _open_targets(ctx: Context, row: Planned) -> list[str]:
     """Return the targets of a change on which not every step is done and still proven, in the plan's order.
 
     A cell that was done and on which its last step does not hold any more is one of them. As long as a database node is,
     all are: statements for ASM look at every cell.
     """
     rack = ctx.need_rack()
-    states = states_of(ctx.journal.entries(rack=rack.name, change=row.change))
-    steps = [step for step, mending in steps_of(row.body.get("plan", {})) if not mending]
-    targets = list(dict.fromkeys(step.target for step in steps))
-    bad = {step.target for step in steps if states.get((step.target, step.what)) not in ("done", "not needed")}
-    last = {step.target: step for step in steps if step.target in rack.cells}
+    state = ctx.journal.state(rack.name, row.change)
+    targets = list(dict.fromkeys(step.target for step in row.wanted))
+    bad = set(state.left)
+    last = {step.target: step for step in row.wanted if step.target in rack.cells}
     held = Prober(ctx.fleet, {}).cells({target: step.proves for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
     if bad - set(rack.cells):
@@ -184,16 +182,13 @@ def _open_targets(ctx: Context, row: Entry) -> list[str]:
     return [target for target in targets if target in bad]
 
 
-def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
-    back = undoes(row)
+def _finish(ctx: Context, row: Planned, flags: Mapping[str, Value]) -> Result:
+    back = row.undoes
     if back:
-        from exacell.change.undoing import undo
-
-        return undo(ctx, [back], with_given(manner_again(row.body), flags))
-    statement = str(row.body.get("statement"))
-    if "plan" not in row.body:
+        return undo(ctx, [back], with_given(_manner(row), flags))
+    if row.plan is None:
         raise RefusedError(
-            f"change {row.change} ({statement}) carried what exacell can't read, so it can't be gone on with",
+            f"change {row.change} ({row.statement}) carried what exacell can't read, so it can't be gone on with",
             hint=f"look at the cells and run it again if it is needed; resume {row.change} --abandon ends the warning",
         )
     dry = flags.get("dry-run") or ctx.options.dry_run
@@ -208,7 +203,7 @@ def _finish(ctx: Context, row: Entry, flags: Mapping[str, Value]) -> Result:
     held_up = revive(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
     if held_up is not None:
         return held_up
-    within = row.body.get("confirmWithin")
+    within = row.confirm_within
     kept: dict[str, Value] = {} if within is None else {"confirm-within": float(within)}
     return again(ctx, row, f"resume {row.change}", targets, _in_its_manner(row, {**kept, **flags}))
 
@@ -225,23 +220,26 @@ def _plain(flags: Mapping[str, Value]) -> dict[str, Value]:
     return {name: value for name, value in flags.items() if name not in ("rolling", "canary", "pause", "on-error")}
 
 
-def _in_its_manner(row: Entry, flags: Mapping[str, Value]) -> dict[str, Value]:
+def _manner(row: Planned) -> dict[str, Value]:
+    return manner_again(row.rolling, [step for step, _ in row.steps])
+
+
+def _in_its_manner(row: Planned, flags: Mapping[str, Value]) -> dict[str, Value]:
     """Return the flags for the rest of a change: the statement's own ones, whether and how it rolled, and ``flags``, which
     win.
 
     All cells together (--no-rolling) is another manner than in waves, of which nothing holds then.
     """
-    own = row.body.get("flags")
-    return with_given({**(own if isinstance(own, Mapping) else {}), **manner_again(row.body)}, flags)
+    return with_given({**row.flags, **_manner(row)}, flags)
 
 
-def _abandoned(ctx: Context, row: Entry) -> Result:
+def _abandoned(ctx: Context, row: Planned) -> Result:
     body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"abandoned": 1}, **actor()}
     ctx.journal.append(ctx.need_rack().name, row.change, [Row(kind="end", body=body)])
-    return Result(notes=[f"change {row.change} ({row.body.get('statement')}) stays as it is and is not gone on with"])
+    return Result(notes=[f"change {row.change} ({row.statement}) stays as it is and is not gone on with"])
 
 
-def again(ctx: Context, row: Entry, origin: str, targets: Sequence[str], flags: Mapping[str, Value]) -> Result:
+def again(ctx: Context, row: Planned, origin: str, targets: Sequence[str], flags: Mapping[str, Value]) -> Result:
     """Plan and carry out a journalled statement again on those of ``targets`` that are cells.
 
     What it does belongs to the change that it goes on with: undoing either takes back both.
@@ -251,59 +249,45 @@ def again(ctx: Context, row: Entry, origin: str, targets: Sequence[str], flags: 
         return Result(notes=[f"interrupted: nothing was started; {way} goes on"], exit_code=ExitCode.INTERRUPTED)
     rack = ctx.need_rack()
     cells = [target for target in targets if target in rack.cells]
-    statement = str(row.body.get("statement"))
+    statement = row.statement
     together = rack.production and flags.get("no-rolling") and len(cells) > 1
     how = ", all cells together" if together else ""
     ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}{how}" if cells else ""))
     root = root_of(ctx.journal, rack.name, row.change)
-    for told in (*drops_to_come(chain(ctx.journal, rack.name, root)), *_made_since(ctx, row, targets)):
+    for told in (*drops_to_come(ctx.journal.whole_state(rack.name, root)), *_made_since(ctx, row, targets)):
         ctx.console.say(told)
     line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
-    before = ctx.origin, ctx.finishing
-    ctx.origin, ctx.finishing = origin, root
-    changes = len(ctx.changes)
-    try:
-        result = ctx.execute(line)
-    finally:
-        ctx.origin, ctx.finishing = before
+    changes = len(ctx.session.changes)
+    result = execute(ctx, line, replace(ctx.request, origin=origin, finishing=root))
     dry = flags.get("dry-run") or ctx.options.dry_run
     if result.exit_code is ExitCode.DONE and not dry:
-        if len(ctx.changes) == changes:
+        if len(ctx.session.changes) == changes:
             _nothing_left(ctx, row, origin)
         else:
             _look_at_caches(ctx, root)
     return result
 
 
-def _made_since(ctx: Context, row: Entry, targets: Sequence[str]) -> Iterator[str]:
+def _made_since(ctx: Context, row: Planned, targets: Sequence[str]) -> Iterator[str]:
     """Yield a warning for each other change that did something on these targets since: what is gone on with may not be wanted."""
     rack = ctx.need_rack().name
     root = root_of(ctx.journal, rack, row.change)
-    statements: dict[int, str] = {}
-    touched: dict[int, set[str]] = {}
-    for entry in ctx.journal.after(row.change):
-        if entry.rack != rack:
+    later = by_change(entry for entry in ctx.journal.after(row.change) if entry.rack == rack)
+    for number, state in later.items():
+        plan, touched = state.plan, {target for target, _ in state.did if target in targets}
+        if plan is None or plan.finishes == root or plan.undoes or state.undone or not touched:
             continue
-        if entry.kind == "plan" and entry.body.get("finishes") != root and not undoes(entry):
-            statements[entry.change] = str(entry.body.get("statement"))
-        elif entry.kind == "undone":
-            statements.pop(entry.change, None)
-        elif entry.kind == "outcome" and entry.target in targets and entry.body.get("state") == "done":
-            touched.setdefault(entry.change, set()).add(entry.target)
-    for number, statement in statements.items():
-        if number in touched:
-            where = fold(sorted(touched[number]))
-            yield f"since then change {number} ({statement}) was made on {where}; the plan begins from what it left"
+        where = fold(sorted(touched))
+        yield f"since then change {number} ({plan.statement}) was made on {where}; the plan begins from what it left"
 
 
-def _nothing_left(ctx: Context, row: Entry, origin: str) -> Result:
+def _nothing_left(ctx: Context, row: Planned, origin: str) -> Result:
     """Record that a change needed nothing more, and whether its cells are caching again."""
     rack = ctx.need_rack()
-    statement = str(row.body.get("statement"))
     root = root_of(ctx.journal, rack.name, row.change)
-    note_resumed(ctx.journal, rack.name, statement, origin, root)
+    note_resumed(ctx.journal, rack.name, row.statement, origin, root)
     _look_at_caches(ctx, root)
-    return Result(notes=[f"change {row.change} ({statement}) is complete: nothing was left to do"])
+    return Result(notes=[f"change {row.change} ({row.statement}) is complete: nothing was left to do"])
 
 
 def _look_at_caches(ctx: Context, root: int) -> None:
@@ -315,75 +299,3 @@ def _look_at_caches(ctx: Context, root: int) -> None:
             off.setdefault(item.cache, []).extend(item.cells)
     for cache, cells in off.items():
         observe_caching(ctx.journal, rack, seen(ctx.fleet, cells, cache), cache)
-
-
-def inverse_of(ctx: Context, change: int) -> dict[str, tuple[str, ...]]:
-    """Return the statements that take back the change that the present one goes on with, per target."""
-    found: dict[str, tuple[str, ...]] = {}
-    for row in chain(ctx.journal, ctx.need_rack().name, change):
-        if row.kind == "plan" and "plan" in row.body:
-            for target, statements in row.body["plan"].get("inverse", {}).items():
-                found.setdefault(target, tuple(statements))
-    return found
-
-
-def newest_to_undo(ctx: Context) -> int:
-    """Return the number of the newest change that did something, or was stopped before it did, and is neither an undo
-    nor undone.
-
-    Raises:
-        RefusedError: there is none.
-    """
-    rack = ctx.need_rack().name
-    for number, _ in _to_undo(ctx):
-        return number
-    raise RefusedError(f"there is no change of rack {rack} to undo", hint="journal show")
-
-
-def older_to_undo(ctx: Context, number: int) -> str:
-    """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
-    for older, row in _to_undo(ctx):
-        if older < number and row.body["plan"].get("inverse"):
-            return f"undo {older} takes back change {older} ({row.body.get('statement')})"
-    return ""
-
-
-def _to_undo(ctx: Context) -> Iterator[tuple[int, Entry]]:
-    """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row.
-
-    The newest is one of them when it was stopped before anything was sent: taking it back ends it.
-    """
-    rack = ctx.need_rack().name
-    entries = ctx.journal.entries(rack=rack)
-    newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
-    stopped_last = waiting.change if waiting is not None and waiting == newest else 0
-    gone = {e.change for e in entries if e.kind == "undone"}
-    ended = {e.change for e in entries if e.kind == "end"}
-    for entry in reversed(entries):
-        if "plan" not in entry.body:  # Only a plan's row holds one, and that of opaque work does not.
-            continue
-        root = int(entry.body.get("finishes") or entry.change)
-        if root in gone or str(entry.body.get("origin")).startswith("undo "):
-            continue
-        # One that never ended, or the newest when it was stopped, is ended by undo, whether or not anything was sent.
-        open_still = entry.change not in ended or entry.change == stopped_last
-        if open_still or _did_something(entries, root):
-            yield root, entry
-
-
-_SAID_NO = ("CELL-", "ORA-")
-"""How a reason begins that is a target's own: then nothing was done there."""
-
-
-def _did_something(entries: Sequence[Entry], root: int) -> bool:
-    """Whether any statement of the change or of those that went on with it was done, or may have been."""
-    own = {root} | {e.change for e in entries if e.body.get("finishes") == root}
-    maybe: dict[tuple[int, str, str], bool] = {}
-    for entry in entries:
-        if entry.change in own and entry.kind in ("intent", "outcome"):
-            body = entry.body
-            sent = entry.kind == "intent" or body.get("state") in ("done", "unknown")
-            half = body.get("state") == "failed" and not str(body.get("reason")).startswith(_SAID_NO)
-            # An intent does not say that it mends; its outcome does.
-            maybe[(entry.change, entry.target, str(body.get("what")))] = (sent or half) and not body.get("mending")
-    return any(maybe.values())

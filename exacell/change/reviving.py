@@ -8,48 +8,32 @@ comes ONLINE and no gate opens. Source: reference asm.md section 2 (each cell is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
-from exacell.change.settling import attempts, chain, steps_of
+from exacell.change.leftbehind import unnoted
+from exacell.change.settling import attempts
 from exacell.errors import ExitCode
 from exacell.journal.offline import observe_online
-from exacell.journal.record import Entry
+from exacell.journal.state import ChangeState
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, unmounted
+from exacell.session.execute import execute
 from exacell.units import counted
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.registry import Value
 
-_STOPS = re.compile(r"ALTER\s+CELL\s+(SHUTDOWN|RESTART)\s+SERVICES\s+(CELLSRV|ALL)", re.IGNORECASE)
-_STARTS = re.compile(r"ALTER\s+CELL\s+STARTUP\s+SERVICES\s+(CELLSRV|ALL)", re.IGNORECASE)
-
 _ACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sACTIVE", re.IGNORECASE)
 _INACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE", re.IGNORECASE)
-_OFFLINE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE|" + _STOPS.pattern, re.IGNORECASE)
-
-
-def stopped_by(entries: Iterable[Entry]) -> tuple[str, ...]:
-    """Return the cells on which rows of a change say that CELLSRV may have been stopped and was not started again."""
-    stopped: dict[str, None] = {}
-    starting: set[str] = set()
-    for entry in entries:
-        statement = str(entry.body.get("statement"))
-        if entry.kind == "intent" and _STOPS.match(statement):
-            stopped[entry.target] = None
-            starting.discard(entry.target)
-        elif entry.kind == "intent":
-            if _STARTS.match(statement):
-                starting.add(entry.target)
-        elif entry.kind == "outcome" and entry.target in starting and entry.body.get("state") == "done":
-            starting.discard(entry.target)
-            stopped.pop(entry.target, None)
-    return tuple(stopped)
+_OFFLINE = re.compile(
+    _INACTIVE.pattern + r"|ALTER\s+CELL\s+(SHUTDOWN|RESTART)\s+SERVICES\s+(CELLSRV|ALL)", re.IGNORECASE
+)
 
 
 def revive(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
@@ -66,13 +50,13 @@ def revive(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -
     return held_up if held_up is not None else mount_again(ctx, change, flags, origin)
 
 
-def _rows(ctx: Context, change: int) -> list[Entry]:
-    """Return the rows of a change, of those that went on with it, and of the attempts to take it back."""
+def _state(ctx: Context, change: int) -> ChangeState:
+    """Return how a change stands with those that went on with it, and with the attempts to take it back."""
     rack = ctx.need_rack().name
-    rows = list(chain(ctx.journal, rack, change))
+    rows = ctx.journal.chain(rack, change)
     for attempt in attempts(ctx.journal, rack, change):
-        rows += chain(ctx.journal, rack, attempt.change)
-    return sorted(rows, key=lambda row: row.seq)
+        rows += ctx.journal.chain(rack, attempt.change)
+    return ChangeState.of(sorted(rows, key=lambda row: row.seq))
 
 
 def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
@@ -86,7 +70,7 @@ def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
         RefusedError: nobody agreed.
     """
     known = set(ctx.need_rack().cells)
-    maybe = [cell for cell in stopped_by(_rows(ctx, change)) if cell in known]
+    maybe = [cell for cell in _state(ctx, change).cellsrv if cell in known]
     if not maybe:
         return None
     answers = ctx.fleet.query(maybe, [f.CELL]).good
@@ -107,9 +91,7 @@ def mount_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
 
     Returns and raises what ``revive`` does. A disk group that is mounted nowhere for another reason is left alone.
     """
-    if not any(
-        entry.kind == "intent" and _OFFLINE.search(str(entry.body.get("statement"))) for entry in _rows(ctx, change)
-    ):
+    if not any(_OFFLINE.search(row.statement) for row in _state(ctx, change).intents):
         return None
     rack = ctx.need_rack()
     answers = ctx.fleet.query(rack.cells, [f.GRIDDISK]).good
@@ -134,15 +116,9 @@ def _borrowed(ctx: Context, change: int) -> dict[str, tuple[f.GridDisk, ...]]:
     rack = ctx.need_rack()
     taken: set[str] = set()
     for number in (change, *(attempt.change for attempt in attempts(ctx.journal, rack.name, change))):
-        rows = chain(ctx.journal, rack.name, number)
-        promised = {
-            step.target
-            for row in rows
-            if row.kind == "plan"
-            for step, _ in steps_of(row.body.get("plan", {}))
-            if _ACTIVE.match(step.statement)
-        }
-        gone = {row.target for row in rows if row.kind == "intent" and _INACTIVE.match(str(row.body.get("statement")))}
+        state = ctx.journal.whole_state(rack.name, number)
+        promised = {step.target for plan in state.plans for step, _ in plan.steps if _ACTIVE.match(step.statement)}
+        gone = {row.target for row in state.intents if _INACTIVE.match(row.statement)}
         taken |= gone & promised
     maybe = [cell for cell in rack.cells if cell in taken]
     answers = ctx.fleet.query(maybe, [f.GRIDDISK]).good if maybe else {}
@@ -188,7 +164,7 @@ def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: st
     if not (flags.get("dry-run") or ctx.options.dry_run):
         # What came back when nobody looked is in no later plan.
         back = [cell for cell, grids in borrowed.items() if all_online(grids)]
-        for line in ctx.unnoted(observe_online(ctx.journal, ctx.need_rack().name, back)):
+        for line in unnoted(ctx, observe_online(ctx.journal, ctx.need_rack().name, back)):
             ctx.console.say(line)
     for cell, grids in borrowed.items():
         dropped = [grid for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group]
@@ -205,12 +181,7 @@ def _first(ctx: Context, statement: str, flags: Mapping[str, Value], origin: str
     """Carry a statement out as a change of its own; None when it went well, else what it came to."""
     if ctx.interrupted.is_set():  # Carrying it out would forget that.
         return Result(notes=[f"interrupted before: {statement}"], exit_code=ExitCode.INTERRUPTED)
-    before = ctx.origin, ctx.finishing
-    ctx.origin, ctx.finishing = origin, 0
-    try:
-        result = ctx.execute(with_call_flags(statement, flags))
-    finally:
-        ctx.origin, ctx.finishing = before
+    result = execute(ctx, with_call_flags(statement, flags), replace(ctx.request, origin=origin, finishing=0))
     if flags.get("dry-run") or ctx.options.dry_run:
         ctx.console.say(f"what is left of the change can be planned when {when}")
         return result

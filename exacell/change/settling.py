@@ -7,30 +7,32 @@ outcome is written that says ``done``, ``not done`` or ``unknown``; nothing here
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exacell.cellset import fold
-from exacell.change.pending import runs
 from exacell.change.probe import NO_ANSWER, Prober
 from exacell.errors import RefusedError
 from exacell.journal.actor import actor
-from exacell.journal.record import Entry, Journal, Row
-from exacell.plan.model import Step, step_from_json
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Intent, Planned
+from exacell.journal.running import runs
+from exacell.journal.state import ChangeState, by_change
+from exacell.plan.model import Step
 from exacell.units import format_duration
 
 if TYPE_CHECKING:
     from exacell.context import Context
 
 
-def plan_row(journal: Journal, rack: str, change: int) -> Entry:
+def plan_row(journal: Journal, rack: str, change: int) -> Planned:
     """Return the row that holds a change's plan.
 
     Raises:
         RefusedError: the journal has no such change of the rack.
     """
-    row = next((e for e in journal.entries(rack=rack, change=change) if e.kind == "plan"), None)
+    row = journal.state(rack, change).plan
     if row is None:
         raise RefusedError(f"the journal has no change {change} of rack {rack}", hint="journal show")
     return row
@@ -42,36 +44,35 @@ def root_of(journal: Journal, rack: str, change: int) -> int:
     Raises:
         RefusedError: the journal has no such change of the rack.
     """
-    finishes = plan_row(journal, rack, change).body.get("finishes")
-    return int(finishes) if finishes else change
-
-
-def chain(journal: Journal, rack: str, change: int) -> list[Entry]:
-    """Return the rows of a change and behind them those of the changes that went on with it, in order."""
-    rows = list(journal.entries(rack=rack, change=change))
-    for later in journal.finishing(rack, change):
-        rows += journal.entries(rack=rack, change=later)
-    return rows
+    return plan_row(journal, rack, change).finishes or change
 
 
 def intended_on(journal: Journal, rack: str, change: int, statement: str) -> frozenset[str]:
     """Return the targets to which a change, or one that went on with it, has sent a statement or was about to."""
-    rows = chain(journal, rack, change)
-    return frozenset(e.target for e in rows if e.kind == "intent" and e.body.get("statement") == statement)
+    return frozenset(row.target for row in journal.whole_state(rack, change).intents if row.statement == statement)
 
 
 def sent_by(journal: Journal, rack: str, change: int) -> frozenset[str]:
     """Return the statements that a change, or one that went on with it, has sent or was about to, to whatever target."""
-    return frozenset(str(e.body.get("statement")) for e in chain(journal, rack, change) if e.kind == "intent")
+    return frozenset(row.statement for row in journal.whole_state(rack, change).intents)
 
 
 def done_on(journal: Journal, rack: str, change: int, what: str) -> frozenset[str]:
     """Return the targets on which a change, or one that went on with it, did the step ``what`` and has not failed in it since."""
-    states = states_of(chain(journal, rack, change))
+    states = journal.whole_state(rack, change).states
     return frozenset(target for (target, step), state in states.items() if step == what and state == "done")
 
 
-def attempts(journal: Journal, rack: str, change: int) -> list[Entry]:
+def inverse_of(journal: Journal, rack: str, change: int) -> dict[str, tuple[str, ...]]:
+    """Return the statements that take back a change and what went on with it, per target."""
+    found: dict[str, tuple[str, ...]] = {}
+    for row in journal.whole_state(rack, change).plans:
+        for target, statements in row.inverse.items():
+            found.setdefault(target, statements)
+    return found
+
+
+def attempts(journal: Journal, rack: str, change: int) -> list[Planned]:
     """Return the plan rows of the changes that were made to take ``change`` back, oldest first."""
     return journal.with_origin(rack, f"undo {change}")
 
@@ -82,76 +83,30 @@ def refuse_running(journal: Journal, rack: str, change: int) -> None:
     Raises:
         RefusedError: names the process.
     """
-    rows = chain(journal, rack, change)
-    ended = {row.change for row in rows if row.kind == "end"}
-    for row in rows:
-        if row.kind == "plan" and row.change not in ended and runs(journal, row):
-            here = row.body.get("host") == actor()["host"]
+    for state in by_change(journal.chain(rack, change)).values():
+        row = state.plan
+        if row is not None and state.end is None and runs(journal, row):
+            here = row.who.host == actor()["host"]
             raise RefusedError(
-                f"change {row.change} ({row.body.get('statement')}) is being carried out by process {row.body.get('pid')} "
-                f"on {row.body.get('host')}",
+                f"change {row.change} ({row.statement}) is being carried out by process {row.who.pid} on {row.who.host}",
                 hint="let it end, or end that process first"
                 + ("" if here else "; if it has ended: unlock --takeover, and then this again"),
             )
 
 
-def unsettled(entries: Sequence[Entry]) -> dict[tuple[str, str], Entry]:
-    """Return (target, what) → intent for each statement that has no outcome, or one that is not known."""
-    waiting: dict[tuple[str, str], Entry] = {}
-    intents: dict[tuple[str, str], Entry] = {}
-    for entry in entries:
-        key = (entry.target, str(entry.body.get("what")))
-        if entry.kind == "intent":
-            waiting[key] = intents[key] = entry
-        elif entry.kind == "outcome":
-            waiting.pop(key, None)
-            if entry.body.get("state") == "unknown" and key in intents:
-                waiting[key] = intents[key]
-    return waiting
-
-
-def drops_to_come(entries: Sequence[Entry]) -> list[str]:
+def drops_to_come(state: ChangeState) -> list[str]:
     """Return a line for each statement that drops a cache, was never answered and is not known to be done, by its cells.
 
     That its effect is not there does not prove that it will not come: who goes on has to know.
     """
-    waiting: dict[tuple[str, str], str] = {}
-    for entry in entries:
-        statement = str(entry.body.get("statement", ""))
-        key = (entry.target, str(entry.body.get("what")))
-        if entry.body.get("cachingOff") and statement.upper().startswith(
-            "DROP "
-        ):  # An intent; outcomes have no statement.
-            waiting[key] = statement
-        elif key in waiting and not _may_come(entry):
-            del waiting[key]
     cells: dict[str, list[str]] = {}
-    for (cell, _), statement in waiting.items():
+    for (cell, _), statement in state.to_come.items():
         cells.setdefault(statement, []).append(cell)
     return [
         f"{statement} was not answered on {fold(names)}: if it is still carried out there, it drops the cache that is there "
         "then; make sure that it has ended (restart service ms there, where CellCLI hangs)"
         for statement, names in cells.items()
     ]
-
-
-def _may_come(outcome: Entry) -> bool:
-    """Whether a statement may be carried out behind this row: its answer was lost, and what was read does not show it."""
-    return outcome.body.get("state") == "unknown" or bool(
-        outcome.body.get("settled") and outcome.body.get("state") != "done"
-    )
-
-
-def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], str]:
-    """Return (target, what) → how the step of one change ended, ``no outcome`` for an intent that has none."""
-    states: dict[tuple[str, str], str] = {}
-    for entry in entries:
-        key = (entry.target, str(entry.body.get("what")))
-        if entry.kind == "intent":
-            states.setdefault(key, "no outcome")
-        elif entry.kind == "outcome" and not entry.body.get("mending"):
-            states[key] = str(entry.body.get("state"))
-    return states
 
 
 LATE_LOOKS = 12
@@ -175,15 +130,12 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
     """
     rack = ctx.need_rack().name
     counts: dict[str, int] = {}
-    rows = chain(ctx.journal, rack, change)
-    for number in dict.fromkeys(row.change for row in rows):
-        own = [row for row in rows if row.change == number]
-        open_intents = unsettled(own)
-        plan = next((row.body["plan"] for row in own if "plan" in row.body), None)
-        if plan is None:
-            continue
-        steps = {(s.target, s.what): (s, mending) for s, mending in steps_of(plan)}
+    for number, state in by_change(ctx.journal.chain(rack, change)).items():
+        open_intents = state.unsettled
+        steps = {(s.target, s.what): (s, mending) for plan in state.plans for s, mending in plan.steps}
         wanted = [steps[key] for key in open_intents if key in steps]
+        if not wanted:
+            continue
         states = _look(ctx, [step for step, _ in wanted])
         dropping = [(step, open_intents[(step.target, step.what)]) for step, _ in wanted if _drops(step)]
         if wait:
@@ -194,10 +146,10 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
         found = [_outcome(step, *states[(step.target, step.what)], mending=mending) for step, mending in wanted]
         if found:
             ctx.journal.append(rack, number, found)
-        for (step, _), row in zip(wanted, found, strict=True):
+        for step, _ in wanted:
             if step.statement:  # Of others it is only known that they were not waited for.
-                state = str(row.body["state"])
-                counts[state] = counts.get(state, 0) + 1
+                ended = states[(step.target, step.what)][0]
+                counts[ended] = counts.get(ended, 0) + 1
     return counts
 
 
@@ -206,7 +158,7 @@ def _drops(step: Step) -> bool:
 
 
 def _look_longer(
-    ctx: Context, sent: Sequence[tuple[Step, Entry]], states: dict[tuple[str, str], tuple[str, str]]
+    ctx: Context, sent: Sequence[tuple[Step, Intent]], states: dict[tuple[str, str], tuple[str, str]]
 ) -> None:
     """Look again, into ``states``, at what is not done yet of what was sent less than some looks ago."""
     poll = ctx.need_rack().poll
@@ -226,13 +178,6 @@ def _look_longer(
             ctx.console.say(f"a DROP that was not answered on {names} may be on its way: looked for for up to {most}")
         _pause(ctx.interrupted, poll)
         states.update(_look(ctx, steps))
-
-
-def steps_of(plan: Mapping[str, Any]) -> list[tuple[Step, bool]]:
-    """Return the steps of a journalled plan in order, each with whether it mends."""
-    return [
-        (step_from_json(item), stage["gate"] == "mend") for stage in plan.get("stages", ()) for item in stage["steps"]
-    ]
 
 
 def _look(ctx: Context, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:

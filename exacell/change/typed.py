@@ -1,4 +1,4 @@
-"""CellCLI's own statements that change cells, as somebody typed them: planned, guarded, carried out."""
+"""CellCLI's own statements that change cells, as somebody typed them: planned and guarded."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
+from exacell.change.consent import accepted_loss
+from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.errors import RefusedError
-from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, with_asm_sizes
+from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
 from exacell.journal.stopped import observe_services
-from exacell.language.registry import Call, Command, Effect
-from exacell.output.result import Result
 from exacell.plan.already import reached
 from exacell.plan.guard import facts_needed, guard_plan
 from exacell.plan.guard_targets import means, own_of, takes_own_name
 from exacell.plan.media import rows_meant
 from exacell.plan.model import Plan
 from exacell.plan.nearby import refuse_slip
+from exacell.plan.planned import Planned
 from exacell.plan.settings_inverse import with_inverse
 from exacell.plan.unchanged import doubt, holds_already, same_iorm_plan, services_of, told_by, with_changes
 from exacell.vault import hide
@@ -29,11 +30,9 @@ if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.plan.facts import CellFacts
 
-_AS_COMMAND = Command(name="cellcli", group="cells", effect=Effect.WRITE, summary="", example="", handler="")
 
-
-def change_typed(ctx: Context, line: Line) -> Result:
-    """Plan a typed statement of CellCLI's that changes cells, have it guarded and carry it out; return what became of it.
+def plan_typed(ctx: Context, line: Line) -> Planned:
+    """Return the guarded plan of a typed statement of CellCLI's that changes cells, and what was read for it.
 
     Raises:
         RefusedError: a guard forbids it; nothing was sent.
@@ -43,7 +42,7 @@ def change_typed(ctx: Context, line: Line) -> Result:
     statement, line = _without_secrets(statement, line)
     _refuse_own_name(statement, line.text)
     needed = facts_with_cellsrv_stopped(ctx, (statement,), ctx.cells()) or facts_needed(statement)
-    facts = ctx.facts(*needed)
+    facts = read = read_facts(ctx, *needed)
     told = _told(ctx, statement, facts)
     _refuse_slip(ctx, statement, line.text, told)
     done = _unchanged(ctx, statement, facts, told)
@@ -53,22 +52,22 @@ def change_typed(ctx: Context, line: Line) -> Result:
         statement = replace(statement, names=tuple(dict.fromkeys(names)))
     facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
     headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
-    call = Call(command=_AS_COMMAND, flags=line.flags, text=line.text)
     if not facts:
-        return ctx.change(Plan(statement=line.text, rack=ctx.need_rack().name, done=done), call)
+        return Planned(Plan(statement=line.text, rack=ctx.need_rack().name, done=done))
     plan = guard_plan(
         ctx.need_rack().name,
         with_asm_sizes(ctx, facts, (statement,)),
         statement,
         text=line.text,
-        accepted=ctx.accepted_loss(call),
+        accepted=accepted_loss(ctx.options.over(line.flags)),
         headers=headers,
         may_ask=True,
-        exact=ctx.replaying,
+        exact=ctx.request.replaying,
     )
     plan = with_inverse(with_changes(plan, statement, told))
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
-    return ctx.change(replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure)), call)
+    plan = replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure))
+    return Planned(plan, read if needed else {})
 
 
 def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Grant, Line]:
@@ -94,7 +93,7 @@ def _refuse_own_name(statement: Change | Grant, text: str) -> None:
 
 def _refuse_slip(ctx: Context, statement: Change | Grant, text: str, told: _Told) -> None:
     """Refuse to drop a threshold, role or user that is nowhere while one of nearly that name is."""
-    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.replaying:
+    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.request.replaying:
         known = {str(row.get("name")) for rows in told.values() for row in rows}
         refuse_slip(text, statement.object.lower(), statement.names, sorted(known))
 
@@ -149,12 +148,12 @@ def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, Cell
 def _caches_again(ctx: Context, statement: Change, cells: Iterable[str]) -> None:
     """Let the journal know that these caches need no mending any more."""
     problem = observe_caching(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower())
-    for line in ctx.unnoted(problem):
+    for line in unnoted(ctx, problem):
         ctx.console.say(line)
 
 
 def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> None:
     """Let the journal know that these services were seen running, which a change may have stopped."""
     problem = observe_services(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, services))
-    for line in ctx.unnoted(problem):
+    for line in unnoted(ctx, problem):
         ctx.console.say(line)

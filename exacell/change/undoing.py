@@ -18,21 +18,23 @@ from exacell.cellset import fold
 from exacell.change.caching import again
 from exacell.change.changing import refuse_read_only
 from exacell.change.confirming import note_reverted
-from exacell.change.pending import undoes
 from exacell.change.probe import NO_ANSWER, Prober
-from exacell.change.resuming import older_to_undo
 from exacell.change.reviving import activate_again, bring_back, revive
-from exacell.change.settling import attempts, chain, drops_to_come, refuse_running, root_of, settle, states_of
+from exacell.change.settling import attempts, drops_to_come, refuse_running, root_of, settle
+from exacell.change.undoable import older_to_undo
 from exacell.errors import ExitCode, MovedError, RefusedError, StatementError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
-from exacell.journal.record import Entry, Row
+from exacell.journal.record import Row
+from exacell.journal.rows import Entry
+from exacell.journal.state import OPEN, by_change
 from exacell.language.line import parse_line, with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guard_targets import takes_own_name
-from exacell.plan.model import Check, Step, Undo, step_from_json
+from exacell.plan.model import Check, Step, Undo
 from exacell.plan.rolling import flags_again
+from exacell.session.execute import execute
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -69,10 +71,11 @@ def read_change(entries: Sequence[Entry]) -> Done:
     Raises:
         RefusedError: they hold no plan.
     """
-    first = next((e for e in entries if e.kind == "plan"), None)
-    if first is None or "plan" not in first.body:
+    states = by_change(entries).values()
+    first = next((state.plan for state in states if state.plan is not None), None)
+    if first is None or first.plan is None:
         number = entries[0].change if entries else "?"
-        told = f"change {number}" if first is None else f"change {number} ({first.body.get('statement')})"
+        told = f"change {number}" if first is None else f"change {number} ({first.statement})"
         raise RefusedError(
             f"{told} has no plan in the journal that tells what was there before, so nothing can be taken back; nothing was "
             "sent",
@@ -82,41 +85,33 @@ def read_change(entries: Sequence[Entry]) -> Done:
     last: dict[str, str] = {}
     spoken: dict[str, str] = {}
     inverse: dict[str, tuple[str, ...]] = {}
-    for row in (e for e in entries if e.kind == "plan" and "plan" in e.body):
-        states = states_of([e for e in entries if e.change == row.change])
-        for stage in row.body["plan"]["stages"]:
-            if stage["gate"] == "mend":
+    for change in states:
+        for step, state in change.carried:
+            if state not in _SENT or not step.statement:
                 continue
-            for item in stage["steps"]:
-                step = step_from_json(item)
-                state = states.get((step.target, step.what), "")
-                if state not in _SENT or not step.statement:
-                    continue
-                if state == "done":
-                    steps.setdefault(step.target, []).append(step)
-                    if step.asm:
-                        spoken[step.asm] = step.target
-                if state == "done" or step.undo is not Undo.NOTHING:
-                    last[step.target] = state
-        for target, found in row.body["plan"].get("inverse", {}).items():
-            inverse.setdefault(target, tuple(found))
-    mended = {
-        e.target for e in entries if e.kind == "outcome" and e.body.get("mending") and e.body.get("state") == "done"
-    }
+            if state == "done":
+                steps.setdefault(step.target, []).append(step)
+                if step.asm:
+                    spoken[step.asm] = step.target
+            if state == "done" or step.undo is not Undo.NOTHING:
+                last[step.target] = state
+        for target, found in change.plan.inverse.items() if change.plan is not None else ():
+            inverse.setdefault(target, found)
+    mended = {target for change in states for target in change.mended}
     nodes = {step.target for found in steps.values() for step in found if step.asm}
     return Done(
         change=first.change,
-        statement=str(first.body.get("statement")),
+        statement=first.statement,
         steps={target: tuple(found) for target, found in steps.items()},
         touched=tuple(last),
         sure=frozenset(target for target, state in last.items() if state == "done" and target not in mended)
         - (nodes - set(spoken.values())),
         inverse=inverse,
-        rolling=flags_again(first.body),
+        rolling=flags_again(first.rolling),
     )
 
 
-_SENT = ("done", "failed", "unknown", "no outcome", "not done")
+_SENT = ("done", "failed", "unknown", OPEN, "not done")
 """States of a step whose statement left, or may have left."""
 
 
@@ -138,13 +133,9 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, ctx, done.change))
     results: list[Result] = []
-    before = ctx.origin
-    try:
-        for done in found:
-            if not _take_back(ctx, done, flags, results):
-                break
-    finally:
-        ctx.origin = before
+    for done in found:
+        if not _take_back(ctx, done, flags, results):
+            break
     return replace(together(results), fold=True)
 
 
@@ -159,10 +150,10 @@ def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
     found = []
     for number in roots:
         refuse_running(ctx.journal, rack, number)
-        rows = chain(ctx.journal, rack, number)
-        if len(roots) > 1 and any(row.kind == "undone" or (row.kind == "plan" and undoes(row)) for row in rows):
+        state = ctx.journal.whole_state(rack, number)
+        if len(roots) > 1 and (state.undone or any(plan.undoes for plan in state.plans)):
             continue  # Of all that a run or a session made: what is taken back already, and what took it back.
-        if any(row.kind == "undone" for row in rows):
+        if state.undone:
             asked = f"change {number} of rack {rack} is"
             if number not in changes:
                 asked = f"change {changes[0]} of rack {rack} went on with change {number}, which is"
@@ -171,7 +162,7 @@ def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
             refuse_running(ctx.journal, rack, attempt.change)
             settle(ctx, attempt.change, wait=wait)
         settle(ctx, number, wait=wait)
-        found.append(read_change(chain(ctx.journal, rack, number)))
+        found.append(read_change(ctx.journal.chain(rack, number)))
     return found
 
 
@@ -188,12 +179,12 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
         _note_undone(ctx, done, flags)
         return True
     _refuse_moved(ctx, done)
-    ctx.origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
-    held_up = revive(ctx, done.change, flags, ctx.origin) or activate_again(ctx, done.change, flags, ctx.origin)
+    origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
+    held_up = revive(ctx, done.change, flags, origin) or activate_again(ctx, done.change, flags, origin)
     if held_up is not None:
         results.append(held_up)
         return False
-    for told in drops_to_come(chain(ctx.journal, ctx.need_rack().name, done.change)):
+    for told in drops_to_come(ctx.journal.whole_state(ctx.need_rack().name, done.change)):
         ctx.console.say(told)
     for reason, targets in _lost(done).items():
         ctx.console.say(
@@ -204,7 +195,7 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
     while statements and not ctx.interrupted.is_set():
         statement = statements.pop(0)
         ctx.console.say(f"undo change {done.change} ({done.statement}): {statement}")
-        result = ctx.execute(with_call_flags(statement, {**again, **flags}))
+        result = execute(ctx, with_call_flags(statement, {**again, **flags}), replace(ctx.request, origin=origin))
         results.append(result)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not (statements and ctx.interrupted.is_set()):
             return False
@@ -250,7 +241,7 @@ def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:
 
 
 def _has_ended(ctx: Context, change: int) -> bool:
-    return any(entry.kind == "end" for entry in ctx.journal.entries(rack=ctx.need_rack().name, change=change))
+    return ctx.journal.state(ctx.need_rack().name, change).end is not None
 
 
 def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
@@ -284,10 +275,8 @@ def _refuse_moved(ctx: Context, done: Done) -> None:
     Where an earlier undo of the change has begun and did not come to its end, it was that one that moved it.
     """
     rack = ctx.need_rack()
-    tried = [attempt.change for attempt in attempts(ctx.journal, rack.name, done.change)]
-    ours = {
-        e.target for change in tried for e in ctx.journal.entries(rack=rack.name, change=change) if e.kind == "intent"
-    }
+    tried = attempts(ctx.journal, rack.name, done.change)
+    ours = {target for attempt in tried for target in ctx.journal.state(rack.name, attempt.change).targets}
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
     prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
@@ -331,7 +320,7 @@ def _left(step: Step) -> tuple[Check, ...]:
 def _caching_again(ctx: Context, done: Done) -> list[str]:
     """Return the statements that end flushes which the change began and left: what was not dropped need not be made again."""
     rack = ctx.need_rack().name
-    own = {entry.change for entry in chain(ctx.journal, rack, done.change)}
+    own = {entry.change for entry in ctx.journal.chain(rack, done.change)}
     off: dict[str, list[str]] = {}
     for item in caching_off(ctx.journal.caching_entries(rack)):
         if item.change in own and not item.dropped:

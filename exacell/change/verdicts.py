@@ -15,7 +15,7 @@ from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
 from exacell.plan.model import Step
 from exacell.transport.base import Looked, Reply, State
-from exacell.transport.paired import LATE
+from exacell.transport.exchange import LATE
 
 REPLY_KEPT = 20_000
 """Characters of a target's text that the journal keeps."""

@@ -9,12 +9,13 @@ from exacell.cellset import fold
 from exacell.errors import RefusedError
 from exacell.journal.caching_off import FLASHCACHE
 from exacell.plan.gate import first_cells, flushed_cells
-from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.language.registry import Value
+    from exacell.plan.model import Plan
+    from exacell.plan.planned import Planned
 
 
 def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
@@ -40,9 +41,10 @@ def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
     )
 
 
-def _refuse_shut_out(ctx: Context, plan: Plan, canary: str) -> None:
+def _refuse_shut_out(planned: Planned, canary: str) -> None:
     """Refuse a canary whose gate only the cells open that wait for it: their flush is in force until their own turn."""
-    holding = [cell for cell in flushed_cells(ctx.last_facts) if cell in plan.targets and cell != canary]
+    plan = planned.plan
+    holding = [cell for cell in flushed_cells(planned.facts) if cell in plan.targets and cell != canary]
     if canary in plan.targets and holding:
         hold = "holds its gate" if len(holding) == 1 else "hold its gate"
         raise RefusedError(
@@ -52,20 +54,20 @@ def _refuse_shut_out(ctx: Context, plan: Plan, canary: str) -> None:
         )
 
 
-def rolled(ctx: Context, plan: Plan, flags: Mapping[str, Value]) -> Plan:
+def rolled(ctx: Context, planned: Planned, flags: Mapping[str, Value]) -> Plan:
     """Return the plan with its cells in waves where that was asked for, or the rack or the plan demands it.
 
     Raises:
         RefusedError: it was asked for and can't be done.
     """
-    rack = ctx.need_rack()
-    _refuse_shut_out(ctx, plan, str(flags.get("canary") or ""))
+    rack, plan = ctx.need_rack(), planned.plan
+    _refuse_shut_out(planned, str(flags.get("canary") or ""))
     creating = {step.target for step in plan.steps if step.caching_on and step.cache == FLASHCACHE}
     return roll(
         plan,
-        asked(flags, gently=ctx.origin.startswith("undo ")),
+        asked(flags, gently=ctx.request.origin.startswith("undo ")),
         rack_cells=rack.cells,
         clusters=tuple(rack.asm),
         production=rack.production,
-        first=first_cells(ctx.last_facts, creating),
+        first=first_cells(planned.facts, creating),
     )

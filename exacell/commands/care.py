@@ -20,6 +20,7 @@ from exacell.care.health import (
     worst,
 )
 from exacell.cellset import fold
+from exacell.change.leftbehind import unnoted
 from exacell.errors import ExacellError, ExitCode
 from exacell.fleet import Answers
 from exacell.journal.offline import observe_online
@@ -27,13 +28,12 @@ from exacell.journal.stopped import observe_services
 from exacell.language.registry import Call
 from exacell.output.care import advice_lines, headlines, matrix_lines
 from exacell.output.result import Column, Result
-from exacell.transport.capabilities import capabilities_of, refuse_statement
+from exacell.transport.capabilities import refuse_statement
 from exacell.units import counted
 
 if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.plan.asmfacts import AsmFacts
-
 
 _ABOUT = 90
 """Characters of an alert's message that a table shows."""
@@ -64,7 +64,7 @@ def show_health(ctx: Context, call: Call) -> Result:
     seen, answers = observe(ctx)
     findings = examine(seen)
     online = [cell for cell, told in seen.items() if all_online(told)]
-    unnoted = ctx.unnoted(observe_online(ctx.journal, ctx.need_rack().name, online))
+    untold = unnoted(ctx, observe_online(ctx.journal, ctx.need_rack().name, online))
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
     acted.sort(key=lambda one: -one[1].level.rank)
     advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
@@ -90,7 +90,7 @@ def show_health(ctx: Context, call: Call) -> Result:
         fold=True,
         data=True,
         draw=draw if rows else None,
-        notes=[*(advice or ([well] if well else [])), *_mending(answers), *unnoted],
+        notes=[*(advice or ([well] if well else [])), *_mending(answers), *untold],
         problems=answers.problems,
         exit_code=ExitCode.FAILED if broken and answers.exit_code is ExitCode.DONE else answers.exit_code,
     )
@@ -177,7 +177,7 @@ def show_services(ctx: Context, call: Call) -> Result:
     """
     names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
     text = f"list cell attributes name, {', '.join(names)}"
-    refuse_statement(capabilities_of(ctx.transport), text)
+    refuse_statement(ctx.transport.capabilities, text)
     result, answers = _cell_table(ctx, text, names)
     stopped = [
         f"online cell {row['cell']} starts CELLSRV and brings its disks back"
@@ -195,7 +195,7 @@ def show_services(ctx: Context, call: Call) -> Result:
         columns=result.columns,
         fold=True,
         data=True,
-        notes=[*stopped[:3], *_mending(answers), *ctx.unnoted(problem)],
+        notes=[*stopped[:3], *_mending(answers), *unnoted(ctx, problem)],
         problems=result.problems,
         exit_code=result.exit_code,
     )

@@ -11,11 +11,13 @@ from exacell.cellcli.statement import Change
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.cellset import fold
 from exacell.errors import RefusedError, StatementError
+from exacell.factreading import read_facts
 from exacell.journal.actor import actor
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.guard import guard_plan
+from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
 _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
 
 
-def ack_alert(ctx: Context, call: Call) -> Result:
+def ack_alert(ctx: Context, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
@@ -35,7 +37,7 @@ def ack_alert(ctx: Context, call: Call) -> Result:
         raise StatementError(f"by={by}: a name of letters, digits and _ . @ - is kept as examinedBy")
     answers = ctx.query(ALERTS)
     if answers.problems:
-        raise RefusedError(f"{answers.problems[0]}; nothing was sent", hint=ctx.not_running(answers.problems))
+        raise RefusedError(f"{answers.problems[0]}; nothing was sent", hint=ctx.session.not_running(answers.problems))
     alerts = {cell: alerts_of(answer.tables[0]) for cell, answer in answers.good.items()}
     wanted = name.lower().partition("_")[0]
     meant = {
@@ -53,7 +55,7 @@ def ack_alert(ctx: Context, call: Call) -> Result:
             f"ack alert {name}: there is no such alert on {fold(alerts)} that nobody has examined; nothing was sent",
             hint=f"open are {', '.join(known)}" if known else "show alerts all lists what has been",
         )
-    return ctx.change(ack_plan(ctx.need_rack().name, meant, by=by, statement=call.text), call)
+    return Planned(ack_plan(ctx.need_rack().name, meant, by=by, statement=call.text))
 
 
 _PHYSICAL = "list physicaldisk attributes name, diskType, status, slotNumber, physicalSerial, makeModel"
@@ -120,8 +122,8 @@ def _list(value: object) -> tuple[str, ...]:
     return tuple(part.strip() for part in str(value or "").split(",") if part.strip())
 
 
-def diagpack(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def diagpack(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     hours, alert, kind = call.int_arg("hours"), call.text_arg("alert"), call.text_arg("type")
     if hours is not None and not 1 <= hours <= 6:
         raise StatementError(f"hours={hours} is not possible: a diagnostic pack spans 1 to 6 hours")
@@ -131,9 +133,6 @@ def diagpack(ctx: Context, call: Call) -> Result:
     text = f"create diagpack {what or f'packStartTime=now, durationInHrs={hours}'}"
     statement = parse_cellcli(text)
     assert isinstance(statement, Change)
-    plan = guard_plan(
-        ctx.need_rack().name, ctx.facts(f.CELL), statement, text=call.text, accepted=(), headers=None, may_ask=True
-    )
-    result = ctx.change(plan, call)
-    ctx.console.say("list diagpack tells when it is done and where to fetch it")
-    return result
+    facts = read_facts(ctx, f.CELL)
+    plan = guard_plan(ctx.need_rack().name, facts, statement, text=call.text, accepted=(), headers=None, may_ask=True)
+    return Planned(plan, facts, afterwards="list diagpack tells when it is done and where to fetch it")

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from exacell.errors import RefusedError, StatementError
 from exacell.language.registry import Call
 from exacell.output.result import Result
-from exacell.transport.capabilities import capabilities_of
-from exacell.transport.hostkeys import Trust
-from exacell.transport.ssh import SshTransport
+from exacell.transport.factory import over_ssh
+from exacell.transport.ssh.hostkeys import Trust
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -25,12 +24,9 @@ def trust(ctx: Context, call: Call) -> Result:
     name = call.text_arg("cell")
     if name not in (*rack.cells, *rack.dbnodes):
         raise StatementError(f"{name} is neither a cell nor a database node of rack {rack.name}")
-    transport = ctx.transport
-    if not isinstance(transport, SshTransport):
-        if capabilities_of(transport).name not in ("openssh", "clush", "dcli"):
-            raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
-        # The others' programs read the same known_hosts as ours.
-        transport = SshTransport(rack, ctx.settings)
+    if not ctx.transport.capabilities.known_hosts:
+        raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
+    transport = over_ssh(ctx.transport, rack, ctx.settings)
     offer = transport.host_key(name)
     key = offer.verdict.key
     if offer.verdict.trust in (Trust.CHANGED, Trust.REVOKED):

@@ -10,16 +10,17 @@ from exacell.cellcli.secrets import holds_secret
 from exacell.cellset import fold
 from exacell.change.changing import UNSENT
 from exacell.change.lookingback import look
-from exacell.change.resuming import newest_to_undo
 from exacell.change.resuming import resume as go_on
 from exacell.change.resuming import retry as once_more
+from exacell.change.undoable import newest_to_undo
 from exacell.change.undoing import undo as take_back
 from exacell.errors import RefusedError, StatementError
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Effect
 from exacell.output.result import Column, Result
-from exacell.plan.saved import SavedPlan, flatten, kept_flags, stages_json
+from exacell.plan.saved import Expected, SavedPlan, flatten, kept_flags, stages_json
 from exacell.rehearsing import rehearse as try_out
+from exacell.session.execute import execute
 from exacell.store import Store
 
 if TYPE_CHECKING:
@@ -36,11 +37,11 @@ def plan(ctx: Context, call: Call) -> Result:
         if line.effect is Effect.READ:
             raise StatementError(f"'{line.text}' changes nothing, so there is nothing to plan")
         raise StatementError(f"'{line.text}' is no single change that a plan can hold", hint=_SHOWN)
-    ctx.last_plan, ctx.last_facts = None, {}
-    result = ctx.execute(line)
+    result = execute(ctx, line)
     name = call.text_arg("as")
     said = "nothing was sent"
-    if name and ctx.last_plan is not None:
+    if name and result.planned is not None:
+        facts = result.planned.facts
         # Applied from another session it must mean the same cells.
         some = () if set(ctx.cells()) == set(ctx.need_rack().cells) else ctx.cells()
         on = f"on {line.on} " if line.on else f"on {fold(some)} " if some else ""
@@ -48,9 +49,9 @@ def plan(ctx: Context, call: Call) -> Result:
             name=name,
             rack=ctx.need_rack().name,
             statement=on + line.text,
-            cells=tuple(ctx.last_facts),
-            facts={cell: flatten(fact) for cell, fact in ctx.last_facts.items()},
-            stages=stages_json(ctx.last_plan),
+            cells=tuple(facts),
+            facts={cell: flatten(fact) for cell, fact in facts.items()},
+            stages=stages_json(result.planned.plan),
             made=datetime.now(UTC).isoformat(timespec="seconds"),
             flags=kept_flags(line.flags),
         )
@@ -73,22 +74,20 @@ def rehearse(ctx: Context, call: Call) -> Result:
 
 def apply(ctx: Context, call: Call) -> Result:
     """Return one record per target with its outcome."""
-    saved = ctx.store().find_plan(ctx.need_rack().name, call.text_arg("name"))
+    saved = ctx.services.store().find_plan(ctx.need_rack().name, call.text_arg("name"))
     line = with_call_flags(saved.statement, saved.flags_with(call.flags))
-    ctx.expected, ctx.moved = saved, None
+    expected = Expected(saved)
     try:
-        return ctx.execute(line)
+        return execute(ctx, line, replace(ctx.request, expected=expected))
     except RefusedError as error:
-        if ctx.moved is None or ctx.moved is error:
+        if expected.moved is None or expected.moved is error:
             raise
-        raise ctx.moved from error  # It says more than what the planner makes of it.
-    finally:
-        ctx.expected = ctx.moved = None
+        raise expected.moved from error  # It says more than what the planner makes of it.
 
 
 def plans(ctx: Context, call: Call) -> Result:
     """Return one record per plan."""
-    found = ctx.store().plans(ctx.need_rack().name)
+    found = ctx.services.store().plans(ctx.need_rack().name)
     rows = [{"cell": None, "name": p.name, "made": p.made, "cells": len(p.cells), "statement": p.line} for p in found]
     return Result(records=rows, columns=[Column(n) for n in ("name", "made", "cells", "statement")], data=True)
 
@@ -116,7 +115,7 @@ def undo(ctx: Context, call: Call) -> Result:
 def undo_run(ctx: Context, call: Call) -> Result:
     """Return one record per target with its outcome."""
     rack = ctx.need_rack().name
-    here = [number for number in ctx.changes if ctx.journal.entries(rack=rack, change=number)]
+    here = [number for number in ctx.session.changes if ctx.journal.entries(rack=rack, change=number)]
     return take_back(ctx, here, call.flags)
 
 

@@ -13,7 +13,6 @@ from exacell.output.result import Column, Result
 if TYPE_CHECKING:
     from exacell.context import Context
 
-
 _SUMMED = ("cachedSize", "cachedWriteSize", "cachedKeepSize", "hitCount", "missCount")
 _MOST = 100
 """LIMIT with ORDER BY takes no more. Source: reference cellcli.md 2.1."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.change.consent import accepted_loss
 from exacell.change.probe import asm_records
 from exacell.errors import RefusedError
+from exacell.factreading import read_facts
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
@@ -13,11 +15,11 @@ from exacell.plan.asmspace import AU_SIZES
 from exacell.plan.diskgroup import Wanted, create_plan, drop_plan, instance_nodes
 from exacell.plan.griddisk import members
 from exacell.plan.nearby import refuse_slip
+from exacell.plan.planned import Planned
 from exacell.plan.rebalance import power_plan
 
 if TYPE_CHECKING:
     from exacell.context import Context
-
 
 _COLUMNS = (
     Column("name"),
@@ -47,7 +49,7 @@ _DISK_COLUMNS = (
 def show(ctx: Context, call: Call) -> Result:
     """Return one record per disk group; empty when there is none of that name."""
     records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.diskgroup"]
-    ctx.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
+    ctx.services.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
     wanted = call.text_arg("name").upper()
     rows = [{"cell": None, **record} for record in records if not wanted or record["name"] == wanted]
     if wanted and not rows:
@@ -65,8 +67,8 @@ def show_disks(ctx: Context, call: Call) -> Result:
     return Result(records=rows, columns=_DISK_COLUMNS, data=True)
 
 
-def create(ctx: Context, call: Call) -> Result:
-    """Return one record per node with its outcome."""
+def create(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per node with its outcome."""
     name, prefix = call.text_arg("name"), call.text_arg("prefix")
     au_size = call.int_arg("au_size") or 0
     if au_size not in AU_SIZES:
@@ -79,32 +81,32 @@ def create(ctx: Context, call: Call) -> Result:
         if "'" in key + value:
             raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote")
     client = ctx.asm(call.text_arg("asm"))
-    facts = ctx.facts(f.CELL, f.GRIDDISK)
+    facts = read_facts(ctx, f.CELL, f.GRIDDISK)
     asm = client.facts()
     wanted = Wanted(
         name=name, prefix=prefix, redundancy=call.text_arg("redundancy"), au_size=au_size, attributes=dict(call.extra)
     )
     nodes = instance_nodes(client.config.nodes, asm.instances)
     plan = create_plan(ctx.need_rack().name, asm, members(facts, prefix), wanted, nodes=nodes, statement=call.text)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
-def drop(ctx: Context, call: Call) -> Result:
-    """Return one record per node with its outcome."""
+def drop(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per node with its outcome."""
     client = ctx.asm(call.text_arg("asm"))
     asm = client.facts()
-    if not ctx.replaying:
+    if not ctx.request.replaying:
         refuse_slip(call.text, "disk group", (call.text_arg("name").upper(),), [group.name for group in asm.groups])
     plan = drop_plan(
         ctx.need_rack().name,
         asm,
         call.text_arg("name"),
         nodes=instance_nodes(client.config.nodes, asm.instances),
-        accepted=ctx.accepted_loss(call),
+        accepted=accepted_loss(ctx.flags_of(call)),
         statement=call.text,
         may_ask=True,
     )
-    return ctx.change(plan, call)
+    return Planned(plan)
 
 
 _OPERATION_COLUMNS = (
@@ -137,8 +139,8 @@ def show_rebalance(ctx: Context, call: Call) -> Result:
     return Result(records=rows, columns=_OPERATION_COLUMNS, data=True, notes=[] if rows else ["no rebalance runs"])
 
 
-def set_rebalance(ctx: Context, call: Call) -> Result:
-    """Return one record per node with its outcome."""
+def set_rebalance(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per node with its outcome."""
     power = call.int_arg("power")
     assert power is not None
     asm = ctx.asm(call.text_arg("asm")).facts()
@@ -148,6 +150,6 @@ def set_rebalance(ctx: Context, call: Call) -> Result:
         power=power,
         group=call.text_arg("diskgroup"),
         statement=call.text,
-        starts=not ctx.origin.startswith("undo "),
+        starts=not ctx.request.origin.startswith("undo "),
     )
-    return ctx.change(plan, call)
+    return Planned(plan)

@@ -177,13 +177,13 @@ def demo(ctx: Context, call: Call) -> Result:
         ctx.console.say(f"the emulated rack {DEMO} is up: 3 cells, 2 database nodes, databases SPOT and ERP")
     try:
         ctx.connect(DEMO)
-        code = ctx.run_nested(call.text_arg("statement"))
+        code = ctx.services.run_nested(call.text_arg("statement"))
     except AtPrompt:
         stays = True
         return Result(notes=(f"tutorial shows you round; emulator stop {DEMO} ends the rack",))
     finally:
         if not stays:
-            ctx.close()
+            ctx.services.close()
             if not already:
                 control.stop(home, DEMO)
             if before is not None and before.name in ctx.config.racks:

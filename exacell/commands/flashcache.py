@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.change.settling import intended_on
+from exacell.factreading import read_facts
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.cachemode import mode_plan
 from exacell.plan.facts import IORMPLAN
 from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -34,7 +37,7 @@ def show(ctx: Context, call: Call) -> Result:
         fact = f.build(cell, statements, answer.tables)
         rows.append(_row(fact))
     problem = observe_caching(ctx.journal, ctx.need_rack().name, {row["cell"]: row["caching"] for row in rows})
-    return cache_table(rows, answers, ctx.unnoted(problem))
+    return cache_table(rows, answers, unnoted(ctx, problem))
 
 
 def cache_table(
@@ -86,31 +89,34 @@ def flush_limit(call: Call) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def flush(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome and the proof."""
-    facts = ctx.facts(*planning_facts())
+def flush(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome and the proof."""
+    facts = read_facts(ctx, *planning_facts())
     rack = ctx.need_rack().name
     recreate = call.args.get("recreate") == "needed"
-    return ctx.change(flush_plan(rack, facts, recreate=recreate, statement=call.text, limit=flush_limit(call)), call)
+    plan = flush_plan(rack, facts, recreate=recreate, statement=call.text, limit=flush_limit(call))
+    return Planned(plan, facts)
 
 
-def resize(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
-    facts = ctx.facts(*planning_facts(), IORMPLAN)
+def resize(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
+    facts = read_facts(ctx, *planning_facts(), IORMPLAN)
     size = call.int_arg("size")
     assert size is not None
-    return ctx.change(resize_plan(ctx.need_rack().name, facts, size=size, statement=call.text), call)
+    return Planned(resize_plan(ctx.need_rack().name, facts, size=size, statement=call.text), facts)
 
 
-def set_mode(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def set_mode(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     rack = ctx.need_rack()
     others = ctx.fleet.query(rack.cells, [f.FLASHCACHE]).good
     caches = [f.build(cell, [f.FLASHCACHE], answer.tables).flash_cache for cell, answer in others.items()]
     sizes = {cache.size for cache in caches if cache is not None}
     usual = sizes.pop() if len(sizes) == 1 else None
-    facts = ctx.facts(*planning_facts())
-    dropped = intended_on(ctx.journal, rack.name, ctx.finishing, "DROP PMEMCACHE") if ctx.finishing else ()
+    facts = read_facts(ctx, *planning_facts())
+    dropped = (
+        intended_on(ctx.journal, rack.name, ctx.request.finishing, "DROP PMEMCACHE") if ctx.request.finishing else ()
+    )
     mode = call.text_arg("mode")
     plan = mode_plan(rack.name, facts, mode=mode, statement=call.text, usual=usual, dropped=dropped)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)

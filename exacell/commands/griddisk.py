@@ -8,7 +8,7 @@ from exacell import cellset
 from exacell.change.settling import sent_by
 from exacell.commands.flashcache import planning_facts
 from exacell.errors import ExacellError, StatementError
-from exacell.factreading import headers_if_needed
+from exacell.factreading import headers_if_needed, read_facts
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
@@ -17,10 +17,10 @@ from exacell.plan.carve import carve_plan
 from exacell.plan.griddisk import members, release_plan
 from exacell.plan.griddisk_size import resize_griddisk_plan
 from exacell.plan.nearby import refuse_slip
+from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
-
 
 _COLUMNS = (
     Column("cell"),
@@ -61,7 +61,7 @@ def show(ctx: Context, call: Call) -> Result:
                     "asmModeStatus": mode or None,
                 }
             )
-    ctx.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
+    ctx.services.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
     # No cell is left out without a word, not one that has nothing to show either.
     there = {row["cell"] for row in rows}
     bare = [cell for cell in answers.good if cell not in there]
@@ -77,15 +77,15 @@ def show(ctx: Context, call: Call) -> Result:
     )
 
 
-def carve(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def carve(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     given = [name for name in ("size", "free", "usable") if call.args.get(name) is not None]
     if len(given) > 1:
         raise StatementError(f"carve griddisk: {' and '.join(f'{g}=' for g in given)} exclude each other")
     au_size = call.int_arg("au_size") or 0
     if au_size not in AU_SIZES:
         raise StatementError("carve griddisk: au_size is 1M, 2M, 4M, 8M, 16M, 32M or 64M")
-    facts = ctx.facts(f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK, f.FLASH_PHYSICALDISK)
+    facts = read_facts(ctx, f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK, f.FLASH_PHYSICALDISK)
     asm = call.text_arg("asm")
     if asm and call.text_arg("availableTo"):
         raise StatementError("carve griddisk: asm= and availableTo= exclude each other")
@@ -108,7 +108,7 @@ def carve(ctx: Context, call: Call) -> Result:
         groups=groups,
         available_to=call.text_arg("availableTo") or None,
     )
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
 def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
@@ -132,10 +132,10 @@ def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
     return any(told) if told else None
 
 
-def release(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
-    facts = ctx.facts(*planning_facts(), f.IORMPLAN)
-    if not ctx.replaying:
+def release(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
+    facts = read_facts(ctx, *planning_facts(), f.IORMPLAN)
+    if not ctx.request.replaying:
         known = dict.fromkeys(grid.prefix for fact in facts.values() for grid in fact.grid_disks if grid.prefix)
         refuse_slip(call.text, "grid disk with the prefix", (call.text_arg("prefix"),), known)
     plan = release_plan(
@@ -147,17 +147,17 @@ def release(ctx: Context, call: Call) -> Result:
         media=call.text_arg("media"),
         statement=call.text,
     )
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
-def resize(ctx: Context, call: Call) -> Result:
+def resize(ctx: Context, call: Call) -> Planned:
     """Return one record per cell and node with its outcome."""
-    facts = ctx.facts(f.CELL, f.CELLDISK, f.GRIDDISK)
+    facts = read_facts(ctx, f.CELL, f.CELLDISK, f.GRIDDISK)
     prefix, size = call.text_arg("prefix"), call.int_arg("size")
     assert size is not None
     used = any(g.asm_mode not in ("UNUSED", "DROPPED") for grids in members(facts, prefix).values() for g in grids)
     asm = ctx.asm(call.text_arg("asm")).facts() if used else None
     rack = ctx.need_rack().name
-    sent = sent_by(ctx.journal, rack, ctx.finishing) if ctx.finishing else ()
+    sent = sent_by(ctx.journal, rack, ctx.request.finishing) if ctx.request.finishing else ()
     plan = resize_griddisk_plan(rack, facts, asm, prefix=prefix, size=size, statement=call.text, sent=sent)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)

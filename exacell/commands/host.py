@@ -57,7 +57,11 @@ def judged(ctx: Context, text: str, flags: Mapping[str, Value], *, statement: st
     current_rack(ctx)  # On a command line the rack is found when it is needed first.
     findings = command_findings(text)
     _refuse_changes(text, findings)
-    accept = "run … --accept-opaque lets it" if ctx.origin else "host --accept-opaque … runs it; the guard ends there"
+    accept = (
+        "run … --accept-opaque lets it"
+        if ctx.request.origin
+        else "host --accept-opaque … runs it; the guard ends there"
+    )
     refuse_unread(
         ctx, findings.unread, statement=statement, flags=flags, accept=accept, undone="nothing was run",
         instead=findings.instead,
@@ -86,7 +90,7 @@ def pass_untyped(ctx: Context, line: Line, text: str) -> Line:
         findings = command_findings(f"{_FED}{line.pipe}")
         _refuse_changes(line.pipe, findings)
         unread += findings.unread
-    accept = "--accept-opaque before the file lets it" if not ctx.origin else "run … --accept-opaque lets it"
+    accept = "--accept-opaque before the file lets it" if not ctx.request.origin else "run … --accept-opaque lets it"
     refuse_unread(ctx, unread, statement=text, flags=flags, accept=accept, undone="nothing was run")
     if unread:
         journal_accepted(ctx, unread, statement=text, flags=flags)
@@ -124,7 +128,7 @@ def _journalled(ctx: Context, text: str, findings: Findings, flags: Mapping[str,
             "statement": statement,
             "reason": str(flags.get("reason") or ""),
             "ticket": str(flags.get("ticket") or ""),
-            "origin": ctx.origin,
+            "origin": ctx.request.origin,
             **who,
             "risk": "unknown",
             "opaque": list(findings.unread),

@@ -11,10 +11,12 @@ from exacell.cellcli.iorm import IormPlan, parse, render
 from exacell.cellset import fold
 from exacell.commands.declared.iorm import WHICH
 from exacell.errors import ExitCode, RefusedError, ReplyError, StatementError
+from exacell.factreading import read_facts
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result, worst
 from exacell.plan import facts as f
 from exacell.plan.iorm import Goal, flashlog_plan, goal_plan, set_plan, unset_plan
+from exacell.plan.planned import Planned
 from exacell.store import Store
 from exacell.units import counted
 
@@ -47,7 +49,7 @@ def show(ctx: Context, call: Call) -> Result:
             continue
         held[cell] = (fact.objective, fact.iorm or IormPlan())
         names = [directive.name for directive in held[cell][1].directives]
-        ctx.learned.learn({Kind.DB: fact.databases, Kind.DIRECTIVE: names})
+        ctx.services.learned.learn({Kind.DB: fact.databases, Kind.DIRECTIVE: names})
     code = worst([answers.exit_code, ExitCode.FAILED if unread else ExitCode.DONE])
     return replace(_table(held), problems=(*answers.problems, *unread), exit_code=code)
 
@@ -76,7 +78,7 @@ def _table(held: Mapping[str, tuple[str, IormPlan]]) -> Result:
     return Result(records=rows, columns=columns, fold=True, data=True)
 
 
-def set_iorm(ctx: Context, call: Call) -> Result:
+def set_iorm(ctx: Context, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
@@ -91,31 +93,32 @@ def set_iorm(ctx: Context, call: Call) -> Result:
             f"set iorm{f' db={db}' if db else ''}: nothing to set",
             hint="for example: set iorm db=SPOT share=8 limit=50",
         )
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
     plan = set_plan(
         ctx.need_rack().name,
-        ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE),
+        facts,
         wanted=_wanted(call) if db else None,
         settings=call.extra,
         objective=objective,
         statement=call.text,
     )
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
-def unset_iorm(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def unset_iorm(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     given = call.args.get("attributes")
     names = tuple(str(name) for name in given) if isinstance(given, tuple) else ()
-    facts = ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE)
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
     plan = unset_plan(ctx.need_rack().name, facts, wanted=_wanted(call), attributes=names, statement=call.text)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
-def reset_iorm(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
-    facts = ctx.facts(f.CELL, f.IORMPLAN)
+def reset_iorm(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN)
     goals = dict.fromkeys(facts, Goal(dbplan=IormPlan()))
-    return ctx.change(goal_plan(ctx.need_rack().name, facts, goals, call.text), call)
+    return Planned(goal_plan(ctx.need_rack().name, facts, goals, call.text), facts)
 
 
 def save_iorm(ctx: Context, call: Call) -> Result:
@@ -124,7 +127,7 @@ def save_iorm(ctx: Context, call: Call) -> Result:
     Raises:
         RefusedError: a cell gave no answer.
     """
-    facts = ctx.facts(f.IORMPLAN)
+    facts = read_facts(ctx, f.IORMPLAN)
     held = {
         cell: {"dbPlan": render(fact.iorm or IormPlan()), "objective": fact.objective} for cell, fact in facts.items()
     }
@@ -135,36 +138,36 @@ def save_iorm(ctx: Context, call: Call) -> Result:
     return Result(notes=[f"IORM plan {name}: {counted(len(held), 'cell')}{several}; restore iorm {name}"])
 
 
-def restore_iorm(ctx: Context, call: Call) -> Result:
+def restore_iorm(ctx: Context, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
         RefusedError: a selected cell is not among those that were kept.
     """
     rack, name = ctx.need_rack().name, call.text_arg("name")
-    held = ctx.store().find_iorm(rack, name)
+    held = ctx.services.store().find_iorm(rack, name)
     missing = [cell for cell in ctx.cells() if cell not in held]
     if missing:
         raise RefusedError(
             f"IORM plan {name} was kept for {fold(held)}, not for {fold(missing)}; nothing was sent",
             hint=f"on {fold(held)} restore iorm {name}",
         )
-    facts = ctx.facts(f.CELL, f.IORMPLAN)
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN)
     goals = {c: Goal(dbplan=parse(held[c]["dbPlan"]), objective=held[c]["objective"]) for c in facts}
-    return ctx.change(goal_plan(rack, facts, goals, call.text), call)
+    return Planned(goal_plan(rack, facts, goals, call.text), facts)
 
 
-def _toggle(ctx: Context, call: Call, *, on: bool) -> Result:
-    facts = ctx.facts(f.CELL, f.IORMPLAN, f.DATABASE)
+def _toggle(ctx: Context, call: Call, *, on: bool) -> Planned:
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
     plan = flashlog_plan(ctx.need_rack().name, facts, wanted=_wanted(call), on=on, statement=call.text)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
-def enable(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def enable(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     return _toggle(ctx, call, on=True)
 
 
-def disable(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def disable(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     return _toggle(ctx, call, on=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, takewhile
@@ -12,18 +12,28 @@ from typing import TYPE_CHECKING
 from exacell.change.journal_restart import restart as begin_again
 from exacell.commands.declared.journal import FILTERS, RECENT
 from exacell.errors import ExitCode, JournalError, RefusedError
-from exacell.journal.auditing import Filter, as_csv, as_jsonl, finished, moment, outlines_of, row_records, summary
+from exacell.journal.auditing import (
+    Common,
+    Filter,
+    as_csv,
+    as_jsonl,
+    finished,
+    moment,
+    outlines_of,
+    row_record,
+    summary,
+)
 from exacell.journal.reading import without_collecting
 from exacell.journal.record import Journal
 from exacell.journal.stream import Stream
 from exacell.language.registry import Call
 from exacell.output.changes import change_lines
 from exacell.output.onechange import change_page
-from exacell.output.result import Column, Record, Result
+from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
     from exacell.context import Context
-    from exacell.journal.record import Entry
+    from exacell.journal.rows import Entry, Planned
 
 
 def show(ctx: Context, call: Call) -> Result:
@@ -57,13 +67,12 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
         if not own:
             where = "" if call.flag("all-racks") else f" of rack {ctx.need_rack().name}"
             raise JournalError(f"the journal has no change {number}{where}", hint="journal show")
-        rows = row_records(own, own)
-        others = _journal(ctx, call).because_of(own[0].rack, number)
-        told = zip(row_records(others, own), others, strict=True)
-        later = [{**record, "change": entry.change} for record, entry in told]
+        common = Common(own)
+        rows = [row_record(entry, common) for entry in own]
+        later = _journal(ctx, call).because_of(own[0].rack, number)
         columns = ("seq", "at", "kind", "target", "what", "statement", "state", "reason")
         found = Result(records=rows, columns=[Column(n) for n in columns], data=True)
-        page = partial(_page, rows, later, own[0].rack)
+        page = partial(_page, own, later, common.verified)
         return replace(found, draw=page, apart=partial(page, folded=False))
     with without_collecting():
         every = outlines_of(_entries(ctx, call, newest=newest))
@@ -76,11 +85,13 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
 
 
 def _page(
-    rows: Sequence[Record], later: Sequence[Record], rack: str, width: int | None, color: bool, header: bool, *,
-    folded: bool = True,
+    rows: Sequence[Entry], later: Sequence[Planned], verified: Callable[[Entry], str], width: int | None, color: bool,
+    header: bool, *, folded: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """Return one change as a page for eyes; the other formats have every row of it."""
-    return change_page(rows, rack, later=later, zone=None, width=width, color=color, folded=folded)
+    return change_page(
+        rows, rows[0].rack, later=later, verified=verified, zone=None, width=width, color=color, folded=folded
+    )
 
 
 def _drawn(result: Result, racks: bool) -> Result:

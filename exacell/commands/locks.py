@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.change.pending import pending
-from exacell.change.racklock import LockedError, describe
+from exacell.change.racklock import LockedError, describe, lock_of
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.registry import Call
@@ -25,7 +25,7 @@ def lock(ctx: Context, call: Call) -> Result:
         RefusedError: somebody else holds it.
         JournalError: the reason can't be recorded.
     """
-    lock = ctx.lock()
+    lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
     flags = ctx.flags_of(call)
     reason, ticket = (str(flags.get(name) or "") for name in ("reason", "ticket"))
     reason = "; ".join(filter(None, (call.text_arg("reason"), reason)))
@@ -52,7 +52,7 @@ def unlock(ctx: Context, call: Call) -> Result:
         LockedError: somebody else holds it.
         JournalError: a takeover could not be recorded; the lock stays.
     """
-    lock, rack = ctx.lock(), ctx.need_rack().name
+    lock, rack = lock_of(ctx.need_rack(), ctx.home.state_dir), ctx.need_rack().name
     takeover = call.flag("takeover")
     if takeover:
         ctx.journal.refuse_damaged()  # It tells who took over from whom.
@@ -87,7 +87,7 @@ def _elsewhere(ctx: Context, rack: str) -> str:
 
 def show_lock(ctx: Context, call: Call) -> Result:
     """Return one record."""
-    lock = ctx.lock()
+    lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
     row = describe(lock.holder(), lock)
     return _told(row, [holder.trace for holder in lock.left_by_others()])
 

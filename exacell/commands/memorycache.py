@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.schema import release_key
 from exacell.cellset import fold
+from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.commands.flashcache import cache_table, flush_limit
+from exacell.factreading import read_facts
 from exacell.fleet import Answers
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.facts import PMEMCACHE, metric_values
 from exacell.plan.memorycache import memory_flush_plan
+from exacell.plan.planned import Planned
 from exacell.units import MIB
 
 if TYPE_CHECKING:
@@ -43,7 +46,7 @@ def show(ctx: Context, call: Call) -> Result:
             if row["status"] and (row["cell"] in former) == (cache[0] == "p")
         }
         problem = observe_caching(ctx.journal, ctx.need_rack().name, caching, cache)
-        notes += [line for line in ctx.unnoted(problem) if line not in notes]
+        notes += [line for line in unnoted(ctx, problem) if line not in notes]
     none = [row["cell"] for row in rows if row["name"] is None]
     if none:
         notes.append(f"no cache in memory on {fold(none)}: X8M and X9M may have one in PMEM, later cells in DRAM")
@@ -84,8 +87,8 @@ def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bo
     }
 
 
-def flush(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
-    facts = ctx.facts(f.CELL, f.PMEMCACHE, f.XRMEMCACHE, f.CELLDISK, f.GRIDDISK, f.PMEM_METRICS, f.XRMEM_METRICS)
+def flush(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
+    facts = read_facts(ctx, f.CELL, f.PMEMCACHE, f.XRMEMCACHE, f.CELLDISK, f.GRIDDISK, f.PMEM_METRICS, f.XRMEM_METRICS)
     plan = memory_flush_plan(ctx.need_rack().name, facts, statement=call.text, limit=flush_limit(call))
-    return ctx.change(plan, call)
+    return Planned(plan, facts)

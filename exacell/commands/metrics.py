@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from exacell.context import Context
     from exacell.metrics.delta import CellDelta
 
-
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""
 

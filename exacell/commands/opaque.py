@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from exacell.care.asmlosses import asm_losses, refuse_losses
 from exacell.care.sqltext import is_unit, mounts, one_line, own_statement, refuse_session_bound
-from exacell.change.consent import ask
+from exacell.change.consent import accepted_loss, ask
+from exacell.change.racklock import lock_of
 from exacell.dbsql import change_request, names_of, problem_in, query_asm, query_database
 from exacell.dcli.judge import Judgement, agree, judge
 from exacell.dcli.leaving import Leaving
@@ -33,8 +34,10 @@ from exacell.opaque.sql import read_sql
 from exacell.opaque.wrapping import carried, wrapped
 from exacell.output.result import Column, Result
 from exacell.plan.diskgroup import mount_plan
+from exacell.plan.planned import Planned
+from exacell.session.execute import execute
 from exacell.transport.base import Upload
-from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
+from exacell.transport.capabilities import refuse_programs, refuse_uploads
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ if TYPE_CHECKING:
     from exacell.language.registry import Value
 
 
-def sql_asm(ctx: Context, call: Call) -> Result:
+def sql_asm(ctx: Context, call: Call) -> Result | Planned:
     """Return one record per row of a query, or the outcome of a change.
 
     Raises:
@@ -61,7 +64,7 @@ def sql_asm(ctx: Context, call: Call) -> Result:
     if own:
         own += f" asm={name}" if name else ""
         ctx.console.say(f"this is: {own}")
-        return ctx.execute(with_call_flags(own, call.flags))
+        return execute(ctx, with_call_flags(own, call.flags))
     group = mounts(sql)
     if group:
         return _mount(ctx, call, group, name)
@@ -73,10 +76,10 @@ def sql_asm(ctx: Context, call: Call) -> Result:
     return _change(ctx, call, sql, unread, asm=name)
 
 
-def _mount(ctx: Context, call: Call, group: str, name: str) -> Result:
+def _mount(ctx: Context, call: Call, group: str, name: str) -> Planned:
     client = ctx.asm(name)
     plan = mount_plan(ctx.need_rack().name, client.facts(), group, nodes=client.config.nodes, statement=call.text)
-    return ctx.change(plan, call)
+    return Planned(plan)
 
 
 def sql_db(ctx: Context, call: Call) -> Result:
@@ -144,13 +147,13 @@ def _change(
 ) -> Result:
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
     flags = _accepted(ctx, call, sql, unread)
-    refuse_losses(sql[:60], asm_losses(sql), ctx.accepted_loss(call))
+    refuse_losses(sql[:60], asm_losses(sql), accepted_loss(ctx.flags_of(call)))
     request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
     where = f"{database or 'ASM'} on {request.target}"
     ctx.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
-    ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
+    lock_of(ctx.need_rack(), ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
     ctx.journal.refuse_damaged()
     if not flags.get("yes"):
         ask(ctx.console, sql[:60], hint="-y answers yes")
@@ -232,11 +235,11 @@ def _work(
         single: it is one command that also restricted logins may run.
     """
     name = call.command.name
-    if ctx.origin.startswith("resume "):
+    if ctx.request.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
-    refuse_programs(capabilities_of(ctx.transport), name)
+    refuse_programs(ctx.transport.capabilities, name)
     if any(step.upload is not None for step in steps):
-        refuse_uploads(capabilities_of(ctx.transport), f"{name} {call.text_arg('file')}"[:60])
+        refuse_uploads(ctx.transport.capabilities, f"{name} {call.text_arg('file')}"[:60])
     if not single:
         refuse_restricted(ctx, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], ctx.cells())
     group = Group(ctx=ctx, targets=tuple(target(cell) for cell in ctx.cells()))

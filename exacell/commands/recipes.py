@@ -108,14 +108,9 @@ def run(ctx: Context, call: Call) -> Result:
     rack = ctx.need_rack()
     if "asm" in recipe.needs:
         ctx.asm()
-    runner = RecipeRunner(ctx, recipe, call)
-    ctx.more_to_come = True
-    before, ctx.origin = ctx.origin, recipe.name
-    try:
-        ctx.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
-        return runner.run(lines)
-    finally:
-        ctx.origin = before
+    ctx.services.more_to_come = True
+    ctx.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
+    return RecipeRunner(ctx, recipe, call).run(lines)
 
 
 def check(ctx: Context, call: Call) -> Result:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.change.leftbehind import unnoted
 from exacell.change.reviving import mount_again
 from exacell.change.settling import done_on
 from exacell.errors import RefusedError
+from exacell.factreading import read_facts
 from exacell.journal.offline import observe_online, offline_disks
 from exacell.journal.stopped import observe_services
 from exacell.language.registry import Call
 from exacell.output.result import Result
 from exacell.plan import facts as f
 from exacell.plan.availability import offline_plan, online_plan, restart_plan, restart_words
+from exacell.plan.planned import Planned
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -26,40 +29,43 @@ def _one(ctx: Context, call: Call) -> str:
     return found[0]
 
 
-def offline(ctx: Context, call: Call) -> Result:
-    """Return one record with the outcome."""
+def offline(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record with the outcome."""
     cell = _one(ctx, call)
-    fact = ctx.facts(f.CELL, f.GRIDDISK, cells=(cell,))[cell]
-    return ctx.change(offline_plan(ctx.need_rack().name, fact, statement=call.text), call)
+    facts = read_facts(ctx, f.CELL, f.GRIDDISK, cells=(cell,))
+    return Planned(offline_plan(ctx.need_rack().name, facts[cell], statement=call.text), facts)
 
 
-def online(ctx: Context, call: Call) -> Result:
+def online(ctx: Context, call: Call) -> Result | Planned:
     """Return one record with the outcome; first those of what mounts disk groups again that were lost meanwhile."""
     cell = _one(ctx, call)
     rack = ctx.need_rack().name
     for change in [item.change for item in offline_disks(ctx.journal, rack) if cell in item.cells]:
-        held_up = mount_again(ctx, change, call.flags, ctx.origin)
+        held_up = mount_again(ctx, change, call.flags, ctx.request.origin)
         if held_up is not None:
             return held_up
-    stopped = ctx.facts(f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
-    fact = ctx.facts(f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))[cell]
+    stopped = read_facts(ctx, f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
+    facts = read_facts(ctx, f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))
     if not stopped:
         problem = observe_services(ctx.journal, rack, {cell: ("cellsrv",)})
-        for line in ctx.unnoted(problem):
+        for line in unnoted(ctx, problem):
             ctx.console.say(line)
-    plan = online_plan(rack, fact, statement=call.text)
+    plan = online_plan(rack, facts[cell], statement=call.text)
     if not plan.stages:
-        for line in ctx.unnoted(observe_online(ctx.journal, rack, (cell,))):
+        for line in unnoted(ctx, observe_online(ctx.journal, rack, (cell,))):
             ctx.console.say(line)
-    return ctx.change(plan, call)
+    return Planned(plan, facts)
 
 
-def restart(ctx: Context, call: Call) -> Result:
-    """Return one record per cell with its outcome."""
+def restart(ctx: Context, call: Call) -> Planned:
+    """Return the plan; its result is one record per cell with its outcome."""
     service = call.text_arg("service")
     # MS that is down answers nothing: its restart depends on no fact, so that it can be mended.
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE) if service in ("cellsrv", "all") else ()
-    facts = ctx.facts(*wanted)
+    facts = read_facts(ctx, *wanted)
     rack = ctx.need_rack().name
-    restarted = done_on(ctx.journal, rack, ctx.finishing, restart_words(service)) if ctx.finishing else ()
-    return ctx.change(restart_plan(rack, facts, service=service, statement=call.text, restarted=restarted), call)
+    restarted = (
+        done_on(ctx.journal, rack, ctx.request.finishing, restart_words(service)) if ctx.request.finishing else ()
+    )
+    plan = restart_plan(rack, facts, service=service, statement=call.text, restarted=restarted)
+    return Planned(plan, facts if wanted else {})

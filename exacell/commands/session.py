@@ -13,12 +13,12 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.reach import transport_name
 from exacell.signals import ScriptRequested, SessionExit
-from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH, capabilities_of
+from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
 from exacell.units import counted
+from exacell.wherecells import use_cells
 
 if TYPE_CHECKING:
     from exacell.context import Context
-
 
 _OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")
 """Settings that a transport is made with: changing one opens the connections anew."""
@@ -48,7 +48,7 @@ def _console(ctx: Context, statement: str) -> SessionConsole:
 def connect(ctx: Context, call: Call) -> Result:
     """Connect and say to what."""
     rack = ctx.connect(call.text_arg("rack"))
-    ctx.warm()
+    ctx.services.warm()
     nodes = f", database nodes {fold(rack.dbnodes)}" if rack.dbnodes else ""
     mode = "read-only" if ctx.read_only else "read-write"
     return Result(notes=(f"rack {rack.name}: {counted(len(rack.cells), 'cell')} {fold(rack.cells)}{nodes}; {mode}",))
@@ -56,7 +56,7 @@ def connect(ctx: Context, call: Call) -> Result:
 
 def use(ctx: Context, call: Call) -> Result:
     """Select cells and say which."""
-    chosen = ctx.use(call.text_arg("cells"))
+    chosen = use_cells(ctx, call.text_arg("cells"))
     return Result(notes=(f"using {len(chosen)} of {len(ctx.need_rack().cells)} cells: {chosen}",))
 
 
@@ -108,21 +108,21 @@ def set_mode(ctx: Context, call: Call) -> Result:
 
 def set_format(ctx: Context, call: Call) -> Result:
     """Change the output format of the session."""
-    ctx.settings = ctx.settings.with_value("format", call.text_arg("format"))
+    ctx.session.settings = ctx.settings.with_value("format", call.text_arg("format"))
     return Result()
 
 
 def set_transport(ctx: Context, call: Call) -> Result:
     """Change the transport of the session; connections open anew on the next statement."""
     before = ctx.settings
-    ctx.settings = ctx.settings.with_value("transport", call.text_arg("transport"))
-    ctx.close()
+    ctx.session.settings = ctx.settings.with_value("transport", call.text_arg("transport"))
+    ctx.services.close()
     if ctx.rack is None:
         return Result(notes=(f"transport is {ctx.settings.transport}",))
     try:
-        able = capabilities_of(ctx.transport)
+        able = ctx.transport.capabilities
     except ConfigError:
-        ctx.settings = before
+        ctx.session.settings = before
         raise
     beside = "" if able.nodes or not ctx.rack.asm else "; ASM's database nodes are asked over ssh beside it"
     return Result(notes=(f"transport is {able.name}: {able.fan_out}{beside}",))
@@ -145,9 +145,9 @@ def show_transports(ctx: Context, call: Call) -> Result:
 def set_value(ctx: Context, call: Call) -> Result:
     """Change one setting and say what it is now."""
     name = call.text_arg("name")
-    ctx.settings = ctx.settings.with_value(name, call.text_arg("value"))
+    ctx.session.settings = ctx.settings.with_value(name, call.text_arg("value"))
     if name in _OF_CONNECTIONS:
-        ctx.close()
+        ctx.services.close()
     return Result(notes=(f"{name} is {getattr(ctx.settings, name)}",))
 
 
@@ -180,17 +180,17 @@ def refresh(ctx: Context, call: Call) -> Result:
         return Result(notes=("no rack is connected",))
     used = ctx.selected()
     everything = len(used) == len(ctx.rack.cells)
-    age = ctx.learned.age()
-    ctx.learned.forget()
+    age = ctx.services.learned.age()
+    ctx.services.learned.forget()
     try:
         rack = ctx.connect(ctx.rack.name)
     except ConfigError:
         # A rack that -c, cellip.ora or a group file described is in no configuration: only its connections are renewed.
-        ctx.close()
+        ctx.services.close()
         rack = ctx.need_rack()
     if not everything:
-        ctx.use(str(used))
-    ctx.warm()
+        use_cells(ctx, str(used))
+    ctx.services.warm()
     forgotten = f"; names learned {age} are forgotten" if age else ""
     return Result(notes=(f"rack {rack.name}: connections are opened anew{forgotten}",))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.context import no_companion
 from exacell.errors import RefusedError
 from exacell.language.registry import Call
 from exacell.output.result import Result
+from exacell.session.services import no_companion
 from exacell.tutorial import Tutorial
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def tutorial(ctx: Context, call: Call) -> Result:
     where = call.text_arg("where")
     lesson = Tutorial(ctx.home.state_dir)
     if where == "quit":
-        ctx.companion = no_companion
+        ctx.services.companion = no_companion
         return Result(text=f"The tutorial waits at step {lesson.place + 1}: tutorial goes on.")
     if ctx.rack is None or not ctx.rack.emulated:
         known = sorted(name for name, rack in ctx.config.racks.items() if rack.emulated)
@@ -35,5 +35,5 @@ def tutorial(ctx: Context, call: Call) -> Result:
         )
     if where in ("skip", "next", "back", "restart"):
         lesson.move(0 if where == "restart" else lesson.place + (-1 if where == "back" else 1))
-    ctx.companion = lesson.watch(ctx)
+    ctx.services.companion = lesson.watch(ctx)
     return Result(text="\n".join(lesson.page()).strip("\n"))

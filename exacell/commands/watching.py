@@ -22,6 +22,7 @@ from exacell.output.differing import difference_of
 from exacell.output.result import Column, Result, worst
 from exacell.plan.facts import metric_values
 from exacell.repeating import Repeating
+from exacell.session.execute import execute
 from exacell.units import counted
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from exacell.fleet import Answer
     from exacell.language.line import Line
     from exacell.output.screen import Screen
-
 
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""
@@ -70,7 +70,7 @@ def watch(ctx: Context, call: Call) -> Result:
         StatementError: the statement is none, or changes something.
     """
     line = _watched(call)
-    ctx.more_to_come = True
+    ctx.services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     count = call.int_arg("count") or 0
     console = _console(ctx, "watch")
@@ -92,7 +92,7 @@ def _watched(call: Call) -> Line:
 
 
 def _answer(ctx: Context, line: Line) -> Result:
-    result = ctx.execute(line)
+    result = execute(ctx, line)
     if line.flags.get("diff"):
         result = difference_of(result)
     return each_cell_apart(result) if wants_folding(line.flags, ctx.settings.fold) is False else result
@@ -143,7 +143,7 @@ def _quietly(ctx: Context) -> Context:
 
 def top(ctx: Context, call: Call) -> Result:
     """Show the load until the user leaves."""
-    ctx.more_to_come = True
+    ctx.services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     console = _console(ctx, "top")
     form = str(call.flags.get("format") or ctx.settings.format)

@@ -11,6 +11,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from exacell.errors import ConfigError
 from exacell.paths import Home, replace_file
 from exacell.values import dataclass
 
@@ -109,7 +110,6 @@ def _stamp(source: str) -> list[str | int]:
 
 def _read(home: Home, env: Mapping[str, str], cellip: str) -> dict[str, Any]:
     from exacell.config import Config, load, which_rack
-    from exacell.errors import ConfigError
 
     config = load(home, {})
     racks = {name: _kept(rack) for name, rack in config.racks.items()}

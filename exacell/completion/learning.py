@@ -8,9 +8,11 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from exacell.care.alerts import short_message
 from exacell.cellcli.rows import Rows as ByColumn
 from exacell.cellcli.schema import Kind as AttributeKind
 from exacell.cellcli.schema import find_object
+from exacell.cellset import fold
 from exacell.language.registry import Kind
 
 if TYPE_CHECKING:
@@ -114,9 +116,6 @@ def alerts_about(rows: Rows) -> dict[str, str]:
 
     Numbers count per cell: of a name on several cells the first one's alert is told.
     """
-    from exacell.care.alerts import short_message
-    from exacell.cellset import fold
-
     told: dict[str, str] = {}
     cells: dict[str, list[str]] = {}
     for row in rows:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 from exacell.errors import ExacellError, ExitCode
+from exacell.language.formats import FORMATS
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Known, Suggestion
 from exacell.language.text import takes_all_words
@@ -132,8 +133,6 @@ def _option_values(
     if option.name == "rack":
         yield from _beginning(names(Kind.RACK), typed, "rack")
     elif option.name == "format":
-        from exacell.language.registry import FORMATS
-
         yield from ((name, "") for name in FORMATS if name.startswith(typed.lower()))
     elif option.name == "cells":
         cut = max(typed.rfind(mark) for mark in ",!&^") + 1

@@ -6,19 +6,19 @@ from collections.abc import Mapping, Sequence
 
 from exacell.care.asmlosses import refuse_losses
 from exacell.cellset import fold
-from exacell.change.consent import ask
+from exacell.change.consent import accepted_loss, ask
+from exacell.change.racklock import lock_of
 from exacell.dcli.reach import Group
 from exacell.dcli.refusing import journal_refusal, refuse_unread
 from exacell.dcli.sequence import left_away, plans_in_order
 from exacell.dcli.upon import refuse_wide, stale_by_then, why_wide
 from exacell.errors import RefusedError
-from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, with_asm_sizes
+from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
 from exacell.language.registry import Call, Value
 from exacell.logins import READERS, refuse_writer
 from exacell.opaque.findings import Findings, FoundStatement
 from exacell.plan.guard import facts_needed
 from exacell.plan.model import Plan, Risk, highest
-from exacell.transport.capabilities import capabilities_of
 from exacell.values import dataclass
 
 
@@ -115,11 +115,11 @@ def judge(
         )
         journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
         raise refusal
-    accepted = ctx.accepted_loss(call)
+    accepted = accepted_loss(ctx.flags_of(call))
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
     plans = _plans(group, findings, accepted, serial=serial)
-    wide = () if paired and capabilities_of(group.transport).pairs else stale_by_then(findings)
+    wide = () if paired and group.transport.capabilities.pairs else stale_by_then(findings)
     if wide and plans and rack.production:
         refusal = refuse_wide(rack.name, wide[0])
         journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
@@ -145,7 +145,7 @@ def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial:
         return ()
     statements = [found.statement for found in findings.changes]
     needed = facts_with_cellsrv_stopped(ctx, statements, cells) or facts_for(findings.changes)
-    facts = with_asm_sizes(ctx, ctx.facts(*needed, cells=cells), statements)
+    facts = with_asm_sizes(ctx, read_facts(ctx, *needed, cells=cells), statements)
     headers = headers_if_needed(ctx, facts)
 
     def plan(cells: Sequence[str]) -> tuple[Plan, ...]:
@@ -194,6 +194,6 @@ def agree(
         return
     for plan in judgement.plans:
         group.ctx.console.show_plan(plan)
-    group.ctx.lock().refuse_held()  # Nobody is asked for what is refused then.
+    lock_of(group.ctx.need_rack(), group.ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
     group.ctx.journal.refuse_damaged()
     ask(group.ctx.console, judgement.plans[0].statement, hint=f"exacell -y {what} … answers yes")

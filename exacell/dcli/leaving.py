@@ -10,6 +10,7 @@ from dataclasses import field, replace
 from functools import partial
 
 from exacell.change.probe import Prober, upon
+from exacell.change.racklock import lock_of
 from exacell.change.vigil import Vigil
 from exacell.dcli.judge import Judgement, facts_for
 from exacell.dcli.reach import Group
@@ -33,7 +34,7 @@ class Leaving:
     def why_not(self, host: str) -> str:
         """Return why the work must not go to ``host`` now, in one phrase; empty when it may."""
         ctx = self.group.ctx
-        why: str = ctx.lock().still_mine()
+        why: str = lock_of(ctx.need_rack(), ctx.home.state_dir).still_mine()
         if why:
             return why
         if not self.judgement.changes or host not in self.group.cells:
@@ -45,12 +46,12 @@ class Leaving:
 
     def vigil(self) -> Vigil:
         """Return what watches, while it is entered, that the rack is still ours."""
-        return Vigil(self.group.ctx.lock().still_mine)
+        return Vigil(lock_of(self.group.ctx.need_rack(), self.group.ctx.home.state_dir).still_mine)
 
     @property
     def lost(self) -> str:
         """Why the rack is not ours any more; empty when it is."""
-        return self.group.ctx.lock().still_mine()
+        return lock_of(self.group.ctx.need_rack(), self.group.ctx.home.state_dir).still_mine()
 
     def upon(self, host: str) -> Upon | None:
         """Return the one CellCLI change for a cell with the look that it goes upon; None where it has no such plan."""

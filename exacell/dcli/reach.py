@@ -19,7 +19,7 @@ from exacell.dcli.sshoptions import SshOptions
 from exacell.dcli.targets import Target
 from exacell.errors import ConfigError
 from exacell.reach import Reach
-from exacell.transport.sshconfig import SYSTEM_CONFIG, USER_CONFIG
+from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def current_rack(ctx: Context) -> RackConfig | None:
     """
     if ctx.rack is None:
         try:
-            ctx.choose_rack()
+            ctx.session.choose_rack()
         except NoRackError:
             return None
         except ConfigError as error:
@@ -105,7 +105,7 @@ def reached(
                 connect_timeout=float(connect_timeout) if connect_timeout else rack.connect_timeout,
             )
             child = _child(ctx, changed, keep_mode=rack is ctx.rack)
-            stack.callback(child.close)
+            stack.callback(child.services.close)
             groups.append(Group(ctx=child, targets=tuple(members)))
         yield tuple(groups)
 
@@ -131,14 +131,13 @@ def _made_up(ctx: Context, targets: Sequence[Target]) -> RackConfig:
 def _child(ctx: Context, rack: RackConfig, *, keep_mode: bool) -> Context:
     options = replace(ctx.options, rack="", cells="", group_file="")
     child = Context(home=ctx.home, config=ctx.config, console=ctx.console, options=options, env=ctx.env)
-    child.settings = ctx.settings
-    child.rack = rack
-    own = ctx.options.monitor or rack.production or ctx.chose_read_only
-    child.read_only = ctx.read_only if keep_mode else own
-    child.interrupted = ctx.interrupted
-    child.while_changing = ctx.while_changing
-    child.origin = ctx.origin
-    return child
+    child.session.settings = ctx.settings
+    child.session.rack = rack
+    own = ctx.options.monitor or rack.production or ctx.session.chose_read_only
+    child.session.read_only = ctx.read_only if keep_mode else own
+    child.session.interrupted = ctx.interrupted
+    child.services.while_changing = ctx.while_changing
+    return child.on_behalf(ctx.request)
 
 
 def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> Path | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from exacell.change.caching import seen
+from exacell.change.racklock import lock_of
 from exacell.change.verdicts import REPLY_KEPT, look_row, why_late
 from exacell.dcli.judge import Judgement
 from exacell.dcli.output import UNREACHABLE, Outcome, exit_status
@@ -47,7 +48,7 @@ class Record:
             RefusedError: somebody else holds the lock; nothing was sent.
         """
         ctx = self.group.ctx
-        lock = ctx.lock()
+        lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
         with lock.held(), ctx.while_changing():
             self.change = ctx.journal.begin(
                 self.group.rack.name,
@@ -55,7 +56,7 @@ class Record:
                     "statement": self.text,
                     "reason": str(self.flags.get("reason") or ""),
                     "ticket": str(self.flags.get("ticket") or ""),
-                    "origin": ctx.origin,
+                    "origin": ctx.request.origin,
                     **actor(),
                     "risk": self.judgement.risk,
                     "opaque": list(self.judgement.opaque),
@@ -63,7 +64,7 @@ class Record:
                 },
             )
             lock.tell(self.change)
-            ctx.changes.append(self.change)
+            ctx.session.changes.append(self.change)
             code = int(ExitCode.INTERRUPTED)
             try:
                 try:

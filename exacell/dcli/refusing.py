@@ -73,7 +73,7 @@ def _body(ctx: Context, unread: Sequence[str], statement: str, flags: Mapping[st
         "statement": statement,
         "reason": str(flags.get("reason") or ""),
         "ticket": str(flags.get("ticket") or ""),
-        "origin": ctx.origin,
+        "origin": ctx.request.origin,
         **actor(),
         "risk": "unknown",
         "opaque": list(unread),

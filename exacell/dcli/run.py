@@ -49,7 +49,7 @@ from exacell.opaque.findings import Findings
 from exacell.opaque.scan import command_findings, script_findings
 from exacell.opaque.wrapping import arguments, carried, wrapped
 from exacell.output.result import Column, Result
-from exacell.transport.capabilities import capabilities_of, refuse_programs, refuse_uploads
+from exacell.transport.capabilities import refuse_programs, refuse_uploads
 from exacell.values import dataclass
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def run_dcli(ctx: Context, argv: Sequence[str], call: Call) -> Result:
     Raises:
         RefusedError: a guard forbids it, or it can't be read and was not accepted; nothing was sent.
     """
-    if ctx.origin.startswith("resume "):
+    if ctx.request.origin.startswith("resume "):
         # What a broken-off command has done there can't be read back, and doing it twice may be worse than not at all.
         note = f"dcli is not done again: look what it has done, then give it anew: {call.text}"
         return Result(notes=[note])
@@ -131,7 +131,7 @@ class _Run:
         with reached(self.ctx, there, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
             flags = self.ctx.flags_of(self.call)
             for group in groups:
-                able = capabilities_of(group.transport)
+                able = group.transport.capabilities
                 refuse_programs(able, "dcli")
                 if self.delivery is not None:
                     refuse_uploads(able, self._text[:60])

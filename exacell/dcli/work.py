@@ -16,7 +16,6 @@ from exacell.dcli.output import UNREACHABLE, Outcome, decoded, split_lines
 from exacell.dcli.reach import Group
 from exacell.dcli.targets import Target
 from exacell.transport.base import Looked, Ours, Reply, Request, Role, State, Upload
-from exacell.transport.capabilities import capabilities_of
 from exacell.transport.replies import ENDED_BY_SIGNAL
 from exacell.values import dataclass
 
@@ -171,7 +170,7 @@ def _sent(group: Group, target: Target, step: Step, login: str, listener: _Liste
     if step.reads:
         return _send(group, target, step, login, listener, None)
     with leaving.vigil() as vigil:
-        upon = leaving.upon(target.host) if step.change and capabilities_of(group.transport).pairs else None
+        upon = leaving.upon(target.host) if step.change and group.transport.capabilities.pairs else None
         if upon is None:
             return _send(group, target, step, login, listener, vigil.ours)
         fleet, seconds = group.ctx.fleet, step.deadline

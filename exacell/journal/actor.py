@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import pwd
 import socket
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from exacell.journal.rows import Actor
 
 
 def actor() -> dict[str, str]:
@@ -59,18 +59,18 @@ def _started(pid: str) -> str:
     return next(iter(_stat(pid)[19:]), "")
 
 
-def alive(body: Mapping[str, Any]) -> bool:
-    """Return whether the process that ``body`` names still runs; True for one of another host, which can't be told.
+def alive(who: Actor) -> bool:
+    """Return whether a process still runs; True for one of another host, which can't be told.
 
     Args:
-        body: host, pid and started as :func:`actor` writes them; without started the number alone decides.
+        who: names it by host, pid and started; without started the number alone decides.
     """
-    if body.get("host") != socket.gethostname():
+    pid = who.pid
+    if who.host != socket.gethostname():
         return True
-    pid = str(body.get("pid") or "")
     if not pid.isdecimal() or not int(pid):
         return False
-    if body.get("started") and _started(pid) not in ("", body["started"]):
+    if who.started and _started(pid) not in ("", who.started):
         return False  # The number belongs to another process now.
     # What is not told may be hidden: the signal decides. One that has ended and is not waited for (Z) still takes it.
     return _stat(pid)[:1] != ["Z"] and _signalled(pid)

@@ -13,8 +13,21 @@ from typing import Any
 
 from exacell.cellset import natural_key
 from exacell.errors import StatementError, UnitError
-from exacell.journal.record import Entry
-from exacell.plan.model import step_from_json
+from exacell.journal.rows import (
+    Actor,
+    Ended,
+    Entry,
+    Gated,
+    Headed,
+    Intent,
+    Observed,
+    Outcome,
+    Planned,
+    Restarted,
+    Reverted,
+    StepRow,
+)
+from exacell.plan.model import Step
 from exacell.units import parse_duration
 from exacell.values import dataclass
 
@@ -41,13 +54,13 @@ class Filter:
 
     def wants(self, change: Outline) -> bool:
         """Return whether a change is wanted."""
-        body = change.body
+        who = change.who
         return (
             self._in_time(change)
-            and (not self.user or self.user in (body.get("user"), body.get("sudoUser")))
+            and (not self.user or self.user in (who.user, who.sudo_user))
             and (not self.target or self.target in change.targets)
-            and (not self.ticket or self.ticket == body.get("ticket"))
-            and self.word.lower() in str(body.get("statement") or "").lower()
+            and (not self.ticket or self.ticket == change.ticket)
+            and self.word.lower() in change.statement.lower()
             and (not self.failed or change.code != 0)
         )
 
@@ -56,27 +69,27 @@ class Filter:
         return late and (self.until is None or (change.earliest is not None and change.earliest <= self.until))
 
 
-_TOLD = (
-    "user", "sudoUser", "host", "from", "statement", "old", "problem", "risk", "reason", "ticket", "origin", "finishes",
-)  # fmt: skip
-"""What of a plan's row an outline keeps."""
-
-
 class Outline:
     """What a line says of a change, and what filters ask for, gathered row by row: the rows themselves are not kept.
 
     Attributes:
-        body: of the plan's row, or of the first one where there is none, without the plan itself.
+        who, statement, reason, ticket, origin, risk: of the plan's row, or of the first one where there is none.
+        problem: why a journal was begun anew; None for other changes.
+        finishes: the number of the change that this one went on with; 0 for none.
         at: the first row's time as it is stored; ``earliest`` and ``latest`` are of all that can be read.
     """
 
     __slots__ = (
-        "_ended", "_planned", "at", "body", "change", "earliest", "keys", "kind", "latest", "rack", "targets", "undone",
+        "_ended", "_planned", "at", "change", "earliest", "finishes", "keys", "kind", "latest", "origin", "problem", "rack",
+        "reason", "risk", "statement", "targets", "ticket", "undone", "who",
     )  # fmt: skip
 
     def __init__(self, first: Entry) -> None:
         self.rack, self.change, self.kind, self.at = first.rack, first.change, first.kind, first.at
-        self.body = _told(first)
+        self.ticket = self.origin = self.risk = ""
+        self.problem: str | None = None
+        self.finishes = 0
+        self._take(first)
         self.targets: set[str] = set()
         self.keys: set[str] = set()
         self.undone = self._planned = False
@@ -86,34 +99,35 @@ class Outline:
 
     def add(self, row: Entry) -> None:
         """Take the next row of the change into account."""
-        if row.kind == "plan" and not self._planned:
-            self.body, self._planned = _told(row), True
-        if row.kind == "end":
-            self._ended = int(row.body.get("exitCode") or 0)
+        if isinstance(row, Planned) and not self._planned:
+            self._take(row)
+            self._planned = True
+        if isinstance(row, Ended):
+            self._ended = row.exit_code or 0
         self.undone = self.undone or row.kind == "undone"
         if row.target:
             self.targets.add(row.target)
-        if row.body.get("fingerprint"):
-            self.keys.add(str(row.body["fingerprint"]))
+        if isinstance(row, Outcome) and row.fingerprint:
+            self.keys.add(row.fingerprint)
         at = _time(row.at)
         if at is not None:
             self.earliest = at if self.earliest is None else min(self.earliest, at)
             self.latest = at if self.latest is None else max(self.latest, at)
 
+    def _take(self, row: Entry) -> None:
+        """Take what a row says of the change as a whole."""
+        self.who, self.statement, self.reason = row.who, row.statement, row.reason
+        if isinstance(row, Headed):
+            self.ticket, self.origin, self.risk = row.ticket, row.origin, row.risk
+        if isinstance(row, Planned):
+            self.finishes = row.finishes
+        elif isinstance(row, Restarted):
+            self.problem = row.problem
+
     @property
     def code(self) -> int | None:
         """The exit code, None when the change did not end; a journal's restart counts as well ended, a refusal as 2."""
         return {"restart": 0, "refused": 2}.get(self.kind, self._ended)
-
-    @property
-    def finishes(self) -> int | None:
-        """The number of the change that this one went on with; None for none."""
-        root = self.body.get("finishes") if self._planned else None
-        return root if isinstance(root, int) else None
-
-
-def _told(row: Entry) -> dict[str, Any]:
-    return {name: row.body[name] for name in _TOLD if name in row.body}
 
 
 def _time(text: str) -> datetime | None:
@@ -169,7 +183,7 @@ def summary(change: Outline, finished_by: int | None = None) -> dict[str, object
     Args:
         finished_by: the number of the change that finished it, when another one did.
     """
-    plan, code = change.body, change.code
+    code, who = change.code, change.who
     state = "did not end" if code is None else f"exit {code}"
     if change.undone:
         state += ", undone"
@@ -180,18 +194,18 @@ def summary(change: Outline, finished_by: int | None = None) -> dict[str, object
         "rack": change.rack or None,
         "change": change.change,
         "at": change.at,
-        "user": plan.get("user"),
-        "sudoUser": plan.get("sudoUser") or None,
-        "host": plan.get("host"),
-        "from": plan.get("from") or None,
+        "user": who.user or None,
+        "sudoUser": who.sudo_user or None,
+        "host": who.host or None,
+        "from": who.came_from or None,
         "keys": sorted(change.keys) or None,
-        "statement": plan.get("statement") or (f"journal restart: {plan.get('problem')}" if "old" in plan else None),
+        "statement": change.statement or (None if change.problem is None else f"journal restart: {change.problem}"),
         "targets": _named(frozenset(change.targets)),
-        "risk": plan.get("risk"),
+        "risk": change.risk or None,
         "ended": {"restart": "restarted", "refused": "refused"}.get(change.kind, state),
-        "reason": plan.get("reason") or None,
-        "ticket": plan.get("ticket") or None,
-        "recipe": plan.get("origin") or None,
+        "reason": change.reason or None,
+        "ticket": change.ticket or None,
+        "recipe": change.origin or None,
     }
 
 
@@ -209,43 +223,31 @@ class Common:
     """
 
     def __init__(self, change: Sequence[Entry]) -> None:
-        plans = [row.body for row in change if row.kind == "plan"]
-        self.plan: Mapping[str, Any] = plans[0] if plans else {}
-        self._plans = plans
+        self._plans = [row for row in change if isinstance(row, Planned)]
+        self.plan = self._plans[0] if self._plans else None
 
     @cached_property
-    def _steps(self) -> dict[tuple[object, object], Mapping[str, Any]]:
-        steps: dict[tuple[object, object], Mapping[str, Any]] = {}
-        for plan in (body.get("plan") for body in self._plans):
-            for stage in plan.get("stages", ()) if isinstance(plan, Mapping) else ():
-                for item in stage["steps"]:
-                    steps.setdefault((item["target"], item["what"]), item)
+    def _steps(self) -> dict[tuple[str, str], Step]:
+        steps: dict[tuple[str, str], Step] = {}
+        for step, _ in (item for plan in self._plans for item in plan.steps):
+            steps.setdefault((step.target, step.what), step)
         return steps
 
     def verified(self, entry: Entry) -> str:
         """Return what a done step proved by reading back; empty when the row is no outcome, or nothing was done or proved."""
-        if entry.kind != "outcome" or entry.body.get("state") != "done":
+        if not isinstance(entry, Outcome) or entry.state != "done":
             return ""
-        step = self._steps.get((entry.target, entry.body.get("what")))
-        return "" if step is None else "; ".join(check.sentence for check in step_from_json(step).proves)
+        step = self._steps.get(entry.key)
+        return "" if step is None else "; ".join(check.sentence for check in step.proves)
 
 
-def row_records(rows: Iterable[Entry], change: Sequence[Entry]) -> list[dict[str, object]]:
-    """Return one record about each of some rows, with what was read back to verify it.
-
-    Args:
-        change: all rows of the change.
-    """
-    common = Common(change)
-    return [_row_record(entry, common) for entry in rows]
-
-
-def _row_record(entry: Entry, common: Common) -> dict[str, object]:
+def row_record(entry: Entry, common: Common) -> dict[str, object]:
+    """Return one record about a row of a change, with what was read back to verify it."""
     body = {k: v for k, v in entry.body.items() if k != "plan"}
     verified = common.verified(entry)
     extra: dict[str, object] = {"verified": verified} if verified else {}
-    if entry.kind == "end":
-        extra["state"] = f"exit {body.get('exitCode')}"
+    if isinstance(entry, Ended):
+        extra["state"] = f"exit {entry.exit_code}"
     return {
         "cell": None, "seq": entry.seq, "at": entry.at, "kind": entry.kind, "target": entry.target or None, **body, **extra
     }  # fmt: skip
@@ -321,18 +323,31 @@ def as_csv(rows: Iterable[Entry], plans_of: Callable[[int], Sequence[Entry]]) ->
 
 
 def _flat(entry: Entry, common: Common) -> dict[str, object]:
-    plan, body = common.plan, entry.body
-    own = entry.kind in ("intent", "outcome", "gate")
-    who = {name: body.get(name) or plan.get(name) for name in ("user", "sudoUser", "host", "from", "pid")}
-    exit_code = f"exit {body.get('exitCode')}" if entry.kind == "end" else ""
+    plan, who = common.plan, entry.who
+    made = Actor() if plan is None else plan.who
+    sent = entry if isinstance(entry, Intent) else None
     return {
         "seq": entry.seq, "at": entry.at, "rack": entry.rack, "change": entry.change, "kind": entry.kind,
-        "target": entry.target, **who, "fingerprint": body.get("fingerprint"),
-        "reason": plan.get("reason"), "ticket": plan.get("ticket"), "recipe": plan.get("origin"),
-        "statement": plan.get("statement"), "risk": plan.get("risk"), "what": body.get("what"),
-        "sent": body.get("statement") if entry.kind == "intent" else None,
-        "undo": body.get("inverse") if entry.kind == "intent" else None,
-        "state": body.get("state") or body.get("caching") or exit_code,
-        "why": body.get("reason") if own else body.get("problem"),
-        "verified": common.verified(entry), "reply": body.get("reply") or body.get("damaged"), "hash": entry.hash,
+        "target": entry.target, "user": who.user or made.user, "sudoUser": who.sudo_user or made.sudo_user,
+        "host": who.host or made.host, "from": who.came_from or made.came_from, "pid": who.pid or made.pid,
+        "fingerprint": entry.fingerprint if isinstance(entry, Outcome) else "",
+        "reason": plan and plan.reason, "ticket": plan and plan.ticket, "recipe": plan and plan.origin,
+        "statement": plan and plan.statement, "risk": plan and plan.risk,
+        "what": entry.what if isinstance(entry, StepRow) else "", "sent": sent and sent.statement,
+        "undo": sent and sent.inverse, "state": _state(entry), "why": _why(entry), "verified": common.verified(entry),
+        "reply": (isinstance(entry, Outcome) and entry.reply) or entry.damaged, "hash": entry.hash,
     }  # fmt: skip
+
+
+def _state(entry: Entry) -> str:
+    if isinstance(entry, Ended):
+        return f"exit {entry.exit_code}"
+    if isinstance(entry, Observed):
+        return entry.caching
+    return entry.state if isinstance(entry, (Outcome, Reverted)) else ""
+
+
+def _why(entry: Entry) -> str:
+    if isinstance(entry, (Restarted, Ended)):
+        return entry.problem
+    return entry.reason if isinstance(entry, (StepRow, Gated)) else ""

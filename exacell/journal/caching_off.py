@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from exacell.journal.record import Entry
+from exacell.journal.rows import Entry, Intent, Observed, Outcome, StepRow
 from exacell.values import dataclass
 
 FLASHCACHE = "flashcache"
@@ -50,31 +50,31 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
     before: dict[tuple[str, str], CachingOff | None] = {}
     flushing: set[tuple[str, str]] = set()
     for entry in entries:
-        body = entry.body
-        cache = str(body.get("cache") or FLASHCACHE)
+        if not isinstance(entry, (StepRow, Observed)):
+            continue
+        cache = entry.cache or FLASHCACHE
         key = (entry.target, cache)
-        if entry.kind == "intent" and body.get("cachingOff"):
+        if isinstance(entry, Intent) and entry.caching_off:
             before[key] = off.get(key)
-            if str(body.get("statement")).upper().startswith(f"ALTER {cache}".upper()):
+            if entry.statement.upper().startswith(f"ALTER {cache}".upper()):
                 flushing.add(key)
             else:
                 flushing.discard(key)  # A command may fail behind a statement that was carried out.
-            drops = f"DROP {cache}".upper() in str(body.get("statement")).upper()
+            drops = f"DROP {cache}".upper() in entry.statement.upper()
             off[key] = CachingOff(
                 change=entry.change,
                 cells=(entry.target,),
                 dropped=drops,
                 comes=drops,
                 cache=cache,
-                sure=not body.get("statement"),  # What is only followed was off before.
+                sure=not entry.statement,  # What is only followed was off before.
             )
-        elif (entry.kind == "outcome" and body.get("cachingOn") and body.get("state") == "done") or (
-            entry.kind == "observed" and body.get("caching") == "on"
-        ):
+        elif _is_back(entry):
             off.pop(key, None)
         elif key in off:
             item = off[key] = _after(off[key], entry)
-            if item.refused and key in flushing and body.get("caching") in (GONE, UNTOLD):
+            seen = entry.caching if isinstance(entry, Observed) else ""
+            if item.refused and key in flushing and seen in (GONE, UNTOLD):
                 # It did nothing to a cache that is not there, or has no flush: what was left off before still is.
                 off.pop(key)
                 if (earlier := before[key]) is not None:
@@ -88,24 +88,30 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
     )
 
 
-def _after(item: CachingOff, entry: Entry) -> CachingOff:
+def _is_back(row: StepRow | Observed) -> bool:
+    """Whether a row says that a cache was brought back, or seen on."""
+    if isinstance(row, Outcome):
+        return row.caching_on and row.state == "done"
+    return isinstance(row, Observed) and row.caching == "on"
+
+
+def _after(item: CachingOff, row: StepRow | Observed) -> CachingOff:
     """Return what a row tells about a cache that is off: how its statement ended, or that it was seen off."""
-    body = entry.body
-    if entry.kind == "observed":
+    if isinstance(row, Observed):
         # Off means flushed as well as gone: it settles whether it caches, not whether it is there.
-        told = body.get("caching") not in (None, UNTOLD)  # None: something else was seen.
+        told = row.caching not in ("", UNTOLD)  # Empty: something else was seen.
         return item if item.dropped or not told else replace(item, sure=True)
-    if not body.get("cachingOff"):
+    if not isinstance(row, Outcome) or not row.caching_off:
         return item
-    if body.get("state") in _NOT_DONE:
+    if row.state in _NOT_DONE:
         # What was not dropped is what it was before: flushed. Of a cell that did not say no that is what was read since.
-        comes = item.comes and bool(body.get("settled"))
+        comes = item.comes and row.settled
         return replace(item, dropped=False, sure=item.sure or item.dropped, comes=comes, refused=not item.dropped)
-    if body.get("state") != "done":
+    if row.state != "done":
         # Every start asks this; few have such a row.
         from exacell.cellcli.reply import successes
 
         # A flush that was answered and then lost from sight is off all the same.
-        answered = bool(successes(str(body.get("reply", ""))))
+        answered = bool(successes(row.reply))
         return replace(item, sure=item.sure or answered, comes=item.comes and not answered)
     return replace(item, sure=True, comes=False)

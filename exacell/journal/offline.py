@@ -8,7 +8,9 @@ from dataclasses import replace
 
 from exacell.cellset import fold
 from exacell.errors import JournalError
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Entry, Intent, Observed, Outcome
+from exacell.journal.state import paired
 from exacell.values import dataclass
 
 LOOKED_BACK = 100
@@ -71,36 +73,28 @@ def offline_by_cell(journal: Journal, rack: str) -> tuple[Offline, ...]:
     """
     away: dict[str, Offline] = {}
     before: dict[str, Offline | None] = {}
-    asked: dict[tuple[int, str, str], re.Match[str]] = {}
-    for row in journal.switching_rows(rack, LOOKED_BACK):
-        _play(row, away, before, asked)
+    for row, intent in paired(journal.switching_rows(rack, LOOKED_BACK)):
+        _play(row, intent, away, before)
     return tuple(away.values())
 
 
-def _play(
-    row: Entry,
-    away: dict[str, Offline],
-    before: dict[str, Offline | None],
-    asked: dict[tuple[int, str, str], re.Match[str]],
-) -> None:
+def _play(row: Entry, intent: Intent | None, away: dict[str, Offline], before: dict[str, Offline | None]) -> None:
     """Take one row into account: ``away`` is what each cell misses, ``before`` what it missed when it was asked last."""
-    cell, key = row.target, (row.change, row.target, str(row.body.get("what")))
+    cell = row.target
+    switch = None if intent is None else _SWITCH.match(intent.statement)
     if row.kind == "undone":
         for gone in [name for name, item in away.items() if item.change == row.change]:
             del away[gone]
-    elif row.kind == "observed":
-        if row.body.get("online"):
+    elif isinstance(row, Observed):
+        if row.online:
             away.pop(cell, None)
-    elif row.kind == "intent":
-        switch = _SWITCH.match(str(row.body.get("statement")))
-        if switch is None:
-            return
-        asked[key] = switch
-        if row.body.get("offline"):
-            before[cell] = away.get(cell)
-            away[cell] = Offline(change=row.change, cells=(cell,), sure=False, names=_names(switch))
-    elif row.kind == "outcome" and key in asked and cell in away:
-        _ended(str(row.body.get("state")), cell, asked[key], away, before)
+    elif switch is None:
+        return
+    elif isinstance(row, Intent) and row.offline:
+        before[cell] = away.get(cell)
+        away[cell] = Offline(change=row.change, cells=(cell,), sure=False, names=_names(switch))
+    elif isinstance(row, Outcome) and cell in away:
+        _ended(row.state, cell, switch, away, before)
 
 
 def _ended(

@@ -3,47 +3,21 @@
 from __future__ import annotations
 
 import gc
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from exacell.errors import JournalError
-from exacell.journal.chain import is_whole
 from exacell.journal.file import JournalFile
+from exacell.journal.rows import Entry, Planned, change_number, damaged_row, read_row
 from exacell.journal.schema import CACHING, CONFIRMING, SERVICES, STOPPED, SWITCHING
-from exacell.values import dataclass
+from exacell.journal.state import ChangeState
 
 _TAKEOVER = '%"statement":"unlock --takeover from %'
 """What the body of the row of a takeover of the rack's lock is like."""
 HERE = "this machine"
 """What a change's row says of where it was carried out when no cell or node was asked for anything."""
 _HERE = f'%"on":"{HERE}"%'
-
-
-@dataclass(frozen=True, kw_only=True)
-class Entry:
-    """One row.
-
-    Attributes:
-        seq: 1 and up, without gaps.
-        at: UTC, ISO 8601.
-        change: the number of the change it belongs to; unique over all racks of this journal.
-        kind: plan, intent, outcome, end, observed (something that was seen on a cell, such as caching being on), refused
-            (a change that was none: unread work that the door turned away), or one of confirming.KINDS.
-        target: cell or node; empty for plan and end.
-        body: JSON object.
-    """
-
-    seq: int
-    at: str
-    rack: str
-    change: int
-    kind: str
-    target: str
-    body: Mapping[str, Any]
-    prev: str
-    hash: str
 
 
 @contextmanager
@@ -76,6 +50,21 @@ class JournalReader(JournalFile):
         """
         return self._select(rack=rack, change=change)
 
+    def chain(self, rack: str, change: int) -> list[Entry]:
+        """Return the rows of a change and behind them those of the changes that went on with it, in order."""
+        rows = self.entries(rack=rack, change=change)
+        for later in self.finishing(rack, change):
+            rows += self.entries(rack=rack, change=later)
+        return rows
+
+    def state(self, rack: str, change: int) -> ChangeState:
+        """Return how a change stands by itself."""
+        return ChangeState.of(self.entries(rack=rack, change=change))
+
+    def whole_state(self, rack: str, change: int) -> ChangeState:
+        """Return how a change stands with the changes that went on with it."""
+        return ChangeState.of(self.chain(rack, change))
+
     def _select(
         self, *, rack: str | None = None, change: int | None = None, extra: str = "1=1", given: Sequence[str | int] = (),
         lenient: bool = False,
@@ -92,26 +81,23 @@ class JournalReader(JournalFile):
         with without_collecting():
             return [self._entry(row, lenient=lenient) for row in stored]
 
+    def _plans(
+        self, extra: str = "kind = 'plan'", *, rack: str | None = None, change: int | None = None,
+        given: Sequence[str | int] = (), lenient: bool = False,
+    ) -> list[Planned]:  # fmt: skip
+        rows = self._select(rack=rack, change=change, extra=extra, given=given, lenient=lenient)
+        return [row for row in rows if isinstance(row, Planned)]
+
     def _entry(self, row: Sequence[Any], *, lenient: bool) -> Entry:
-        # What an edited row says is nothing to act on, and may be of any type.
-        wrong = "" if is_whole(row) else "it was edited"
-        body: object = None
-        if not wrong:
-            try:
-                body = json.loads(row[6])
-            except (ValueError, TypeError) as error:
-                wrong = str(error)
-        if not isinstance(body, dict):
-            if not lenient:
-                raise JournalError(
-                    f"the journal {self.path} is damaged: row {row[0]} can't be read ({wrong or 'it is no object'})",
-                    hint="journal verify shows what is wrong; journal restart puts it aside and begins a new one",
-                )
-            body = {"damaged": str(row[6])}
-        return Entry(
-            seq=int(row[0]), at=str(row[1]), rack=str(row[2]), change=change_number(row[3]), kind=str(row[4]), target=str(row[5]),
-            body=body, prev=str(row[7]), hash=str(row[8]),
-        )  # fmt: skip
+        try:
+            return read_row(row)
+        except ValueError as error:
+            if lenient:
+                return damaged_row(row)
+            raise JournalError(
+                f"the journal {self.path} is damaged: row {row[0]} can't be read ({error})",
+                hint="journal verify shows what is wrong; journal restart puts it aside and begins a new one",
+            ) from error
 
     def stored(self) -> list[tuple[Any, ...]]:
         """Return all rows as they are stored, for verifying.
@@ -176,9 +162,9 @@ class JournalReader(JournalFile):
         """Return a stored row; one whose body is damaged has that as ``damaged``."""
         return self._entry(row, lenient=True)
 
-    def plans_of(self, change: int) -> list[Entry]:
+    def plans_of(self, change: int) -> list[Planned]:
         """Return the plan rows of a change, for eyes."""
-        return self._select(change=change, extra="kind = 'plan'", lenient=True)
+        return self._plans(change=change, lenient=True)
 
     def newest_change(self) -> int:
         """Return the number of the newest change, of any rack; 0 for none.
@@ -214,17 +200,17 @@ class JournalReader(JournalFile):
         changes = f"select distinct +change from entry where rack = ? and {SWITCHING} order by +change desc limit ?"
         return self._select(rack=rack, extra=f"change in ({changes}) and kind <> 'plan'", given=[rack, newest])
 
-    def plans_to_confirm(self, rack: str) -> list[Entry]:
+    def plans_to_confirm(self, rack: str) -> list[Planned]:
         """Return the plan rows of a rack's changes that were made with --confirm-within, in order; quick as well."""
-        return self._select(rack=rack, extra=CONFIRMING)
+        return self._plans(CONFIRMING, rack=rack)
 
     def stopped_after(self, rack: str, change: int) -> list[Entry]:
         """Return the end rows of a rack's changes behind ``change`` that the user or a gate stopped, in order; quick as well."""
         return self._select(rack=rack, extra=f"{STOPPED} and change > ?", given=[change])
 
-    def plans_after(self, rack: str, change: int) -> list[Entry]:
+    def plans_after(self, rack: str, change: int) -> list[Planned]:
         """Return the plan rows of a rack's changes behind ``change``, in order."""
-        return self._select(rack=rack, extra="+kind = 'plan' and change > ?", given=[change])
+        return self._plans("+kind = 'plan' and change > ?", rack=rack, given=[change])
 
     def of_time(self, rack: str, since: str, until: str) -> list[Entry]:
         """Return a rack's intents and outcomes of a time, in order, for eyes.
@@ -248,27 +234,27 @@ class JournalReader(JournalFile):
         """
         return self._select(rack=rack, extra=f"kind in ({','.join(map(repr, kinds))})")
 
-    def unfinished(self, rack: str) -> list[Entry]:
+    def unfinished(self, rack: str) -> list[Planned]:
         """Return the plan rows of changes that never ended, oldest first, without those that were resumed or retried, and those
         that went on with, or took back, a change that is taken back since."""
         # The sign keeps SQLite from searching by kind: all ends of a long journal for each of its plans take minutes.
         end = "later.rack = entry.rack and later.change = entry.change and +later.kind = 'end'"
-        rows = self._select(rack=rack, extra=f"kind = 'plan' and not exists (select 1 from entry as later where {end})")
+        rows = self._plans(f"kind = 'plan' and not exists (select 1 from entry as later where {end})", rack=rack)
         return [row for row in rows if not self.gone_on_with(rack, row.change) and not self.is_over(row)]
 
     def finishing(self, rack: str, change: int) -> list[int]:
         """Return the numbers of the changes that went on with ``change`` (resume, retry failed), oldest first."""
-        rows = self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"finishes\":{int(change)},%'")
-        return [row.change for row in rows if row.body.get("finishes") == change]
+        rows = self._plans(f"kind = 'plan' and body like '%\"finishes\":{int(change)},%'", rack=rack)
+        return [row.change for row in rows if row.finishes == change]
 
-    def because_of(self, rack: str, change: int) -> list[Entry]:
+    def because_of(self, rack: str, change: int) -> list[Planned]:
         """Return, for eyes, the plan rows of the changes that went on with ``change`` or took it back, oldest first."""
         undo = f"undo {change}"
         either = f'(body like \'%"finishes":{int(change)},%\' or body like \'%"origin":"{undo}"%\')'
-        rows = self._select(rack=rack, extra=f"kind = 'plan' and {either}", lenient=True)
-        return [row for row in rows if row.body.get("finishes") == change or row.body.get("origin") == undo]
+        rows = self._plans(f"kind = 'plan' and {either}", rack=rack, lenient=True)
+        return [row for row in rows if row.finishes == change or row.origin == undo]
 
-    def newest_plan(self, rack: str) -> Entry | None:
+    def newest_plan(self, rack: str) -> Planned | None:
         """Return the plan row of the rack's newest change that something was sent for, or could be; None when there is none."""
         # A sign again: an index walked backwards from the newest change on, not one of all plans.
         newest = (
@@ -276,31 +262,23 @@ class JournalReader(JournalFile):
             # A takeover's row carries nothing out, and a command of this machine is nothing to go on with.
             f" and other.body not like '{_TAKEOVER}' and other.body not like '{_HERE}'"
         )
-        rows = self._select(rack=rack, extra=f"seq = ({newest} order by other.change desc, other.seq desc limit 1)")
+        rows = self._plans(f"seq = ({newest} order by other.change desc, other.seq desc limit 1)", rack=rack)
         return rows[-1] if rows else None
 
     def taken_over(self, rack: str) -> int:
         """Return the number of the row that says that the rack's lock was taken over last; 0 for never."""
-        rows = self._select(rack=rack, extra=f"kind = 'plan' and body like '{_TAKEOVER}'")
+        rows = self._plans(f"kind = 'plan' and body like '{_TAKEOVER}'", rack=rack)
         return rows[-1].seq if rows else 0
 
-    def with_origin(self, rack: str, origin: str) -> list[Entry]:
+    def with_origin(self, rack: str, origin: str) -> list[Planned]:
         """Return the plan rows of the changes that were made on behalf of ``undo N``, ``resume N`` and their like."""
-        return self._select(rack=rack, extra=f"kind = 'plan' and body like '%\"origin\":\"{origin}\"%'")
+        return self._plans(f"kind = 'plan' and body like '%\"origin\":\"{origin}\"%'", rack=rack)
 
     def gone_on_with(self, rack: str, change: int) -> bool:
         """Return whether resume or retry failed has gone on with a change, however that ended."""
         return any(self.with_origin(rack, f"{verb} {change}") for verb in ("resume", "retry"))
 
-    def is_over(self, row: Entry) -> bool:
+    def is_over(self, row: Planned) -> bool:
         """Whether the change that a plan row's change belongs to was taken back behind it."""
-        verb, _, number = str(row.body.get("origin")).partition(" ")  # A recipe may be named undo.
-        root = row.body.get("finishes") or (number if verb == "undo" and number.isdecimal() else 0)
-        return any(
-            entry.kind == "undone" and entry.seq > row.seq for entry in self.entries(rack=row.rack, change=int(root))
-        )
-
-
-def change_number(value: object) -> int:
-    """Return the number of a change as it is stored; 0 for what was written over it."""
-    return value if isinstance(value, int) else 0
+        rows = self.entries(rack=row.rack, change=row.finishes or row.undoes)
+        return any(entry.kind == "undone" and entry.seq > row.seq for entry in rows)

@@ -27,12 +27,10 @@ from exacell.cellcli.secrets import masked_data, may_hold
 from exacell.errors import JournalError
 from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
 from exacell.journal.file import NUMBERS, RESTART
-from exacell.journal.reading import Entry, JournalReader
+from exacell.journal.reading import JournalReader
 from exacell.journal.schema import COLUMNS, OBJECTS, SCHEMA, in_words, strange
 from exacell.turns import flock
 from exacell.values import dataclass
-
-__all__ = ["Entry", "Journal", "Row"]
 
 RECENT = 1000
 """So many rows are checked before each change; walking a long journal takes seconds and is verify's."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from exacell.journal.record import Entry
+from exacell.journal.rows import Entry, Outcome, StepRow
 from exacell.values import dataclass
 
 FLASHCACHE, FLASHLOG = "flashcache", "flashlog"
@@ -57,14 +57,15 @@ def resets(rows: Iterable[Entry]) -> list[Reset]:
     Args:
         rows: intents and outcomes, in order. An outcome without its intent counts as its intent would.
     """
-    found: dict[tuple[int, str, str], list[Reset]] = {}
+    found: dict[tuple[int, tuple[str, str]], list[Reset]] = {}
     for row in rows:
-        what = str(row.body.get("what") or "")
-        key = (row.change, row.target, what)
-        if row.kind == "outcome" and row.body.get("state") in _NOT_DONE:
+        if not isinstance(row, StepRow):
+            continue
+        key = (row.change, row.key)
+        if isinstance(row, Outcome) and row.state in _NOT_DONE:
             found.pop(key, None)
         elif key not in found:
-            text = f"{row.body.get('statement') or ''} {what}"
+            text = f"{row.statement} {row.what}"
             found[key] = [
                 Reset(change=row.change, cell=row.target, did=did, kinds=kinds) for did, kinds in _done_by(text)
             ]

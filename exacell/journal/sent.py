@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from enum import StrEnum
 
 from exacell.journal.actor import actor
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Actor
+from exacell.journal.state import by_change
 
 
 class Sent(StrEnum):
@@ -26,19 +27,9 @@ def sent_since(journal: Journal, change: int) -> Sent:
     Raises:
         JournalError: the journal can't be read.
     """
-    rows = journal.after(change)
-    me = actor()
-    own = {
-        row.change
-        for row in rows
-        if row.kind == "plan" and all(row.body.get(key) == me[key] for key in ("host", "pid", "started"))
-    }
-    intents = Counter(_step(row) for row in rows if row.kind == "intent" and row.change in own)
-    intents_left = intents - Counter(_step(row) for row in rows if row.kind == "outcome")
-    if not intents:
+    me = Actor.of(actor()).process
+    states = by_change(journal.after(change)).values()
+    own = [state for state in states if any(plan.who.process == me for plan in state.plans)]
+    if not any(state.intents for state in own):
         return Sent.NOTHING
-    return Sent.UNDER_WAY if intents_left else Sent.ENDED
-
-
-def _step(row: Entry) -> tuple[int, str, str]:
-    return row.change, row.target, str(row.body.get("what"))
+    return Sent.UNDER_WAY if any(state.unanswered for state in own) else Sent.ENDED

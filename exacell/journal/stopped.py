@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from exacell.cellset import fold
 from exacell.errors import JournalError
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Entry, Intent, Observed, Outcome
+from exacell.journal.state import paired, services_of
 from exacell.values import dataclass
 
-_ACTION = re.compile(r"ALTER\s+CELL\s+(SHUTDOWN|STARTUP|RESTART)\s+SERVICES\s+(CELLSRV|MS|RS|ALL)", re.IGNORECASE)
-_ALL = ("cellsrv", "ms", "rs")
 _NOT_DONE = ("failed", "not done", "refused")
 _UP = ("done", "not needed")
 
@@ -56,9 +55,8 @@ def stopped_services(journal: Journal, rack: str) -> tuple[Stopped, ...]:
         JournalError: the journal can't be read.
     """
     down: dict[tuple[str, str], tuple[int, bool]] = {}
-    asked: dict[tuple[int, str, str], tuple[str, tuple[str, ...]]] = {}
-    for row in journal.service_rows(rack):
-        _play(row, down, asked)
+    for row, intent in paired(journal.service_rows(rack)):
+        _play(row, intent, down)
     found: dict[tuple[int, str, bool], list[str]] = {}
     for (cell, service), (change, sure) in down.items():
         found.setdefault((change, cell, sure), []).append(service)
@@ -71,36 +69,28 @@ def stopped_services(journal: Journal, rack: str) -> tuple[Stopped, ...]:
     )
 
 
-def _play(
-    row: Entry,
-    down: dict[tuple[str, str], tuple[int, bool]],
-    asked: dict[tuple[int, str, str], tuple[str, tuple[str, ...]]],
-) -> None:
-    """Take one row into account: ``down`` is (cell, service) → change and whether it is sure; ``asked`` what was sent."""
-    key = (row.change, row.target, str(row.body.get("what")))
-    if row.kind == "observed":
-        for service in row.body.get("services", ()):
-            down.pop((row.target, str(service)), None)
-    elif row.kind == "intent":
-        action = _ACTION.match(str(row.body.get("statement")))
-        if action is None:
-            return
-        services: tuple[str, ...] = _ALL if action[2].upper() == "ALL" else (str(action[2]).lower(),)
-        asked[key] = (action[1].upper(), services)
-        if action[1].upper() == "SHUTDOWN":
+def _play(row: Entry, intent: Intent | None, down: dict[tuple[str, str], tuple[int, bool]]) -> None:
+    """Take one row into account: ``down`` is (cell, service) → change and whether it is sure."""
+    if isinstance(row, Observed):
+        for service in row.services:
+            down.pop((row.target, service), None)
+    elif isinstance(row, Intent):
+        verb, services = services_of(row.statement)
+        if verb == "SHUTDOWN":
             for service in services:  # One that an earlier change stopped, and nothing started, is no matter of doubt.
                 down.setdefault((row.target, service), (row.change, False))
-    elif row.kind == "outcome":
+    elif isinstance(row, Outcome):
         # A start that was not needed was never sent: CELLSRV ran.
-        action_of, services = asked.get(key, ("STARTUP", ("cellsrv",)) if key[2] == "start CELLSRV" else ("", ()))
-        state = str(row.body.get("state"))
+        verb, services = services_of("" if intent is None else intent.statement)
+        if not services and row.what == "start CELLSRV":
+            verb, services = "STARTUP", ("cellsrv",)
         for place in [(row.target, service) for service in services]:
-            if action_of != "SHUTDOWN":
-                if state in _UP:
+            if verb != "SHUTDOWN":
+                if row.state in _UP:
                     down.pop(place, None)
-            elif state in _NOT_DONE and down.get(place) == (row.change, False):
+            elif row.state in _NOT_DONE and down.get(place) == (row.change, False):
                 del down[place]
-            elif state == "done" and place in down:  # Not what was started, or seen running, before that was known.
+            elif row.state == "done" and place in down:  # Not what was started, or seen running, before that was known.
                 down[place] = (row.change, True)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterator
 
 from exacell.errors import JournalError
 from exacell.journal.chain import Follower
-from exacell.journal.reading import Entry, JournalReader, change_number
+from exacell.journal.reading import JournalReader
+from exacell.journal.rows import Entry, change_number
 
 
 class Stream:

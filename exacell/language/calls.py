@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
+from exacell.cellcli.factcheck import read_check, read_wait
 from exacell.cellcli.statement import Verb
 from exacell.errors import StatementError
 from exacell.language.kinds import convert
@@ -279,8 +280,6 @@ def _check_value(param: Param, value: str, *, bounded: bool) -> None:
     Raises:
         StatementError: it does not; places count in ``value``.
     """
-    from exacell.cellcli.factcheck import read_check, read_wait
-
     if param.kind is Kind.FACT:
         read_check(value)
     elif param.kind is Kind.UNTIL:

@@ -20,6 +20,7 @@ from exacell.cellcli.statement import Statement
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.errors import StatementError
 from exacell.language.calls import VERBS, find_command, read_call, take_flags, unknown_first
+from exacell.language.pasted_sql import sql_error
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.shellwords import bang_command
 from exacell.language.text import RAW_TAILS, strip_comment
@@ -120,8 +121,6 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     try:
         return _parse_statement(stripped, base, on, shell=shell)
     except StatementError as error:
-        from exacell.language.pasted_sql import sql_error
-
         sql = sql_error(stripped)
         if sql is None:
             raise

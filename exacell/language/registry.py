@@ -15,6 +15,7 @@ from enum import StrEnum
 from functools import cache, cached_property
 from typing import Any
 
+from exacell.language.formats import FORMATS
 from exacell.values import dataclass
 
 Value = str | int | float | bool | tuple[str, ...] | None
@@ -148,9 +149,6 @@ class Flag:
         """Return the parameter as which the flag's value is read."""
         return Param(name="--" + self.name, kind=kind, help=self.help, choices=self.choices, words=self.words)
 
-
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
-"""As exacell.config has them, which this layer does not know; a test compares the two."""
 
 COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(name="yes", short="y", help="answer yes to the plan; never accepts loss of data"),

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
-from typing import Any
 
 from exacell.cellset import CellSet, fold, natural_key
 from exacell.errors import CellSetError
+from exacell.journal.rows import (
+    Actor,
+    Confirmed,
+    Ended,
+    Entry,
+    Gated,
+    Headed,
+    Intent,
+    Observed,
+    Outcome,
+    Planned,
+    Refused,
+    Restarted,
+    Reverted,
+    StepRow,
+    Waiting,
+)
 from exacell.output.changes import ended_text, local_text
 from exacell.output.folding import masker
 from exacell.output.style import hung, paint, printable
 from exacell.units import counted, format_duration
-
-Row = Mapping[str, Any]
-"""A row as ``journal show N`` records it."""
 
 _WIDTH = 100
 """Columns to write for when there is no terminal."""
@@ -30,8 +43,8 @@ _UNSEEN = "its answer never came, and when it was looked for it was not seen to 
 
 
 def change_page(
-    rows: Sequence[Row], rack: str, *, later: Sequence[Row] = (), zone: tzinfo | None = UTC, width: int | None = None,
-    color: bool = False, folded: bool = True,
+    rows: Sequence[Entry], rack: str, *, later: Sequence[Planned] = (), verified: Callable[[Entry], str] = lambda row: "",
+    zone: tzinfo | None = UTC, width: int | None = None, color: bool = False, folded: bool = True,
 ) -> Iterator[str]:  # fmt: skip
     """Yield the lines that tell one change, wrapped at ``width`` columns (100 when it is None).
 
@@ -39,38 +52,37 @@ def change_page(
         rows: all rows of the change, oldest first.
         rack: on which it was made; empty when they tell.
         later: plan rows of the changes that went on with it or took it back.
+        verified: tells what an outcome proved by reading back.
         zone: in which times are told; None is this host's.
         folded: targets to which the same was sent and from which the same came share their lines.
     """
     page = _Page(max(width or _WIDTH, 40), color)
-    plan = next((row for row in rows if row["kind"] == "plan"), rows[0])
-    what = plan.get("statement") or f"journal restart: {plan.get('problem') or ''}"
+    plan = next((row for row in rows if isinstance(row, Planned)), rows[0])
+    what = plan.statement or f"journal restart: {plan.problem if isinstance(plan, Restarted) else ''}"
+    head = plan if isinstance(plan, Headed) else None
     where = f" on {rack}" if rack else ""
     yield from page.text(f"Change{where}: {what}", "", style="title")
-    yield from page.text(_who(plan), "  By: ")
+    yield from page.text(_who(plan.who), "  By: ")
     yield from page.text(_when(rows, zone), "  At: ")
-    why = "; ".join(
-        part
-        for part in (str(plan.get("reason") or ""), f"ticket {plan['ticket']}" if plan.get("ticket") else "")
-        if part
-    )
-    for label, text in (("Why", why), ("Part of", plan.get("origin")), ("Risk", plan.get("risk"))):
+    ticket = f"ticket {head.ticket}" if head and head.ticket else ""
+    why = "; ".join(filter(None, (plan.reason, ticket)))
+    for label, text in (("Why", why), ("Part of", head and head.origin), ("Risk", head and head.risk)):
         if text:
-            yield from page.text(str(text), f"  {label}: ")
-    yield from _steps(rows, page, folded=folded)
-    ends = {str(row.get("stopped") or "") for row in rows if row["kind"] == "end"}
-    tried = [row for row in rows if row["kind"] == "reverted"]
+            yield from page.text(text, f"  {label}: ")
+    yield from _steps(rows, page, verified, folded=folded)
+    ends = {row.stopped for row in rows if isinstance(row, Ended)}
+    tried = [row for row in rows if isinstance(row, Reverted)]
     again = [row for row, after in pairwise(tried) if _reason(row) == _reason(after)]
     for row in rows:
         if row in again:
             continue  # Attempts that met the same are one, the last.
-        if row["kind"] != "gate" or row.get("reason") not in ends:  # Why it ended is told once.
+        if not isinstance(row, Gated) or row.reason not in ends:  # Why it ended is told once.
             yield from page.texts(_beside(row, zone))
     yield from _caching(rows, page, folded=folded)
     yield from _end(rows, page)
-    for row in later:
-        did = "Taken back" if str(row.get("origin") or "").startswith("undo ") else "Gone on with"
-        yield from page.text(str(row.get("statement") or "-"), f"  {did} by change {row.get('change')}: ")
+    for other in later:
+        did = "Taken back" if other.origin.startswith("undo ") else "Gone on with"
+        yield from page.text(other.statement or "-", f"  {did} by change {other.change}: ")
 
 
 class _Page:
@@ -91,52 +103,44 @@ class _Page:
             yield from self.text(text, f"  {label}: ")
 
 
-def _who(row: Row) -> str:
-    user, real = str(row.get("user") or "?"), row.get("sudoUser")
+def _who(who: Actor) -> str:
+    user, real = who.user or "?", who.sudo_user
     name = f"{real} as {user}" if real and real != user else user
-    host = f" on {row['host']}" if row.get("host") else ""
-    came = f", from {row['from']}" if row.get("from") else ""
-    return f"{name}{host}{came}" + (f", process {row['pid']}" if row.get("pid") else "")
+    host = f" on {who.host}" if who.host else ""
+    came = f", from {who.came_from}" if who.came_from else ""
+    return f"{name}{host}{came}" + (f", process {who.pid}" if who.pid else "")
 
 
-def _when(rows: Sequence[Row], zone: tzinfo | None) -> str:
-    times = [row["at"] for row in rows if row["kind"] in ("plan", "gate", "intent", "outcome", "end")]
+def _when(rows: Sequence[Entry], zone: tzinfo | None) -> str:
+    times = [row.at for row in rows if row.kind in ("plan", "gate", "intent", "outcome", "end")]
     if len(times) < 2:
-        return local_text(rows[0]["at"], zone)
-    took = _moment(times[-1]) - _moment(times[0])
+        return local_text(rows[0].at, zone)
+    took = datetime.fromisoformat(times[-1]) - datetime.fromisoformat(times[0])
     return (
         f"{local_text(times[0], zone)} to {_clock(times[-1], zone)} ({format_duration(max(took.total_seconds(), 0.0))})"
     )
 
 
-def _moment(at: object) -> datetime:
-    return datetime.fromisoformat(str(at))
-
-
-def _clock(at: object, zone: tzinfo | None) -> str:
+def _clock(at: str, zone: tzinfo | None) -> str:
     return local_text(at, zone).partition(" ")[2]
 
 
 class _Sent:
     """What went to one target and what came back."""
 
-    def __init__(self, target: str, intent: Row, outcome: Row | None) -> None:
-        self.target = target
-        self.what = str(intent.get("what") or "")
-        self.statement = str(intent.get("statement") or "")
-        self.mending = bool((outcome or {}).get("mending"))
+    def __init__(self, intent: StepRow, outcome: Outcome | None, verified: Callable[[Entry], str]) -> None:
+        self.target, self.what, self.statement = intent.target, intent.what, intent.statement
+        self.mending = outcome is not None and outcome.mending
         self.state = "its end was never recorded: it may have happened or not"
         self.good = False
         self.reason = self.verified = self.reply = ""
         if outcome is not None:
-            self.state = str(outcome.get("state") or "-")
+            self.state = outcome.state or "-"
             self.good = self.state in _GOOD
-            if self.state == "not done" and outcome.get("settled"):
+            if self.state == "not done" and outcome.settled:
                 # Somebody looked because no answer had come: what is not there then may come yet.
                 self.state = _UNSEEN
-            self.reason = str(outcome.get("reason") or "")
-            self.verified = str(outcome.get("verified") or "")
-            self.reply = _told(str(outcome.get("reply") or ""))
+            self.reason, self.verified, self.reply = outcome.reason, verified(outcome), _told(outcome.reply)
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -145,27 +149,26 @@ class _Sent:
         return (self.what, self.mending, self.state, *map(mask, texts))
 
 
-def _sent(rows: Sequence[Row]) -> list[_Sent]:
+def _sent(rows: Sequence[Entry], verified: Callable[[Entry], str]) -> list[_Sent]:
     """Return each step that was sent, in order of its intent, with the outcome that follows it."""
-    open_intents: dict[tuple[object, object], int] = {}
-    found: list[tuple[Row, Row | None]] = []
+    open_intents: dict[tuple[str, str], int] = {}
+    found: list[tuple[StepRow, Outcome | None]] = []
     for row in rows:
-        key = (row.get("target"), row.get("what"))
-        if row["kind"] == "intent":
-            open_intents[key] = len(found)
+        if isinstance(row, Intent):
+            open_intents[row.key] = len(found)
             found.append((row, None))
-        elif row["kind"] == "outcome":
-            place = open_intents.get(key)
+        elif isinstance(row, Outcome):
+            place = open_intents.get(row.key)
             if place is None:
                 found.append((row, row))
             else:
                 found[place] = (found[place][0], row)
-    return [_Sent(str(intent.get("target") or ""), intent, outcome) for intent, outcome in found]
+    return [_Sent(intent, outcome, verified) for intent, outcome in found]
 
 
-def _steps(rows: Sequence[Row], page: _Page, *, folded: bool) -> Iterator[str]:
+def _steps(rows: Sequence[Entry], page: _Page, verified: Callable[[Entry], str], *, folded: bool) -> Iterator[str]:
     groups: dict[str, dict[object, list[_Sent]]] = {}
-    for place, sent in enumerate(_sent(rows)):
+    for place, sent in enumerate(_sent(rows, verified)):
         title = ("mending: " if sent.mending else "") + sent.what
         groups.setdefault(title, {}).setdefault(sent.key if folded else place, []).append(sent)
     for number, (title, alike) in enumerate(groups.items(), 1):
@@ -182,8 +185,8 @@ def _steps(rows: Sequence[Row], page: _Page, *, folded: bool) -> Iterator[str]:
             )
             shown = statement
             outcome = "; ".join(filter(None, (first.state, mask(first.reason))))
-            verified = f", verified: {mask(first.verified)}" if first.verified else ""
-            yield from page.text(outcome + verified, "        ", style="" if first.good else "error")
+            proof = f", verified: {mask(first.verified)}" if first.verified else ""
+            yield from page.text(outcome + proof, "        ", style="" if first.good else "error")
             if first.reply and first.reply not in first.reason:
                 yield from page.text(_shortened(mask(first.reply)), "        said: ")
 
@@ -201,70 +204,56 @@ def _shortened(reply: str) -> str:
     return "\n".join([*lines[:_REPLY_LINES], f"({left}: --format=json)"])
 
 
-def _beside(row: Row, zone: tzinfo | None) -> list[tuple[str, str]]:
+def _beside(row: Entry, zone: tzinfo | None) -> list[tuple[str, str]]:
     """Return what a row tells that is neither a step nor an end, with its label."""
-    kind = row["kind"]
-    if kind == "gate" and not row.get("open"):
-        return [(f"Gate before wave {row.get('wave')}", f"stayed closed: {row.get('reason') or row.get('met') or '-'}")]
-    if kind == "observed" and row.get("services"):
-        services = row["services"]
-        names = ", ".join(map(str, services)) if isinstance(services, (list, tuple)) else str(services)
-        return [("Seen later", f"{names} running on {row.get('target')}")]
-    if kind == "observed" and row.get("online"):
-        return [("Seen later", f"all grid disks ONLINE on {row.get('target')}")]
-    if kind == "deadline":
-        return [
-            (
-                "Confirm",
-                f"within {format_duration(float(row.get('within') or 0))}, until {local_text(row['until'], zone)}",
-            )
-        ]
-    if kind == "confirmed":
-        return [("Confirmed", f"{local_text(row['at'], zone)} by {_who(row)}")]
-    if kind == "reverted":
+    at = local_text(row.at, zone)
+    if isinstance(row, Gated) and not row.open:
+        return [(f"Gate before wave {row.wave}", f"stayed closed: {row.reason or row.met or '-'}")]
+    if isinstance(row, Observed) and row.services:
+        return [("Seen later", f"{', '.join(row.services)} running on {row.target}")]
+    if isinstance(row, Observed) and row.online:
+        return [("Seen later", f"all grid disks ONLINE on {row.target}")]
+    if isinstance(row, Waiting):
+        return [("Confirm", f"within {format_duration(float(row.within))}, until {local_text(row.until, zone)}")]
+    if isinstance(row, Confirmed):
+        return [("Confirmed", f"{at} by {_who(row.who)}")]
+    if isinstance(row, Reverted):
         state, reason = _reason(row)
         why = f": {reason}" if reason else ""
         did = "Taken back by itself" if state in _GOOD else "Not taken back by itself"
-        return [(did, f"{local_text(row['at'], zone)}: {state}{why}")]
-    if kind == "undone":
-        return [("Undone", f"{local_text(row['at'], zone)} by {_who(row)}")]
-    return []
+        return [(did, f"{at}: {state}{why}")]
+    return [("Undone", f"{at} by {_who(row.who)}")] if row.kind == "undone" else []
 
 
-def _reason(row: Row) -> tuple[str, str]:
-    return str(row.get("state") or "-"), str(row.get("reason") or "")
+def _reason(row: Reverted) -> tuple[str, str]:
+    return row.state or "-", row.reason
 
 
-def _caching(rows: Sequence[Row], page: _Page, *, folded: bool) -> Iterator[str]:
+def _caching(rows: Sequence[Entry], page: _Page, *, folded: bool) -> Iterator[str]:
     """Yield on which cells the cache was last seen off or unknown; on is as it should be, and not told."""
-    last = {
-        (str(row.get("cache") or "flashcache"), str(row.get("target"))): str(row["caching"])
-        for row in rows
-        if row["kind"] == "observed" and row.get("caching")
-    }
+    seen = [row for row in rows if isinstance(row, Observed) and row.caching]
+    last = {(row.cache or "flashcache", row.target): row.caching for row in seen}
     for cache, caching in sorted({(cache, state) for (cache, _), state in last.items() if state != "on"}):
         cells = [cell for (name, cell), state in last.items() if (name, state) == (cache, caching)]
         for some in [cells] if folded else [[cell] for cell in cells]:
             yield from page.text(f"{cache} caching {caching} on {_fold(some)}", "  Seen last: ", style="warning")
 
 
-def _end(rows: Sequence[Row], page: _Page) -> Iterator[str]:
-    end = next((row for row in reversed(rows) if row["kind"] == "end"), None)
-    if rows[0]["kind"] == "restart":
+def _end(rows: Sequence[Entry], page: _Page) -> Iterator[str]:
+    first, end = rows[0], next((row for row in reversed(rows) if isinstance(row, Ended)), None)
+    if isinstance(first, Restarted):
         return
-    if rows[0]["kind"] == "refused":
-        yield from page.text(str(rows[0].get("refused") or ""), "  Refused: ", style="error")
+    if isinstance(first, Refused):
+        yield from page.text(first.refused, "  Refused: ", style="error")
         return
     if end is None:
         yield from page.text("it did not end; pending tells what finishes it", "  Ended: ", style="error")
         return
-    tally = end.get("done")
-    done = ", ".join(f"{count} {state}" for state, count in tally.items()) if isinstance(tally, Mapping) else ""
-    stopped = str(end.get("stopped") or end.get("problem") or "")
-    code = end.get("exitCode")
+    done = ", ".join(f"{count} {state}" for state, count in end.done.items())
     steps = f"steps: {done}" if done else ""
-    text = "; ".join(filter(None, (f"{ended_text(f'exit {code}')} (exit code {code})", stopped, steps)))
-    yield from page.text(text, "  Ended: ", style="error" if code else "")
+    ended = f"{ended_text(f'exit {end.exit_code}')} (exit code {end.exit_code})"
+    text = "; ".join(filter(None, (ended, end.stopped or end.problem, steps)))
+    yield from page.text(text, "  Ended: ", style="error" if end.exit_code else "")
 
 
 def _fold(names: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import IO
 from exacell.cellcli.ownname import has_own_name
 from exacell.cellcli.rows import ByBlocks
 from exacell.cellset import fold
-from exacell.errors import StatementError
+from exacell.language.formats import check_format
 from exacell.output import formats
 from exacell.output.folding import fold_texts
 from exacell.output.result import Record, Result
@@ -18,9 +18,6 @@ from exacell.output.tables import table_blocks
 
 _AT_ONCE = 256
 """Lines that are written in one piece where they come one by one: an unbuffered stream takes each to the system."""
-
-FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
-"""What ``-o`` and ``set format`` take."""
 
 _MACHINE: dict[str, Callable[[Sequence[Record]], Iterator[str]]] = {
     "json": formats.as_json,
@@ -36,27 +33,13 @@ _EXACT = ("raw", "csv", "tsv", "md")
 """Formats without escapes for signs that drive a terminal: exact for programs, spelt out where a terminal gets them."""
 
 
-def check_format(name: str) -> str:
-    """Return the format that ``name`` means, in lower case.
-
-    Raises:
-        StatementError: there is no such format.
-    """
-    if name.lower() not in FORMATS:
-        import difflib
-
-        near = tuple(difflib.get_close_matches(name.lower(), FORMATS, n=2))
-        raise StatementError(f"'{name}' is not an output format: {', '.join(FORMATS)}", suggestions=near)
-    return name.lower()
-
-
 def render(
     result: Result, format: str, stream: IO[str], *, width: int | None = None, color: bool = False, header: bool = True
 ) -> bool:
     """Write the data of ``result`` to ``stream``; notes and problems are the caller's. Return whether ``{cell}`` is in it.
 
     Args:
-        format: one of FORMATS.
+        format: one of :data:`exacell.language.formats.FORMATS`.
         width: columns of the terminal, None when the stream is none.
         header: whether tables, csv, tsv and md begin with titles.
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from exacell.errors import ExitCode
 from exacell.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.plan.planned import Planned
 
 Record = Mapping[str, Any]
 """One row: ``cell`` first (None for a rack's own record), then camelCase attributes; sizes are integer bytes."""
@@ -49,6 +52,7 @@ class Result:
         told: those of ``problems`` that the table tells as well: not said again where both go to one screen.
         shown: the plan that was just shown says all of it: a table is not needed where both go to one screen.
         exit_code: the statement's part of the process's exit code.
+        planned: the plan that was only shown, and the facts it was made from; None for none.
     """
 
     records: Sequence[Record] = ()
@@ -63,6 +67,7 @@ class Result:
     told: Sequence[str] = ()
     shown: bool = False
     exit_code: ExitCode = ExitCode.DONE
+    planned: Planned | None = None
     data: bool = field(default=False)
     """True when an empty ``records`` is an answer (an empty list), not the absence of one."""
     draw: Draw | None = field(default=None, compare=False)
@@ -88,4 +93,5 @@ def together(results: Sequence[Result]) -> Result:
         problems=[problem for result in results for problem in result.problems],
         shown=bool(results) and all(result.shown for result in results),
         exit_code=worst([result.exit_code for result in results]),
+        planned=next((result.planned for result in reversed(results) if result.planned is not None), None),
     )

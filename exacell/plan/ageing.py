@@ -2,7 +2,7 @@
 
 What a statement takes away was proven free, flushed or unused when its plan was made. Such a proof *ages*: CELLSRV may
 restart, somebody may cancel the flush, a database may write. A statement that ages is looked at on the very CellCLI that
-then gets it (:mod:`exacell.transport.paired`). The list is of the statements that lose nothing, whatever has
+then gets it (:mod:`exacell.transport.exchange`). The list is of the statements that lose nothing, whatever has
 happened since; what is not on it, or can't be read, ages.
 """
 

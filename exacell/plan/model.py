@@ -324,6 +324,13 @@ def as_data(value: Any) -> Any:
     return {name: as_data(item) for name, item in vars(value).items()}
 
 
+def rolling_from_json(data: Mapping[str, Any]) -> Rolling:
+    """Return how a plan's cells took turns, from what :func:`as_data` and JSON made of it."""
+    known = {name: data[name] for name in Rolling.__annotations__ if name in data}
+    lists = {name: tuple(known.get(name, ())) for name in ("others", "clusters")}
+    return Rolling(**{**known, **lists, "waves": tuple(map(tuple, data["waves"]))})
+
+
 FORMER = frozenset({"shell"})
 """What steps of journals and kept plans may tell that says nothing any more."""
 

@@ -6,12 +6,12 @@ Source: reference asm.md section 2 (a grid disk's failure group is its cell); ce
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from exacell.errors import RefusedError
-from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, Stage
+from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, Stage, Step
 from exacell.values import dataclass
 
 
@@ -206,38 +206,31 @@ def laps(plan: Plan) -> Iterator[Lap]:
         yield Lap(wave=0, cells=(), stages=after)
 
 
-def flags_again(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flags with which a journalled plan rolled, for doing the rest of it in the same manner.
-
-    Args:
-        body: of the journal's plan row.
-    """
-    rolling = (body.get("plan") or {}).get("rolling")
-    if not rolling:
+def flags_again(rolling: Rolling | None) -> dict[str, Any]:
+    """Return the flags with which a plan rolled, for doing the rest of it in the same manner; none when it did not."""
+    if rolling is None:
         return {}
-    flags: dict[str, Any] = {"rolling": max(len(wave) for wave in rolling["waves"]), "timeout": rolling["within"]}
-    if rolling["ask"]:
+    flags: dict[str, Any] = {"rolling": max(len(wave) for wave in rolling.waves), "timeout": rolling.within}
+    if rolling.ask:
         flags["pause"] = "ask"
-    elif rolling["pause"]:
-        flags["pause"] = float(rolling["pause"])
-    if rolling["go_on"]:
+    elif rolling.pause:
+        flags["pause"] = float(rolling.pause)
+    if rolling.go_on:
         flags["on-error"] = "continue"
     return flags
 
 
-def manner_again(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the flags with which the rest of a journalled plan goes as it was confirmed: in waves, or all cells together.
+def manner_again(rolling: Rolling | None, steps: Iterable[Step]) -> dict[str, Any]:
+    """Return the flags with which the rest of a plan goes as it was confirmed: in waves, or all cells together.
 
     A plan for one cell says nothing of how several take turns.
 
     Args:
-        body: of the journal's plan row.
+        rolling: how it rolled, if it did.
+        steps: all of the plan's.
     """
-    plan = body.get("plan") or {}
-    cells = {step["target"] for stage in plan.get("stages", ()) for step in stage["steps"] if not step.get("asm")}
-    if plan.get("rolling") or len(cells) < 2:
-        return flags_again(body)
-    return {"no-rolling": True}
+    cells = {step.target for step in steps if not step.asm}
+    return {"no-rolling": True} if rolling is None and len(cells) > 1 else flags_again(rolling)
 
 
 _TURNS: Mapping[str, frozenset[str]] = {

@@ -129,6 +129,23 @@ def moved(saved: SavedPlan, facts: Mapping[str, CellFacts]) -> RefusedError | No
     return None
 
 
+class Expected:
+    """A saved plan that is being applied, and what is found of it on the way.
+
+    Attributes:
+        saved: what it was made from.
+        moved: what refuses it because something of that has moved; None while nothing has.
+    """
+
+    def __init__(self, saved: SavedPlan) -> None:
+        self.saved = saved
+        self.moved: RefusedError | None = None
+
+    def judge(self, facts: Mapping[str, CellFacts]) -> None:
+        """Take note of what has moved, by the facts that were read for the statement; the first such thing stays."""
+        self.moved = self.moved or moved(self.saved, facts)
+
+
 def _spoken(path: str, *values: str) -> tuple[str, list[str]]:
     """Return a fact's path and its values in Oracle's words: ``celldisk FD_00_cel01 freeSpace``, sizes with their unit."""
     head, _, tail = path.partition(".")

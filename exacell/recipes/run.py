@@ -13,6 +13,7 @@ from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.output.result import Column, Result, worst
 from exacell.recipes.parsing import Recipe, RecipeLine
+from exacell.session.execute import execute
 from exacell.units import format_duration
 
 if TYPE_CHECKING:
@@ -23,11 +24,14 @@ class RecipeRunner:
     """Runs the lines of one recipe and gathers what they answer."""
 
     def __init__(self, ctx: Context, recipe: Recipe, call: Call) -> None:
-        self._ctx = ctx
+        within = call.flags.get("confirm-within")
+        self._waiting = WaitingRun(within=float(within)) if isinstance(within, (int, float)) else None
+        request = replace(ctx.request, origin=recipe.name, risk_ceiling=recipe.risk, waiting_run=self._waiting)
+        self._ctx = ctx.on_behalf(request)
         self._recipe = recipe
         self._flags = call.flags
         self._statement = call.text
-        self._first_change = len(ctx.changes)
+        self._first_change = len(ctx.session.changes)
         self._results: list[Result] = []
         self._codes: list[ExitCode] = []
         self._unkept: set[tuple[Kind, Value]] = set()
@@ -42,8 +46,8 @@ class RecipeRunner:
         Raises:
             RefusedError: the run is to be confirmed in time, and holds what exacell can't take back.
         """
-        within = self._flags.get("confirm-within")
-        if not isinstance(within, (int, float)):
+        waiting = self._waiting
+        if waiting is None:
             return self._run(lines)
         for source, line in lines:
             if line.effect is Effect.OPAQUE:
@@ -52,17 +56,16 @@ class RecipeRunner:
                     "exacell can take back, and it can't read this one; nothing was run"
                 )
         ctx = self._ctx
-        waiting = ctx.waiting_run = WaitingRun(within=float(within))
         try:
             result = self._run(lines)
         finally:
-            ctx.waiting_run = None
             until = waiting.over(ctx.journal, ctx.need_rack().name) if waiting.changes else None
         if until is None:
             return result
         first, last = min(waiting.changes), max(waiting.changes)
         which = f"change {first} is" if first == last else f"changes {first} to {last} are"
-        note = f"{which} taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): confirm {first} keeps all"
+        when = f"{until.astimezone():%H:%M:%S} (in {format_duration(waiting.within)})"
+        note = f"{which} taken back at {when}: confirm {first} keeps all"
         return replace(result, notes=[*result.notes, note])
 
     def _run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
@@ -91,7 +94,7 @@ class RecipeRunner:
 
     def _one(self, source: RecipeLine, line: Line) -> None:
         ctx = self._ctx
-        if (ctx.interrupted.is_set() or ctx.told_to_end) and not source.final:
+        if (ctx.interrupted.is_set() or ctx.session.told_to_end) and not source.final:
             raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
         ctx.console.say(f"[{source.number}] {line.text}")
         interrupted = ctx.interrupted.is_set()
@@ -116,8 +119,7 @@ class RecipeRunner:
                 return None
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
-        ctx.risk_ceiling = self._recipe.risk
-        result = ctx.execute(line)
+        result = execute(ctx, line)
         self._planned = self._planned or line.effect is Effect.WRITE
         return self._keep(source, line, result)
 
@@ -137,7 +139,7 @@ class RecipeRunner:
         return missing is not None
 
     def _own_changes(self) -> list[int]:
-        return self._ctx.changes[self._first_change :]
+        return self._ctx.session.changes[self._first_change :]
 
     def _keep(self, source: RecipeLine, line: Line, result: Result) -> None:
         for note in result.notes:
@@ -155,7 +157,6 @@ class RecipeRunner:
             raise error
 
     def _gathered(self, stopped: ExacellError | None) -> Result:
-        self._ctx.risk_ceiling = ""
         records = [record for result in self._results for record in result.records]
         shapes = {tuple(column.name for column in result.columns) for result in self._results}
         columns = _told_apart(self._results) if len(shapes) == 1 else ()
@@ -170,7 +171,9 @@ class RecipeRunner:
                     f"rehearse {self._statement} carries it out on a copy of the rack"
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
-            code = worst([stopped.exit_code, ExitCode.FAILED if done and self._ctx.changes else stopped.exit_code])
+            code = worst(
+                [stopped.exit_code, ExitCode.FAILED if done and self._ctx.session.changes else stopped.exit_code]
+            )
         return Result(
             records=records, columns=columns, data=bool(self._results), fold=True, problems=problems, exit_code=code
         )

@@ -24,6 +24,7 @@ from prompt_toolkit.output import ColorDepth
 from prompt_toolkit.renderer import CPR_Support
 
 from exacell.aliases import Aliases
+from exacell.change.leftbehind import left_behind
 from exacell.completion.usage import Usage
 from exacell.errors import ExacellError, ExitCode
 from exacell.history import history_file
@@ -94,7 +95,7 @@ class Prompt:
 
     def run(self) -> ExitCode:
         """Read and run statements until Ctrl-D or EXIT."""
-        self.ctx.run_nested = self._nested
+        self.ctx.services.run_nested = self._nested
         with self._typing:
             self._greet()
             try:
@@ -104,7 +105,7 @@ class Prompt:
                     except KeyboardInterrupt:
                         self.console.tell("interrupted", "warning")  # Ctrl-C before or after the statement itself.
             except (EOFError, SessionExit):
-                return ExitCode.INTERRUPTED if self.ctx.told_to_end else ExitCode.DONE
+                return ExitCode.INTERRUPTED if self.ctx.session.told_to_end else ExitCode.DONE
             finally:
                 self._learner.end()
 
@@ -184,7 +185,7 @@ class Prompt:
             ctx.home,
             lambda: ctx.config.racks,
             ctx.rack,
-            ctx.learned,
+            ctx.services.learned,
             release=releases[0] if len(releases) == 1 else "",
             aliases=lambda: self._around().aliases,
         )
@@ -201,7 +202,7 @@ class Prompt:
         if ctx.rack is None:
             return Surroundings(aliases=aliases)
         selected = ctx.selected()
-        releases = sorted({release for cell, release in ctx.learned.releases().items() if cell in selected})
+        releases = sorted({release for cell, release in ctx.services.learned.releases().items() if cell in selected})
         return Surroundings(aliases=aliases, releases=tuple(releases))
 
     def _settle_cpr(self) -> None:
@@ -244,7 +245,7 @@ class Prompt:
     def _remind(self) -> None:
         """Say what an earlier change left behind, once each; the prompt's mark stays until it is mended."""
         try:
-            self._pending = tuple(self.ctx.pending(warn=True))
+            self._pending = tuple(left_behind(self.ctx, warn=True))
         except ExacellError as error:
             self.runner.report(error)
             return

@@ -58,7 +58,7 @@ class Learner:
         if rack is None:
             return
         with self._lock:
-            state = (rack.name, self._ctx.learned.forgotten)
+            state = (rack.name, self._ctx.services.learned.forgotten)
             if state == self._begun:
                 return
             self._begun = state
@@ -92,16 +92,16 @@ class Learner:
         if statement is not None and not statement.changes:
             subject = statement.object
         if subject is not None and result.records and not isinstance(result.records, ByBlocks):
-            observe(self._ctx.learned, subject, result.records)
+            observe(self._ctx.services.learned, subject, result.records)
 
     def _work(self, stop: threading.Event) -> None:
         from exacell.completion.learning import learn_rack, stale
         from exacell.language.registry import Kind
 
-        ctx, cache = self._ctx, self._ctx.learned
+        ctx, cache = self._ctx, self._ctx.services.learned
         cells = ctx.rack.cells if ctx.rack is not None else ()
         try:
-            ctx.warm()
+            ctx.services.warm()
             cache.vocabulary(Kind.GRIDDISK)
             if not stale(cache):
                 return

@@ -15,6 +15,7 @@ from exacell.language.registry import Effect
 from exacell.output.result import Result
 from exacell.repeating import parts_by_cell
 from exacell.repl.sofar import SoFar, one_answer
+from exacell.session.execute import execute
 
 if TYPE_CHECKING:
     from exacell.context import Context
@@ -75,7 +76,7 @@ class Reading:
         try:
             self._recording = Recording(self._ctx.fleet, lambda reply, of: self.on_more())
             self._own = self._ctx.aside(self._recording)
-            self._result = self._own.execute(self.line)
+            self._result = execute(self._own, self.line)
         except BaseException as error:
             # Kept for the thread that delivers, where it is raised again.
             self._error = error
@@ -179,11 +180,11 @@ class Reading:
     def _told(self, cells: CellSet, replay: Replay | None = None) -> Result:
         assert self._recording is not None
         beside = self._ctx.aside(replay or self._recording.so_far())
-        return replace(beside.execute(replace(self.line, on=",".join(cells))), named=True)
+        return replace(execute(beside, replace(self.line, on=",".join(cells))), named=True)
 
     def give_up(self) -> None:
         """End the statement by closing the connections it waits on; they open anew on the next use."""
         if self._own is not None:
-            self._own.interrupt()
-        self._ctx.interrupt()
-        self._ctx.close()
+            self._own.session.interrupted.set()
+        self._ctx.session.interrupted.set()
+        self._ctx.services.close()

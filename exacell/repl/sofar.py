@@ -11,6 +11,7 @@ from exacell.cellset import CellSet
 from exacell.console import SilentConsole
 from exacell.errors import ExacellError
 from exacell.output.result import Result
+from exacell.session.execute import execute
 
 if TYPE_CHECKING:
     from exacell.arrivals import Replay
@@ -62,8 +63,7 @@ class SoFar:
     def begin(self, ctx: Context, line: Line, replay: Replay) -> None:
         """Work out what ``line`` says to the replies of ``replay``; nothing becomes ready when no cell has
         answered it, or all have. While one is worked out, another one only begins when it is asked for again."""
-        own = ctx.aside(replay)
-        own.console = SilentConsole()
+        own = ctx.aside(replay, console=SilentConsole())
         # Before it is tried: whoever lets go looks at it afterwards.
         self._again = True
         if self._busy.acquire(blocking=False):
@@ -80,7 +80,7 @@ class SoFar:
 
     def _work_out(self, own: Context, line: Line, replay: Replay) -> None:
         try:
-            result = own.execute(line)
+            result = execute(own, line)
         except ExacellError:
             return  # Too little is there; the whole answer tells why.
         if replay.incomplete and replay.asked != replay.incomplete:

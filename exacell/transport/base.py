@@ -1,12 +1,15 @@
-"""What every transport promises: requests in, exactly one reply a target out.
+"""What every transport promises: requests in, exactly one reply a target out; and all else that one may be asked.
 
-Pure types; nothing here opens a socket. A transport never raises for a target's sake: refused connections, wrong host
+Pure types; nothing here opens a socket. A target is any host that a configuration or a person names: a cell, a database
+node, a host that is neither. A transport never raises for a target's sake: refused connections, wrong host
 keys, deadlines and dead cells are replies like any other, so that one cell's failure never hides another's answer.
 """
 
 from __future__ import annotations
 
+import re
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
@@ -95,7 +98,7 @@ class Judgement:
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A look and the statement that goes upon it alone, on one program; see :mod:`exacell.transport.paired`.
+    """A look and the statement that goes upon it alone, on one program; see :mod:`exacell.transport.exchange`.
 
     Attributes:
         program: the remote command that starts it.
@@ -257,12 +260,66 @@ class FleetResult:
 ReplyHandler = Callable[[Reply], None]
 
 
-class Transport(Protocol):
-    """Reaches cells and database nodes. Implementations are thread-safe; ``run`` may be called from any thread."""
+@dataclass(frozen=True, kw_only=True)
+class Capabilities:
+    """What a transport can carry, published before anybody is asked to confirm.
 
-    read_only: bool
+    Attributes:
+        name: the word of ``set transport``.
+        programs: any command line runs on a target; False: CellCLI statements only.
+        nodes: database nodes are reached in the same way; False: over ssh beside it.
+        known_hosts: targets show who they are by host keys that ``known_hosts`` has.
+        stdin: a command's standard input can be given.
+        streaming: output arrives as it is printed; False: when the command has ended.
+        uploads: files can be copied.
+        indents: leading blanks of lines come through; False: only XML can be read exactly.
+        fan_out: how many targets are worked on, a phrase.
+        keeps: connections stay open between statements.
+        pairs: a statement can go upon a look at its cell by the same CellCLI; False: a look and a statement are two runs.
+        never: (expression, why) for statements that it cannot carry; matched at the start, without case, blanks folded.
+        only: expression of the statements that it carries; empty for all others than ``never``.
+        only_why: the rule behind ``only``.
+    """
+
+    name: str
+    programs: bool = True
+    nodes: bool = True
+    known_hosts: bool = True
+    stdin: bool = True
+    streaming: bool = True
+    uploads: bool = True
+    indents: bool = True
+    fan_out: str
+    keeps: bool = True
+    pairs: bool = True
+    never: tuple[tuple[str, str], ...] = ()
+    only: str = ""
+    only_why: str = ""
+
+    def problem(self, statement: str) -> str:
+        """Return why this transport cannot carry a CellCLI statement; empty when it can."""
+        text = " ".join(statement.split())
+        for expression, why in self.never:
+            if re.match(expression, text, re.IGNORECASE):
+                return why
+        return "" if re.match(self.only, text, re.IGNORECASE) else self.only_why
+
+
+class Transport(ABC):
+    """Reaches cells, database nodes and other hosts. Thread-safe: everything here may be called from any thread.
+
+    This is all that anybody outside of the package asks a transport. Two methods have to be there; everything else has
+    an answer here that holds for a transport which keeps nothing open, and one that can do more overrides it.
+    """
+
+    capabilities: Capabilities = Capabilities(name="other", fan_out="one a target", known_hosts=False)
+    """What it can carry. One that says nothing carries everything, and knows its targets in its own way."""
+    read_only: bool = False
     """While True, a request whose role changes anything raises RefusedError before anything is sent."""
+    expects_more: bool = False
+    """Whether more reads are sure to come, so that what makes them quicker is worth its start; set by who knows."""
 
+    @abstractmethod
     def run(
         self,
         requests: Sequence[Request],
@@ -281,5 +338,38 @@ class Transport(Protocol):
             ValueError: two requests name the same target.
         """
 
+    @abstractmethod
     def close(self) -> None:
         """End all connections; the next ``run`` opens them anew."""
+
+    @property
+    def read_fallback(self) -> frozenset[str]:
+        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
+        return frozenset()
+
+    @property
+    def single_reads(self) -> Mapping[str, str]:
+        """Targets where no CellCLI can be kept open, so that each read starts one, and why; empty where none ever is."""
+        return {}
+
+    def lives(self, target: str) -> int:
+        """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now.
+
+        0 where that is not known.
+        """
+        return 0
+
+    def warm(self, targets: Sequence[str], role: Role = Role.READ) -> threading.Thread | None:
+        """Begin to open connections that will be kept; problems show when they are used.
+
+        Returns:
+            The thread that does so; None where nothing is kept.
+        """
+        return None
+
+    def logins(self, targets: Sequence[str], role: Role) -> FleetResult | None:
+        """Log in to targets on behalf of ``role``, run nothing, and return who could.
+
+        None where a login can't be tried without running something.
+        """
+        return None

@@ -11,54 +11,7 @@ import shlex
 from collections.abc import Iterable
 
 from exacell.errors import RefusedError
-from exacell.transport.base import Request, Role, Transport
-from exacell.values import dataclass
-
-
-@dataclass(frozen=True, kw_only=True)
-class Capabilities:
-    """What a transport can do.
-
-    Attributes:
-        name: the word of ``set transport``.
-        programs: any command line runs on a cell; False: CellCLI statements only.
-        nodes: database nodes are reached in the same way; False: over ssh beside it.
-        stdin: a command's standard input can be given.
-        streaming: output arrives as it is printed; False: when the command has ended.
-        uploads: files can be copied.
-        indents: leading blanks of lines come through; False: only XML can be read exactly.
-        logins: each request may have its own login; False: the program's own is used.
-        fan_out: how many cells are worked on, a phrase.
-        keeps: connections stay open between statements.
-        pairs: a statement can go upon a look at its cell by the same CellCLI; False: a look and a statement are two runs.
-        never: (expression, why) for statements that it cannot carry; matched at the start, without case, blanks folded.
-        only: expression of the statements that it carries; empty for all others than ``never``.
-        only_why: the rule behind ``only``.
-    """
-
-    name: str
-    programs: bool = True
-    nodes: bool = True
-    stdin: bool = True
-    streaming: bool = True
-    uploads: bool = True
-    indents: bool = True
-    logins: bool = True
-    fan_out: str
-    keeps: bool = True
-    pairs: bool = True
-    never: tuple[tuple[str, str], ...] = ()
-    only: str = ""
-    only_why: str = ""
-
-    def problem(self, statement: str) -> str:
-        """Return why this transport cannot carry a CellCLI statement; empty when it can."""
-        text = " ".join(statement.split())
-        for expression, why in self.never:
-            if re.match(expression, text, re.IGNORECASE):
-                return why
-        return "" if re.match(self.only, text, re.IGNORECASE) else self.only_why
-
+from exacell.transport.base import Capabilities, Request, Role
 
 SSH = Capabilities(name="ssh", fan_out="one kept connection a host")
 OPENSSH = Capabilities(name="openssh", fan_out="an ssh a command, one kept connection a host")
@@ -98,6 +51,7 @@ EXACLI = Capabilities(
     fan_out="an exacli a statement and cell",
     programs=False,
     nodes=False,
+    known_hosts=False,
     stdin=False,
     streaming=False,
     uploads=False,
@@ -206,9 +160,3 @@ def _request_problem(request: Request, capabilities: Capabilities) -> str:
         return f"the transport {name} carries CellCLI statements only, and '{request.command[:60]}' is something else"
     problems = (capabilities.problem(statement) for statement in statements)
     return next((problem for problem in problems if problem), "")
-
-
-def capabilities_of(transport: Transport) -> Capabilities:
-    """Return what a transport publishes; one that publishes nothing can do what ssh can."""
-    found: Capabilities = getattr(transport, "capabilities", SSH)
-    return found

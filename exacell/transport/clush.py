@@ -17,22 +17,25 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+# ClusterShell imports its workers on first use: two threads that do so at once meet half-made modules.
+import ClusterShell.Worker.Exec
+import ClusterShell.Worker.Ssh
+import ClusterShell.Worker.Tree  # noqa: F401
+from ClusterShell.Event import EventHandler
+from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+from ClusterShell.Propagation import RouteResolvingError
+from ClusterShell.Task import Task, task_self
 
 from exacell.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
-from exacell.transport.capabilities import CLUSH, Capabilities
-from exacell.transport.gateways import gateway_names, import_workers, read_topology, ssh_script
-from exacell.transport.login import login_for
-from exacell.transport.replies import no_end, not_logged_in
-from exacell.transport.shared import RackTransport, read_only_cellcli
+from exacell.transport.capabilities import CLUSH
+from exacell.transport.clush_topology import gateway_names, read_topology, ssh_script
+from exacell.transport.login import login_of
+from exacell.transport.rack_transport import RackTransport, read_only_cellcli
+from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in
 from exacell.values import dataclass
-
-if TYPE_CHECKING:
-    from ClusterShell.Task import Task
-
-OWN_STATUS = 255
-"""ssh's exit status for a failure of its own."""
 
 _GROOMING_S = 0.05
 """For how long a gateway gathers answers before it sends them on; ClusterShell's default of 0.25 is felt at a prompt."""
@@ -43,7 +46,6 @@ _LONGEST_WAIT_S = 3600.0
 """How long one wait may be: a year, as dcli's commands may take, is more than a queue's timeout can hold."""
 _UNLIMITED_S = 1_000_000.0
 """From here on ClusterShell is given no limit: epoll counts milliseconds in 31 bits."""
-_REFUSED = "Permission denied"
 
 
 @dataclass
@@ -64,15 +66,14 @@ class ClushTransport(RackTransport):
     """Reaches cells through ClusterShell; see :class:`exacell.transport.base.Transport`.
 
     Raises:
-        ConfigError: ClusterShell can't be imported, or the topology can't be read.
+        ConfigError: the topology can't be read.
     """
 
-    capabilities: Capabilities = CLUSH
+    capabilities = CLUSH
 
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         super().__init__(rack, settings, read_only=read_only)
         self._tasks: set[Any] = set()
-        import_workers()
         self._topology = read_topology(rack)
         self._gateways = gateway_names(rack, self._topology)
 
@@ -97,7 +98,7 @@ class ClushTransport(RackTransport):
 
         fallback = self.read_fallback
         again: list[Request] = []
-        plain = [r for r in requests if not (self._falls_back(r) and r.target in fallback)]
+        plain = [r for r in requests if not (self.falls_back(r) and r.target in fallback)]
         for user, group in self._by_login(plain):
             again += self._fan_out(group, user, settle, cancel)
         refused = {request.target for request in again}
@@ -106,21 +107,21 @@ class ClushTransport(RackTransport):
             for request in self._fan_out(second, self.rack.write_user, settle, cancel, rewritten=True):
                 raise AssertionError(f"{request.target} was asked a third time")
             reached = [t for t in refused if replies[t].state is not State.UNREACHABLE]
-            self._fell_back(reached)
+            self.fell_back(reached)
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
 
     def close(self) -> None:
         """Break off what runs; there are no connections to end."""
+        self.forget_fallback()
         with self._lock:
             tasks = list(self._tasks)
-            self._fallback.clear()
         for task in tasks:
             _break_off(task)
 
     def _by_login(self, requests: Sequence[Request]) -> list[tuple[str, list[Request]]]:
         groups: dict[str, list[Request]] = {}
         for request in requests:
-            user = request.login or login_for(self.rack, request.target, request.role).user or ""
+            user = login_of(self.rack, request).user or ""
             groups.setdefault(user, []).append(request)
         return list(groups.items())
 
@@ -148,8 +149,8 @@ class ClushTransport(RackTransport):
         def take(cell: _Cell) -> None:
             open_cells.pop(cell.request.target, None)
             reply = self._reply(cell)
-            falls = self._falls_back(cell.request) and not rewritten
-            if falls and reply.state is State.UNREACHABLE and _REFUSED in reply.problem:
+            falls = self.falls_back(cell.request) and not rewritten
+            if falls and reply.state is State.UNREACHABLE and REFUSED in reply.problem:
                 again.append(cell.request)
             else:
                 settle(reply)
@@ -255,9 +256,6 @@ class _Run:
 
     def work(self) -> None:
         """Run everything to its end; in a thread of its own, which ClusterShell's task belongs to."""
-        from ClusterShell.Propagation import RouteResolvingError
-        from ClusterShell.Task import task_self
-
         try:
             task = self._task = task_self()
             self._owner.kept(task, running=True)
@@ -291,14 +289,12 @@ class _Run:
         return list(groups.values())
 
     def _schedule(self, task: Any, targets: list[str], request: Request) -> None:
-        from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
-
         command = read_only_cellcli(request.command) if self._rewritten else request.command
         seconds = self._owner.seconds(request)
         worker = task.shell(
             command,
             nodes=NodeSet.fromlist(targets, resolver=RESOLVER_NOGROUP),
-            handler=_handler(self),
+            handler=_Handler(self),
             timeout=seconds if seconds < _UNLIMITED_S else None,
             stderr=True,
             stdin=request.stdin is not None,
@@ -347,26 +343,25 @@ def _break_off(task: Any) -> None:
         task.abort()
 
 
-def _handler(run: _Run) -> Any:
-    from ClusterShell.Event import EventHandler
+class _Handler(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
+    """Passes ClusterShell's events on."""
 
-    class Handler(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
-        """Passes ClusterShell's events on."""
+    def __init__(self, run: _Run) -> None:
+        super().__init__()
+        self._run = run
 
-        def ev_pickup(self, worker: Any, node: str) -> None:
-            run.picked_up(str(node))
+    def ev_pickup(self, worker: Any, node: str) -> None:
+        self._run.picked_up(str(node))
 
-        def ev_read(self, worker: Any, node: str, sname: str, msg: bytes) -> None:
-            run.read(str(node), sname, msg)
+    def ev_read(self, worker: Any, node: str, sname: str, msg: bytes) -> None:
+        self._run.read(str(node), sname, msg)
 
-        def ev_hup(self, worker: Any, node: str, rc: int) -> None:
-            run.hung_up(str(node), rc)
+    def ev_hup(self, worker: Any, node: str, rc: int) -> None:
+        self._run.hung_up(str(node), rc)
 
-        def ev_close(self, worker: Any, timedout: bool) -> None:
-            if timedout:
-                for node in worker.iter_node_timeouts() if hasattr(worker, "iter_node_timeouts") else ():
-                    run.timed_out(str(node))
-                for node in worker.task.iter_keys_timeout():
-                    run.timed_out(str(node))
-
-    return Handler()
+    def ev_close(self, worker: Any, timedout: bool) -> None:
+        if timedout:
+            for node in worker.iter_node_timeouts() if hasattr(worker, "iter_node_timeouts") else ():
+                self._run.timed_out(str(node))
+            for node in worker.task.iter_keys_timeout():
+                self._run.timed_out(str(node))

@@ -18,13 +18,13 @@ from exacell.cellcli.reply import errors as reply_errors
 from exacell.config import RackConfig, Settings
 from exacell.errors import RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
-from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, Capabilities, statements_in
-from exacell.transport.child import Child
+from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, statements_in
+from exacell.transport.checks import required_program
 from exacell.transport.fanout import FanOut, Flight
-from exacell.transport.login import login_for
+from exacell.transport.local_process import LocalProcess
+from exacell.transport.login import login_of
+from exacell.transport.rack_transport import RackTransport
 from exacell.transport.replies import broken_off_reply, no_end
-from exacell.transport.requests import required_program
-from exacell.transport.shared import RackTransport
 
 _READS = ("LIST", "DESCRIBE", "DESC")
 _SERVICES = ("cellsrvstatus", "msstatus", "rsstatus")
@@ -43,7 +43,7 @@ class ExacliTransport(RackTransport):
     def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
         found = required_program("exacli", rack.reach.exacli, example="/usr/local/sbin/exacli")
         super().__init__(rack, settings, read_only=read_only)
-        self.capabilities: Capabilities = EXACLI_CLOUD if rack.reach.cloud else EXACLI
+        self.capabilities = EXACLI_CLOUD if rack.reach.cloud else EXACLI
         self._program = found
 
     def run(
@@ -69,8 +69,8 @@ class ExacliTransport(RackTransport):
     def _perform(self, flight: Flight) -> Reply:
         request = flight.request
         seconds = self.seconds(request)
-        user = request.login or login_for(self.rack, request.target, request.role).user or ""
-        child = Child(
+        user = login_of(self.rack, request).user or ""
+        child = LocalProcess(
             self._argv(request, user), on_output=request.on_output, limit=self.settings.max_answer,
             in_pieces=request.in_pieces,
         )  # fmt: skip

@@ -93,7 +93,7 @@ class Flight:
         """Break the present stage off in the background; the worker's result is dropped."""
         self.abandoned = True
         if self._abort is not None:
-            # In a thread of its own: closing a channel writes to a link that may be stuck.
+            # In a thread of its own: closing a channel writes to a connection that may be stuck.
             threading.Thread(target=self._abort, name=f"abort {self.request.target}", daemon=True).start()
 
 

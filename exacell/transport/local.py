@@ -9,10 +9,10 @@ import socket
 from exacell.config import RackConfig
 from exacell.errors import TransportError
 from exacell.transport.base import Reply, Request, Role, State
-from exacell.transport.child import Child, Ended
+from exacell.transport.exchange_drivers import over_process, wait_until_ours
 from exacell.transport.fanout import Flight
+from exacell.transport.local_process import Ended, LocalProcess
 from exacell.transport.login import login_for
-from exacell.transport.pairing import over_child, wait_until_ours
 
 
 def own_names() -> frozenset[str]:
@@ -51,13 +51,15 @@ class LocalRunner:
         command = asked if login.become == own else login.command(asked)
         try:
             account = pwd.getpwnam(other) if other is not None else None
-            child = Child(["/bin/sh", "-c", command], stdin=request.stdin, account=account, on_output=request.on_output)
+            child = LocalProcess(
+                ["/bin/sh", "-c", command], stdin=request.stdin, account=account, on_output=request.on_output
+            )
 
             def late() -> Reply:
                 return flight.reply(State.TIMED_OUT, f"no end within {seconds:g}s; the command was killed")
 
             if request.pair is not None:
-                return over_child(flight, child, request.pair, seconds, lambda ended: _reply(flight, ended))
+                return over_process(flight, child, request.pair, seconds, lambda ended: _reply(flight, ended))
             flight.stage(seconds, abort=child.kill, late=late)
             why = wait_until_ours(request)
             return flight.reply(State.NOT_ATTEMPTED, why) if why else _reply(flight, child.run())

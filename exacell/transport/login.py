@@ -6,7 +6,7 @@ import shlex
 
 from exacell.config import RackConfig
 from exacell.errors import ConfigError
-from exacell.transport.base import Role
+from exacell.transport.base import Request, Role
 from exacell.values import dataclass
 
 
@@ -45,3 +45,12 @@ def login_for(rack: RackConfig, target: str, role: Role) -> Login:
             f"no ASM cluster of rack {rack.name} has a node {target}: add it to nodes in [racks.{rack.name}.asm.NAME]"
         )
     return Login(user=None, become=cluster.user) if cluster.sudo else Login(user=cluster.user)
+
+
+def login_of(rack: RackConfig, request: Request) -> Login:
+    """Return the login for a request: its own, else that of its role.
+
+    Raises:
+        ConfigError: as for :func:`login_for`.
+    """
+    return Login(user=request.login) if request.login else login_for(rack, request.target, request.role)

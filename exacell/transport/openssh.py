@@ -23,18 +23,16 @@ from pathlib import Path
 from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
-from exacell.transport.capabilities import OPENSSH, Capabilities
-from exacell.transport.child import Child, Ended
+from exacell.transport.capabilities import OPENSSH
+from exacell.transport.capture import End
+from exacell.transport.exchange_drivers import over_process, wait_until_ours
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
-from exacell.transport.login import Login, login_for
-from exacell.transport.pairing import over_child, wait_until_ours
-from exacell.transport.replies import broken_off_reply, no_end
-from exacell.transport.shared import RackTransport, read_only_cellcli
+from exacell.transport.local_process import Ended, LocalProcess
+from exacell.transport.login import Login, login_of
+from exacell.transport.rack_transport import LoginRefusedError, RackTransport
+from exacell.transport.replies import OWN_STATUS, PROBLEMS, REFUSED, broken_off_reply, no_end
 from exacell.values import dataclass
-
-OWN_STATUS = 255
-"""ssh's exit status for a failure of its own."""
 
 _PERSIST_S = 600
 """Seconds for which an idle connection outlives us when nobody ends it, as after a crash."""
@@ -44,12 +42,8 @@ _SOCKET_NAME = 24
 """Bytes that a socket's own name may take: a slash, a number, and a dot with 16 letters while ssh makes it."""
 _PHASES = 3
 """Connect timeouts that a login may take: connection, key exchange, authentication."""
-_LOST = "the connection was lost after the command was sent: whether it ran to its end is unknown"
+_LOST = PROBLEMS[End.LOST]
 _ALWAYS = ("BatchMode=yes", "StrictHostKeyChecking=yes", "ControlMaster=no", "EscapeChar=none", "LogLevel=ERROR")
-
-
-class LoginRefused(TransportError):
-    """The host was reached and takes none of the user's keys."""
 
 
 @dataclass
@@ -75,7 +69,7 @@ class OpensshTransport(RackTransport):
         ConfigError: there is no ssh program.
     """
 
-    capabilities: Capabilities = OPENSSH
+    capabilities = OPENSSH
 
     def __init__(
         self,
@@ -109,10 +103,10 @@ class OpensshTransport(RackTransport):
 
     def close(self) -> None:
         """End all connections and remove their sockets; the next ``run`` connects anew."""
+        self.forget_fallback()
         with self._lock:
             masters, self._masters = self._masters, {}
             folder, self._folder = self._folder, None
-            self._fallback.clear()
         for (target, _), master in masters.items():
             if master.up:
                 self._control(master, target, "exit")
@@ -125,9 +119,9 @@ class OpensshTransport(RackTransport):
         if self._local.takes(request):
             return self._local.run(flight, seconds)
         try:
-            login = Login(user=request.login) if request.login else login_for(self.rack, request.target, request.role)
+            login = login_of(self.rack, request)
             for may_retry in (True, False):
-                master, kept, user, command = self._connected(flight, login)
+                (master, kept, user), command = self._connected(flight, login)
                 if request.pair is not None:
                     return self._send_paired(flight, master, user, login)
                 why = wait_until_ours(request)
@@ -160,11 +154,11 @@ class OpensshTransport(RackTransport):
                 return flight.reply(State.FAILED, _LOST, stdout=ended.stdout, stderr=ended.stderr)
             return _reply(flight, ended)
 
-        return over_child(flight, Child(argv, on_output=request.on_output), pair, self.seconds(request), reply)
+        return over_process(flight, LocalProcess(argv, on_output=request.on_output), pair, self.seconds(request), reply)
 
     def _send(
         self, flight: Flight, master: _Master, user: str | None, command: str, seconds: float
-    ) -> tuple[Ended, Child]:
+    ) -> tuple[Ended, LocalProcess]:
         request = flight.request
         if request.upload is not None:
             upload = request.upload
@@ -175,7 +169,7 @@ class OpensshTransport(RackTransport):
             argv = [self._scp, *options, *control, "--", *sources, f"{place}:{upload.destination}"]
         else:
             argv = [self._program, "-S", master.path, *self._options(), *_user(user), "--", request.target, command]
-        child = Child(
+        child = LocalProcess(
             argv, stdin=request.stdin, on_output=request.on_output, limit=self.settings.max_answer,
             in_pieces=request.in_pieces,
         )  # fmt: skip
@@ -187,23 +181,14 @@ class OpensshTransport(RackTransport):
         )
         return child.run(), child
 
-    def _connected(self, flight: Flight, login: Login) -> tuple[_Master, bool, str | None, str]:
-        """Return an open connection, whether it was kept, who is logged in, and the command as it has to be sent."""
+    def _connected(self, flight: Flight, login: Login) -> tuple[tuple[_Master, bool, str | None], str]:
+        """Return an open connection, whether it was kept and who is logged in; and the command as it has to be sent."""
         request = flight.request
-        target, write_user = request.target, self.rack.write_user
-        falls_back = self._falls_back(request)
-        if not (falls_back and target in self.read_fallback):
-            try:
-                return (*self._master(flight, target, login.user), login.user, login.command(request.command))
-            except LoginRefused as refused:
-                if not falls_back:
-                    raise
-                try:
-                    self._master(flight, target, write_user)
-                except LoginRefused:
-                    raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
-                self._fell_back([target])
-        return (*self._master(flight, target, write_user), write_user, read_only_cellcli(request.command))
+
+        def log_in(user: str | None) -> tuple[_Master, bool, str | None]:
+            return (*self._master(flight, request.target, user), user)
+
+        return self.logged_in(request, login, log_in)
 
     def _master(self, flight: Flight, target: str, user: str | None) -> tuple[_Master, bool]:
         """Return the kept connection of this login, opening it when there is none, and whether it was open already."""
@@ -247,7 +232,7 @@ class OpensshTransport(RackTransport):
         if status:
             lines = [line.strip() for line in text.splitlines() if line.strip()]
             problem = "; ".join(lines[-2:]) or f"ssh ended with status {status}"
-            kind = LoginRefused if "Permission denied" in text else TransportError
+            kind = LoginRefusedError if REFUSED in text else TransportError
             raise kind(f"ssh: {problem}")
         master.up = True
 

@@ -1,21 +1,19 @@
-"""Makes the reply to a request out of what became of its command. Imports no SSH library."""
+"""What replies say of commands that did not end well, the same over every transport."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from exacell.transport.base import Reply, Request, State
-from exacell.transport.channel import Capture, End, Ending, Store
+from exacell.transport.capture import End, Ending
 from exacell.transport.fanout import Flight
 from exacell.units import human_size
 
-if TYPE_CHECKING:
-    import paramiko
-
-    from exacell.transport.link import Link
-
+OWN_STATUS = 255
+"""The ssh program's exit status for a failure of its own. Source: ssh(1)."""
+REFUSED = "Permission denied"
+"""What the ssh program says when no key logs in. Source: OpenSSH sshconnect2.c."""
 ENDED_BY_SIGNAL = "the command ended without an exit status, as after a signal"
 PROBLEMS = {
     End.STATUS: "exit status {status}",
@@ -55,33 +53,6 @@ def broken_off_reply(flight: Flight, end: End, limit: int | None) -> Reply:
     return flight.reply(State.FAILED, problem_of_ending(Ending(end=end), limit))
 
 
-def late_reply(
-    flight: Flight, link: Link, channel: paramiko.Channel, capture: Capture, seconds: float
-) -> Callable[[], Reply]:
-    """Return what makes the reply of a command on a plain channel that did not end within ``seconds``."""
-
-    def reply() -> Reply:
-        if channel.exit_status_ready() and channel.exit_status >= 0:
-            # It ended; something that it left running holds its output open.
-            return reply_of(flight, link, Ending(end=End.STATUS, exit_status=channel.exit_status), capture)
-        return timed_out(flight, link, seconds, capture.stdout, capture.stderr)
-
-    return reply
-
-
-def kept_answer(flight: Flight, link: Link, answer: bytes | Store) -> Reply:
-    """Return the reply of a long-lived CellCLI that answered; a large answer is handed over."""
-    large = None
-    if isinstance(answer, bytes):
-        text = answer.decode("utf-8", "backslashreplace")
-    else:
-        large = answer.hand_over_file() if flight.request.in_pieces else None
-        text = "" if large is not None else answer.hand_over()
-    return flight.reply(
-        State.OK, stdout=text, large=large, exit_status=0, fingerprint=link.fingerprint, banner=link.banner
-    )
-
-
 def no_end(request: Request, seconds: float) -> str:
     """Return the problem of a command without an end within its seconds, with the setting that gives it more."""
     return f"no end within {seconds:g}s; what was sent may still be running there ({more_time(request)})"
@@ -91,30 +62,3 @@ def more_time(request: Request) -> str:
     """Return the words for what gives a command like this one more time: a plan's statements have a limit of their own."""
     setting = "write_timeout" if request.role.changes and request.timeout is not None else "timeout"
     return f"set {setting} raises the limit"
-
-
-def timed_out(flight: Flight, link: Link, seconds: float, stdout: str, stderr: str = "") -> Reply:
-    """Return the reply of a command without an end, with what had come of its answer."""
-    return flight.reply(
-        State.TIMED_OUT,
-        no_end(flight.request, seconds),
-        stdout=stdout,
-        stderr=stderr,
-        fingerprint=link.fingerprint,
-    )
-
-
-def reply_of(flight: Flight, link: Link, ending: Ending, capture: Capture) -> Reply:
-    """Return the reply of a command that ended; what was captured is handed over."""
-    state = State.OK if ending.exit_status == 0 else State.FAILED
-    large = capture.output.hand_over_file() if flight.request.in_pieces and state is State.OK else None
-    return flight.reply(
-        state,
-        "" if state is State.OK else problem_of_ending(ending, capture.limit),
-        large=large,
-        stdout="" if large is not None else capture.output.hand_over(),
-        stderr=capture.errors.hand_over(),
-        exit_status=ending.exit_status,
-        fingerprint=link.fingerprint,
-        banner=link.banner,
-    )

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from exacell.change.racklock import lock_of
 from exacell.config import AsmConfig
 from exacell.errors import ExacellError, ExitCode, JournalError, RefusedError
 from exacell.plan.asmfacts import END
+from exacell.session.request import Request
 from exacell.transport.capabilities import CLUSH, EXACLI
 from tests.support.sessions import Session
 
@@ -107,7 +109,7 @@ def test_a_disk_group_is_not_lost_because_its_sql_was_accepted(opaque: Session) 
 def test_nobody_is_asked_about_sql_while_the_rack_is_locked(opaque: Session) -> None:
     """Whose lock it is, is said instead of the question."""
     holder = {"user": "maria", "host": "elsewhere", "pid": "77", "since": "2026-01-01T00:00:00+00:00", "why": "resize"}
-    lock = opaque.ctx.lock()
+    lock = lock_of(opaque.ctx.need_rack(), opaque.ctx.home.state_dir)
     lock.path.write_text(json.dumps({"kept": {**holder, "kept": True}}))
     with pytest.raises(RefusedError, match="rack r is locked by maria"):
         opaque.say(f"{SQL} --accept-opaque")
@@ -203,7 +205,7 @@ def test_asm_sql_that_exacell_has_words_for_is_said_in_them(opaque: Session) -> 
 
 def test_a_recipes_command_is_not_done_again_by_resume(opaque: Session) -> None:
     """What a command or a copy has done there can't be read back: resume names it and sends nothing."""
-    opaque.ctx.origin = "resume r"
+    opaque.ctx.request = Request(origin="resume r")
     (note,) = opaque.say("sh --accept-opaque touch x").notes
     assert note.startswith("sh is not done again: look what it has done, then give it anew: sh")
     assert opaque.answers.asked == []

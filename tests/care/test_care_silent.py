@@ -20,12 +20,14 @@ from exacell.output.care import matrix_lines
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.plan.model import Step
+from exacell.session.execute import execute
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from tests.support.transports import Open
 
 ALERTS = "\t 1_1\t 2021-01-22T15:37:23+01:00\t critical\t Disk failed\nCELL-02559: CELLSRV told MS so\n\t  Slot : 3\n"
 
 
-class Cells:
+class Cells(Open):
     """Three cells that answer what a test says: by the last digit of their name, else nothing at all."""
 
     def __init__(self) -> None:
@@ -51,9 +53,6 @@ class Cells:
                 on_reply(reply)
         return FleetResult(targets=tuple(replies), replies=replies)
 
-    def close(self) -> None:
-        """Nothing is open."""
-
 
 @pytest.fixture
 def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Cells]:
@@ -63,14 +62,14 @@ def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Ce
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Cells()
-    ctx._opened = Opened(cells)  # type: ignore[arg-type]
+    ctx.services._opened = Opened(cells)  # type: ignore[arg-type]
     return ctx, cells
 
 
 def run(ctx: Context, text: str) -> Result:
     line = parse_line(text)
     assert line is not None
-    return ctx.execute(line)
+    return execute(ctx, line)
 
 
 NOTHING = "no answer: CellCLI printed nothing, and to this statement it always prints something"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from exacell.errors import ExitCode, RefusedError
-from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, Capabilities
+from exacell.transport.base import Capabilities
+from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD
 from tests.support.sessions import Session
 
 

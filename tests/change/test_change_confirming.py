@@ -23,8 +23,9 @@ from exacell.change.confirming import (
     refuse_unrevertible,
     set_deadline,
 )
-from exacell.change.guardian import LATE, LOOK, Errand, watch
+from exacell.change.guardian import LATE, LOOK, watch
 from exacell.change.pending import pending
+from exacell.change.sentry import Errand
 from exacell.errors import MovedError, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row

@@ -12,14 +12,14 @@ import time
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from exacell.change import guardian
+from exacell.change import sentry
 from exacell.cli import main
 from exacell.journal.record import Journal
+from exacell.journal.rows import Entry, typed
 
 PATIENCE = 60.0
 """Seconds after which a wait has failed; a loaded host is slow."""
@@ -228,6 +228,12 @@ def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
     assert shell.flashlog() == {None}
 
 
+def began(guardian: subprocess.Popen[bytes]) -> Entry:
+    """Return the row that a guardian writes when it begins."""
+    body = {"pid": str(guardian.pid)}
+    return typed(seq=1, at="", rack="t1", change=1, kind="guardian", target="", body=body, prev="", hash="")
+
+
 class Late:
     """A journal in which the guardian's row appears while it is being read, too late to be seen by that reading."""
 
@@ -235,25 +241,25 @@ class Late:
         self.guardian = guardian
         self.looks = 0
 
-    def entries(self, *, change: int) -> list[SimpleNamespace]:
+    def entries(self, *, change: int) -> list[Entry]:
         """Return no row at first, and let the guardian end before the caller goes on."""
         self.looks += 1
         self.guardian.communicate()
-        return [] if self.looks == 1 else [SimpleNamespace(kind="guardian", body={"pid": str(self.guardian.pid)})]
+        return [] if self.looks == 1 else [began(self.guardian)]
 
 
 def test_a_guardian_that_ended_while_the_shell_was_held_has_begun() -> None:
     """A row that came between the look at the journal and the one at the process is a guardian that began."""
     with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
         journal = Late(process)
-        guardian._await(journal, 1, process, Path("log"))  # type: ignore[arg-type]
+        sentry._await(journal, 1, process, Path("log"))  # type: ignore[arg-type]
     assert journal.looks == 2
 
 
 def test_a_guardian_that_does_not_begin_in_time_never_does(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What is said to stay is not taken back by a guardian that begins late: its process is ended."""
-    monkeypatch.setattr(guardian, "BEGIN", 0.05)
+    monkeypatch.setattr(sentry, "BEGIN", 0.05)
     with subprocess.Popen(["sleep", "600"]) as process:
         with pytest.raises(ChildProcessError, match="did not begin to wait"):
-            guardian._await(Journal(tmp_path / "journal.db"), 1, process, Path("log"))
+            sentry._await(Journal(tmp_path / "journal.db"), 1, process, Path("log"))
         assert process.returncode == -signal.SIGKILL

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from exacell.change import changing
+from exacell.change.leftbehind import left_behind
 from exacell.change.racklock import LockedError, RackLock
-from exacell.context import Context
+from exacell.config import RackConfig
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
 
@@ -126,7 +127,10 @@ def test_a_line_that_can_not_be_read_is_a_lock_that_can_not(lock: RackLock, beco
 
 
 def desk(lock: RackLock, journal: Journal) -> Any:
-    return SimpleNamespace(lock=lambda: lock, journal=journal, home=SimpleNamespace(state_dir=journal.path.parent))
+    rack = RackConfig(name="r1", cells=("c1",), lock=lock.path)
+    return SimpleNamespace(
+        rack=rack, need_rack=lambda: rack, journal=journal, home=SimpleNamespace(state_dir=journal.path.parent)
+    )
 
 
 def test_a_change_notes_what_the_journal_says_of_it(lock: RackLock, tmp_path: Path, become: Any) -> None:
@@ -144,9 +148,7 @@ def test_a_change_notes_what_the_journal_says_of_it(lock: RackLock, tmp_path: Pa
     become("maria")
     journal.append("r1", change, [Row(kind="undone", body=actor())])
     # Also when what was left is mended by other means: the next start finds nothing to tell.
-    bare: Any = SimpleNamespace(rack=SimpleNamespace(name="r1"), journal=journal, home=ctx.home, lock=ctx.lock)
-    bare._left_nothing = lambda: Context._left_nothing(bare)
-    assert Context.pending(bare) == ()
+    assert left_behind(ctx) == ()
     become("bob")
     assert changing._left_by_others(ctx) == []
 

@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
-from exacell.change.reviving import activate_again, bring_back, mount_again, revive, start_again, stopped_by
+from exacell.change import reviving
+from exacell.change.reviving import activate_again, bring_back, mount_again, revive, start_again
 from exacell.errors import ExitCode
 from exacell.journal.record import Journal, Row
+from exacell.journal.state import ChangeState
 from exacell.output.result import Result
 from exacell.plan.model import Plan, Stage, Step, as_data
+from exacell.session.request import Request
 
 STOP, START = "ALTER CELL SHUTDOWN SERVICES CELLSRV", "ALTER CELL STARTUP SERVICES CELLSRV"
 RESTART = "ALTER CELL RESTART SERVICES ALL"
@@ -50,7 +53,7 @@ def test_which_cells_were_stopped(tmp_path: Path, rows: list[Row], cells: tuple[
     journal = Journal(tmp_path / "journal.db")
     change = journal.begin("t1", {"statement": "s"})
     journal.append("t1", change, rows)
-    assert stopped_by(journal.entries()) == cells
+    assert tuple(ChangeState.of(journal.entries()).cellsrv) == cells
 
 
 class Ctx:
@@ -60,15 +63,12 @@ class Ctx:
         self.journal, self.states, self.code = journal, states, code
         self.done: list[tuple[str, str, int]] = []
         self.said: list[str] = []
-        self.origin, self.finishing = "resume 1", 1
+        self.request = Request(origin="resume 1", finishing=1)
+        self.rack = None
         self.interrupted = threading.Event()
         self.options = SimpleNamespace(dry_run=False)
         self.console = SimpleNamespace(say=self.said.append)
         self.fleet = SimpleNamespace(query=self._query)
-
-    @staticmethod
-    def unnoted(problem: str) -> tuple[str, ...]:
-        return (problem,) if problem else ()
 
     def need_rack(self) -> Any:
         return SimpleNamespace(name="t1", cells=("c1", "c2"))
@@ -77,9 +77,15 @@ class Ctx:
         good = {c: SimpleNamespace(tables=[[{"name": c, "cellsrvStatus": self.states[c]}]]) for c in cells}
         return SimpleNamespace(good=good)
 
-    def execute(self, line: Any) -> Result:
-        self.done.append((f"on {line.on} {line.text}", self.origin, self.finishing))
+    def execute(self, line: Any, request: Request) -> Result:
+        self.done.append((f"on {line.on} {line.text}", request.origin, request.finishing))
         return Result(exit_code=self.code)
+
+
+@pytest.fixture(autouse=True)
+def carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A session here keeps what it is asked to carry out."""
+    monkeypatch.setattr(reviving, "execute", lambda ctx, line, request: ctx.execute(line, request))
 
 
 @pytest.fixture
@@ -94,7 +100,7 @@ def test_stopped_cells_are_started_as_a_change_of_its_own(journal: Journal) -> N
     ctx: Any = Ctx(journal, {"c1": "stopped", "c2": "running"})
     assert start_again(ctx, 1, {"yes": True}, "first") is None
     assert ctx.done == [("on c1 alter cell startup services cellsrv", "first", 0)]
-    assert (ctx.origin, ctx.finishing) == ("resume 1", 1)
+    assert (ctx.request.origin, ctx.request.finishing) == ("resume 1", 1)
     assert "change 1 left CELLSRV stopped on c1" in ctx.said[0]
 
 
@@ -144,8 +150,8 @@ class Dismounted(Ctx):
         )
         return SimpleNamespace(facts=lambda: SimpleNamespace(groups=groups))
 
-    def execute(self, line: Any) -> Result:
-        self.done.append((line.text, self.origin, self.finishing))
+    def execute(self, line: Any, request: Request) -> Result:
+        self.done.append((line.text, request.origin, request.finishing))
         return Result(exit_code=self.code)
 
 
@@ -169,7 +175,7 @@ def test_dismounted_disk_groups_are_mounted(
     ctx: Any = Dismounted(journal, says, states)
     assert revive(ctx, 1, {"yes": True}, "first") is None
     assert ctx.done == [(f'sql asm "alter diskgroup {name} mount" asm=main', "first", 0) for name in mounted]
-    assert (ctx.origin, ctx.finishing) == ("resume 1", 1)
+    assert (ctx.request.origin, ctx.request.finishing) == ("resume 1", 1)
 
 
 def test_what_is_left_waits_for_the_first_mount(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_ctrl_c_while_another_line_is_written() -> None:
     def tell(*_: object) -> None:
         raise RuntimeError("reentrant call inside <_io.BufferedWriter name='<stderr>'>")
 
-    ctx: Any = SimpleNamespace(interrupt=lambda: stopped.append(True))
+    ctx: Any = SimpleNamespace(session=SimpleNamespace(interrupted=SimpleNamespace(set=lambda: stopped.append(True))))
     console: Any = SimpleNamespace(tell=tell)
     with interruptible(ctx, console):
         signal.raise_signal(signal.SIGINT)
@@ -117,7 +117,8 @@ def ends_by_default() -> Iterator[None]:
 
 
 def told_to_end(calls: list[str]) -> tuple[Any, TerminalConsole]:
-    ctx: Any = SimpleNamespace(interrupt=lambda: calls.append("stop"), told_to_end=False)
+    interrupted = SimpleNamespace(set=lambda: calls.append("stop"))
+    ctx: Any = SimpleNamespace(session=SimpleNamespace(interrupted=interrupted, told_to_end=False))
     console = TerminalConsole()
     console.tell = lambda text, meaning="": calls.append(text)  # type: ignore[method-assign]
     return ctx, console
@@ -134,7 +135,7 @@ def test_sigterm_while_cells_change_stops_as_ctrl_c_does() -> None:
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
         with ending_well(ctx, console):
             assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    assert ctx.told_to_end and calls[0] == "stop" and calls[1].startswith("told to end (SIGTERM)")
+    assert ctx.session.told_to_end and calls[0] == "stop" and calls[1].startswith("told to end (SIGTERM)")
     with ending_well(ctx, console):
         pass
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
@@ -155,7 +156,7 @@ def test_sighup_may_come_again() -> None:
         "told to end (SIGHUP)",
         "told to end (SIGTERM)",
     ]
-    assert ctx.told_to_end and not console.can_ask
+    assert ctx.session.told_to_end and not console.can_ask
 
 
 @pytest.mark.usefixtures("ends_by_default")

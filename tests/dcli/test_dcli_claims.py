@@ -65,7 +65,7 @@ def session(home: Path) -> Iterator[Callable[[str], tuple[int, str, str]]]:
         return int(code), out.getvalue(), err.getvalue()
 
     yield enter
-    ctx.close()
+    ctx.services.close()
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.ref} {claim.says}"[:60])

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from exacell.cellcli.statement import Change, Grant, parse
+from exacell.change.racklock import lock_of
+from exacell.dcli import judge as module
 from exacell.dcli.judge import Judgement, agree, judge
 from exacell.dcli.reach import Group
 from exacell.dcli.sequence import left_away, needs_now
@@ -21,6 +23,7 @@ from exacell.opaque.scan import script_findings
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache, PmemCache
 from exacell.plan.guard import guard_plan
 from exacell.plan.model import Plan, Stage, Step
+from exacell.session.request import Request
 from exacell.transport.capabilities import DCLI, SSH
 from tests.plan.plan_factory import grid
 from tests.support.sessions import Session
@@ -56,19 +59,25 @@ def test_what_a_script_leaves_behind(changes: str, away: bool) -> None:
     assert left_away(plans) is away
 
 
+@pytest.fixture(autouse=True)
+def reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The facts of a group are those that it was made with."""
+    monkeypatch.setattr(module, "read_facts", lambda ctx, *wanted, cells: ctx.read(*wanted, cells=cells))
+
+
 def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False, **rack: Any) -> Any:
     """Cells of a rack that is reached as a real one, as far as a judgement looks at them."""
     known = {"c1": CellFacts(cell="c1"), "c2": CellFacts(cell="c2")} if facts is None else facts
     found = SimpleNamespace(name="r", asm={}, **{"production": False, "opaque": "ask", **rack})
     ctx = SimpleNamespace(
         read_only=read_only,
-        facts=lambda *_, cells: known,
+        read=lambda *_, cells: known,
         fleet=SimpleNamespace(query=lambda *_: SimpleNamespace(good={})),  # CELLSRV of no cell is said to be stopped.
-        accepted_loss=lambda _: (),
+        flags_of=lambda _: {},
         need_rack=lambda: found,
         rack=found,
         options=SimpleNamespace(dry_run=False),
-        origin="",
+        request=Request(),
         journal=SimpleNamespace(note=lambda *_: 1),
     )
     return SimpleNamespace(
@@ -254,7 +263,7 @@ def test_needs_are_each_cells_own() -> None:
 def test_work_for_database_nodes_alone_asks_no_cell() -> None:
     """CellCLI in a command for hosts that are no cells should be judged without reading any cell."""
     made = group(facts={})
-    made.ctx.facts = None
+    made.ctx.read = None
     assert judged(made, "drop flashcache").plans == ()
 
 
@@ -262,7 +271,7 @@ def test_starting_services_asks_the_cell_nothing() -> None:
     """A cell that answers nothing should still be told to start its services: no facts are read for that."""
     asked: list[tuple[str, ...]] = []
     made = group()
-    made.ctx.facts = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
+    made.ctx.read = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
     assert len(judged(made, "alter cell startup services all").plans) == 1
     assert asked == [()]
 
@@ -341,7 +350,7 @@ def test_a_disk_group_goes_by_its_name_only() -> None:
     target = group()
     with pytest.raises(RefusedError, match="data would be lost on DATA"):
         judge(target, found, call, serial=False, flags={"accept-opaque": True})
-    target.ctx.accepted_loss = lambda _: ("data",)
+    target.ctx.flags_of = lambda _: {"accept-data-loss": "data"}
     assert judge(target, found, call, serial=False, flags={"accept-opaque": True}).opaque
 
 
@@ -358,7 +367,7 @@ def test_nobody_is_asked_for_what_is_refused_then(tmp_path: Path) -> None:
         asked()
     assert rack.console.questions == ["proceed?"]
     holder = {"user": "maria", "host": "elsewhere", "pid": "77", "since": "2026-01-01T00:00:00+00:00", "why": "resize"}
-    lock = rack.ctx.lock().path
+    lock = lock_of(rack.ctx.need_rack(), rack.ctx.home.state_dir).path
     lock.write_text(json.dumps({"running": {**holder, "kept": False}}))
     with pytest.raises(RefusedError, match="rack r is locked by maria"):
         asked()

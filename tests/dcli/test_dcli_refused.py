@@ -62,7 +62,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, words: str, said: str) -> 
     """A command, or a copy with where it would go, that nobody accepted is named by the refusal; -y accepts nothing."""
     rack = session(tmp_path, write_user="root")
     for flags in ({}, {"yes": True}):
-        rack.ctx.options = Options(flags=flags)
+        rack.ctx.session.options = Options(flags=flags)
         with pytest.raises(RefusedError, match=f"^exacell can't tell what this does on c1: {said}"):
             rack.say(f"dcli -c c1 {words.format(tmp_path)}")
     assert rack.answers.asked == []
@@ -125,7 +125,7 @@ def test_a_session_that_was_set_read_only_changes_no_other_host(
 ) -> None:
     """set mode ro holds for hosts that belong to no rack as well; that a rack is in production says nothing of these."""
     rack = session(tmp_path, production=production)
-    rack.ctx.read_only = production  # As a rack in production starts.
+    rack.ctx.session.read_only = production  # As a rack in production starts.
     if chosen:
         rack.ctx.set_mode(read_only=True)
         with pytest.raises(RefusedError, match="is read-only"):
@@ -154,7 +154,7 @@ def test_each_rack_is_as_read_only_as_its_own_mode(
     """Targets of another rack, in production or not, go by that and -m; those of the same one, over other ssh options, by the
     session's mode."""
     rack = Session(tmp_path, options=Options(monitor=monitor))
-    rack.ctx.read_only = now
+    rack.ctx.session.read_only = now
     child = _child(rack.ctx, RackConfig(name="x", cells=("h",), production=other), keep_mode=same)
     assert child.read_only is read_only
 

@@ -10,7 +10,7 @@ import pytest
 
 from exacell import largelist, passthrough
 from exacell.output import apart
-from exacell.transport import channel
+from exacell.transport import capture
 from tests.support.program import InProcess, Program
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
@@ -36,8 +36,8 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
 
 def all_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have every answer count as large."""
-    monkeypatch.setattr(channel, "SPILL", 16)
-    monkeypatch.setattr(channel, "_PIECE", 1000)
+    monkeypatch.setattr(capture, "SPILL", 16)
+    monkeypatch.setattr(capture, "_PIECE", 1000)
     monkeypatch.setattr(largelist, "LARGE", 0)
     monkeypatch.setattr(largelist, "FEW", 0)
     monkeypatch.setattr(apart, "MOST_FOLDED", 0)

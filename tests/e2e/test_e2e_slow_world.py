@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from exacell.transport import session
+from exacell.transport.ssh import kept_cellcli
 from tests.support.program import InProcess
 
 READS = """\
@@ -45,7 +45,7 @@ CHANGES = ("disable flashlog db=SPOT", "set iorm db=ERP share=6")
 def quiet() -> Iterator[None]:
     """What counts as silence, as much shorter than usual as the delays are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "QUIET_S", 0.03)
+        patch.setattr(kept_cellcli, "QUIET_S", 0.03)
         yield
 
 

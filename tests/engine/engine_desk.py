@@ -21,6 +21,7 @@ from exacell.language.line import Line
 from exacell.output.result import Result
 from exacell.paths import Home
 from exacell.plan.model import Plan, Rolling, Stage, Step
+from exacell.session.request import Request
 
 DEAD = {"pid": "4194305"}
 """No process has this number: Linux gives at most 4194304. Source: proc(5), /proc/sys/kernel/pid_max."""
@@ -64,16 +65,16 @@ class Desk(Context):
             env={"EXACELL_HOME": str(bench.journal.path.parent)},
             transport=bench.transport,
         )
-        self.journal = bench.journal
+        self.services.journal = bench.journal
         self.bench = bench
         self.done: list[str] = []
         self.origins: list[str] = []
         self.code = ExitCode.DONE
 
-    def execute(self, line: Line) -> Result:
+    def execute(self, line: Line, request: Request) -> Result:
         """Keep the statement instead of carrying it out."""
         self.done.append(f"on {line.on} {line.text}" if line.on else line.text)
-        self.origins.append(self.origin)
+        self.origins.append(request.origin)
         return Result(exit_code=self.code)
 
     def left(self, *changes: Left) -> None:

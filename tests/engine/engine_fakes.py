@@ -18,7 +18,8 @@ from exacell.change.running import Outcome, Report
 from exacell.config import AsmConfig
 from exacell.console import SilentConsole
 from exacell.fleet import Fleet
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Entry
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import END
 from exacell.plan.facts import CellFacts
@@ -26,6 +27,7 @@ from exacell.plan.model import Plan
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.units import GIB, parse_size
 from tests.support.pairs import carried_out
+from tests.support.transports import Open
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 NODES = ("exa1db01", "exa1db02")
@@ -205,7 +207,7 @@ Script = Callable[[str, str], Reply | None]
 """(target, statement) → the reply to give instead of carrying it out, or None to carry it out."""
 
 
-class FakeTransport:
+class FakeTransport(Open):
     """Answers from the fakes. ``script`` may answer instead; ``silent`` targets can't be reached."""
 
     def __init__(self) -> None:
@@ -239,9 +241,6 @@ class FakeTransport:
             if on_reply is not None:
                 on_reply(replies[request.target])
         return FleetResult(targets=tuple(replies), replies=replies)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _one(self, request: Request) -> Reply:
         target = request.target

@@ -11,19 +11,22 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from exacell.change.engine import Engine
 from exacell.change.running import Report
 from exacell.console import SilentConsole
 from exacell.fleet import Answer, Answers, Fleet, Record, Upon
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Entry, typed
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import offline_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
 from exacell.transport.base import FleetResult, Judgement, Looked, Reply, State
+from exacell.transport.capabilities import SSH
 
 DISKS = 2
 """Grid disks a cell; one of them may be in no disk group."""
@@ -46,7 +49,7 @@ class MemoryJournal(Journal):
         """Keep the rows."""
         for row in rows:
             self.rows.append(
-                Entry(
+                typed(
                     seq=len(self.rows) + 1,
                     at="",
                     rack=rack,
@@ -93,10 +96,7 @@ class World(Fleet):
     log: list[str] = field(default_factory=list)
     mishap_elsewhere: str = ""
 
-    class _Open:
-        read_only = False
-
-    transport: Any = field(default_factory=_Open)
+    transport: Any = field(default_factory=lambda: SimpleNamespace(read_only=False, capabilities=SSH))
 
     def happens(self, share: float = 1.0) -> bool:
         """Whether a mishap happens now."""

@@ -11,15 +11,20 @@ from engine_fakes import CELLS, Bench
 
 from exacell.change import changing
 from exacell.change.changing import _made_again, carry_out, refuse_read_only
+from exacell.change.racklock import lock_of
 from exacell.context import Options
 from exacell.errors import ExitCode, MovedError, RefusedError
-from exacell.language.registry import Call, commands
+from exacell.language.registry import commands
 from exacell.output.result import Result
 from exacell.plan.flashcache import NEW
 from exacell.plan.model import Plan, Stage, Step, Undo
+from exacell.plan.planned import Planned
+from exacell.plan.saved import Expected, SavedPlan
+from exacell.session.request import Request
 
 STEP = Step(target=CELLS[0], what="cache", statement="ALTER FLASHCACHE ALL CANCEL FLUSH")
 PLAN = Plan(statement="flush flashcache", rack="t1", stages=(Stage(title="cache", steps=(STEP,)),))
+SAVED = SavedPlan(name="monday", rack="t1", statement="s", cells=(), facts={}, stages="[]", made="")
 IDLE = Plan(statement="flush flashcache", rack="t1", done={CELLS[0]: "it is so already"})
 
 
@@ -30,7 +35,8 @@ def desk(bench: Bench) -> Desk:
 
 
 def carried(desk: Desk, plan: Plan = PLAN, **flags: Any) -> Result:
-    return carry_out(desk, plan, Call(command=commands()["flush", "flashcache"], flags={"yes": True, **flags}))
+    given = desk.options.over({"yes": True, **flags})
+    return carry_out(desk, Planned(plan), given, commands()["flush", "flashcache"].flags)
 
 
 def test_what_is_agreed_to_is_sent(desk: Desk) -> None:
@@ -59,7 +65,7 @@ def test_each_guard_is_asked_before_anything_is_sent(desk: Desk, monkeypatch: py
         raise RefusedError(f"by {guard}")
 
     monkeypatch.setattr(changing, guard, refuse)
-    desk.expected = object()  # type: ignore[assignment]  # what it is compared with is the guard's
+    desk.request = Request(expected=Expected(SAVED))  # What it is compared with is the guard's.
     monkeypatch.setattr(changing, "refuse_other_plan", refuse if guard == "refuse_other_plan" else lambda *_: None)
     within = {"confirm-within": 60.0} if guard == "refuse_unrevertible" else {}
     with pytest.raises(RefusedError, match=f"by {guard}"):
@@ -72,7 +78,10 @@ def test_a_damaged_journal_and_a_held_lock_end_it_before_anybody_is_asked(
 ) -> None:
     """Nobody is asked to confirm what is refused then."""
     monkeypatch.setattr(changing, "agree", lambda *_: pytest.fail("somebody was asked"))
-    for owner, guard in ((desk.journal, "refuse_damaged"), (desk.lock(), "refuse_held")):
+    for owner, guard in (
+        (desk.journal, "refuse_damaged"),
+        (lock_of(desk.need_rack(), desk.home.state_dir), "refuse_held"),
+    ):
 
         def refuse(guard: str = guard) -> None:
             raise RefusedError(f"by {guard}")
@@ -86,7 +95,9 @@ def test_a_damaged_journal_and_a_held_lock_end_it_before_anybody_is_asked(
 
 def test_what_has_moved_refuses_only_what_would_change_something(desk: Desk) -> None:
     """A kept plan whose goal is reached is not refused, whatever has moved."""
-    desk.moved = MovedError("it has moved")
+    expected = Expected(SAVED)
+    expected.moved = MovedError("it has moved")
+    desk.request = Request(expected=expected)
     assert carried(desk, IDLE).records == [{"cell": CELLS[0], "outcome": "nothing to do", "detail": "it is so already"}]
     with pytest.raises(MovedError, match="it has moved"):
         carried(desk)
@@ -106,7 +117,7 @@ def test_a_plan_is_shown_unless_it_is_quietly_agreed_to(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, quiet: bool, yes: bool, shown: bool
 ) -> None:
     """Who is to confirm a plan sees it, quiet or not."""
-    desk.options = Options(quiet=quiet)
+    desk.session.options = Options(quiet=quiet)
     plans: list[Plan] = []
     monkeypatch.setattr(desk.console, "show_plan", plans.append)
     carried(desk, **{"yes": yes, "dry-run": True})
@@ -119,7 +130,7 @@ def test_a_plan_is_shown_unless_it_is_quietly_agreed_to(
 def test_read_only_says_what_made_it_so(desk: Desk, monitor: bool, says: str) -> None:
     """The way out fits how the session became read-only; one that is not may change its rack."""
     refuse_read_only(desk)
-    desk.options = Options(monitor=monitor)
+    desk.session.options = Options(monitor=monitor)
     desk.set_mode(read_only=True)
     with pytest.raises(RefusedError, match=says):
         refuse_read_only(desk)

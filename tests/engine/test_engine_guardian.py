@@ -11,7 +11,8 @@ from engine_fakes import CELLS, Bench
 from exacell import opening
 from exacell.change import overtaken, undoing
 from exacell.change.confirming import open_deadlines, set_deadline
-from exacell.change.guardian import Errand, take_back
+from exacell.change.guardian import take_back
+from exacell.change.sentry import Errand
 from exacell.errors import MovedError
 from exacell.output.result import Result
 from exacell.plan.model import Step
@@ -36,7 +37,7 @@ def test_what_somebody_has_settled_since_is_not_taken_back(
             raise MovedError("change 2 has set it since")
 
     monkeypatch.setattr(opening, "open_context", lambda *_: desk)
-    monkeypatch.setattr(desk, "close", lambda: None)
+    monkeypatch.setattr(desk.services, "close", lambda: None)
     monkeypatch.setattr(overtaken, "refuse_overtaken", refuse)
     monkeypatch.setattr(undoing, "undo", lambda _, changes, __: undone.append(changes) or Result())
     errand = Errand(rack="t1", change=1)

@@ -14,6 +14,7 @@ from exacell.config import RackConfig, load
 from exacell.console import SilentConsole
 from exacell.context import Context, Options
 from exacell.errors import InterruptedByUserError, RefusedError
+from exacell.factreading import read_facts
 from exacell.paths import Home
 from exacell.plan import facts as f
 from exacell.transport.base import Reply, Request
@@ -49,7 +50,7 @@ def session(bench: Bench, console: Told, tmp_path: Path) -> Context:
     found = Context(
         home=home, config=load(home, {}), console=console, options=Options(), env={}, transport=bench.transport
     )
-    found.rack = RackConfig(name="t1", cells=CELLS)
+    found.session.rack = RackConfig(name="t1", cells=CELLS)
     return found
 
 
@@ -74,16 +75,16 @@ def free(bench: Bench, console: Told, monkeypatch: pytest.MonkeyPatch) -> Iterat
 def test_whom_a_plan_waits_for_is_told(session: Context, console: Told, free: threading.Event) -> None:
     """One line names the cell that has not answered, and is gone before anything else is shown."""
     free.set()
-    assert set(session.facts(f.CELL)) == set(CELLS)
+    assert set(read_facts(session, f.CELL)) == set(CELLS)
     (line,) = {line.rpartition(",")[0] for line in console.lines if line}
     assert line == f"waiting for {THREE}: 2 of 3 answered" and console.lines[-1] is None
 
 
 def test_a_silent_cell_holds_up_nobody_who_leaves(session: Context, console: Told, free: threading.Event) -> None:
     """Ctrl-C while a plan's facts are read ends it, with nothing sent; what that cell says late is heard by nobody."""
-    threading.Thread(target=lambda: console.told.wait(60) and session.interrupt(), daemon=True).start()
+    threading.Thread(target=lambda: console.told.wait(60) and session.session.interrupted.set(), daemon=True).start()
     with pytest.raises(InterruptedByUserError, match=f"with no answer of {THREE} yet: nothing was sent"):
-        session.facts(f.CELL)
+        read_facts(session, f.CELL)
     assert console.lines[-1] is None
     assert list(session.resolve("@down")) == []
 
@@ -92,8 +93,8 @@ def test_cells_that_plans_ask_are_up_or_down(session: Context, bench: Bench) -> 
     """A cell that gave a plan no answer is @down until one gets its answer."""
     bench.transport.silent.add(THREE)
     with pytest.raises(RefusedError, match="no route to host"):
-        session.facts(f.CELL)
+        read_facts(session, f.CELL)
     assert list(session.resolve("@down")) == [THREE]
     bench.transport.silent.clear()
-    session.facts(f.CELL)
+    read_facts(session, f.CELL)
     assert list(session.resolve("@down")) == []

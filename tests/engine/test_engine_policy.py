@@ -31,7 +31,6 @@ from exacell.change.changing import carry_out
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.errors import ExitCode, JournalError, RefusedError
 from exacell.journal.record import Journal, Row
-from exacell.language.registry import Call, commands
 from exacell.plan.asmspace import Keeping
 from exacell.plan.carve import carve_plan
 from exacell.plan.diskgroup import Wanted, create_plan, drop_plan
@@ -39,6 +38,7 @@ from exacell.plan.facts import GridDisk
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.iorm import flashlog_plan
 from exacell.plan.model import Check, Op, Plan, Stage, Step
+from exacell.plan.planned import Planned
 from exacell.transport.base import FleetResult, Reply, Request, State
 from exacell.units import GIB, MIB
 from tests.support.forging import forging
@@ -81,9 +81,8 @@ def test_nobody_is_asked_when_the_journal_is_damaged(
         with forging(journal.path) as connection:
             connection.execute("update entry set at = 'now'")
     monkeypatch.setattr(bench.console, "confirm", lambda question: pytest.fail("somebody was asked"))
-    call = Call(command=commands()["flush", "flashcache"])
     with pytest.raises(JournalError, match="journal"):
-        carry_out(Desk(bench), flush(bench), call)
+        carry_out(Desk(bench), Planned(flush(bench)), {"yes": True})
     assert bench.transport.sent == []
 
 
@@ -500,7 +499,7 @@ def test_a_proof_that_comes_within_the_minute_after_all(bench: Bench) -> None:
 def test_a_changing_statement_has_as_long_as_write_timeout_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a plan sends to cells and to ASM may take the seconds of the session's write_timeout, and no more."""
     desk = Desk(bench)
-    desk.settings = desk.settings.with_value("write_timeout", "4m")
+    desk.session.settings = desk.settings.with_value("write_timeout", "4m")
     seconds: dict[str, float | None] = {}
     answer = bench.transport.run
 
@@ -514,7 +513,7 @@ def test_a_changing_statement_has_as_long_as_write_timeout_says(bench: Bench, mo
         Step(target=NODES[0], asm="main", what="mount", statement="ALTER DISKGROUP DATA MOUNT"),
     )
     plan = Plan(statement="s", rack="t1", stages=(Stage(title="both", steps=steps),))
-    carry_out(desk, plan, Call(command=commands()["flush", "flashcache"]))
+    carry_out(desk, Planned(plan), {"yes": True})
     assert seconds == {CELLS[0]: 240.0, NODES[0]: 240.0}
 
 

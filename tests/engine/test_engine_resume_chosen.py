@@ -19,6 +19,7 @@ from exacell.language.line import Line
 from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Step, Undo
+from exacell.session.request import Request
 
 ONE, TWO, _ = CELLS
 MORE, OTHER = "enable flashlog db=SPOT", "alter iormplan objective=basic"
@@ -99,10 +100,10 @@ def test_an_interrupted_resume_tells_whether_anything_is_left(
     desk.left(*[KILLED] * number)
     carried_out, reads = desk.execute, [0]
 
-    def interrupted(line: Line) -> Result:
+    def interrupted(line: Line, request: Request) -> Result:
         desk.interrupted.set()
         reads[0] = 0
-        return carried_out(line)
+        return carried_out(line, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
     desk.bench.transport.reading = lambda: reads.append(reads.pop() + 1)
@@ -138,7 +139,7 @@ def test_a_read_only_session_only_looks(desk: Desk, verb: Callable[[Desk, dict[s
     """Resume, retry and undo are refused before anything is settled in the journal; with -n they show what they would do."""
     desk.left(STOPPED)
     desk.need_rack()
-    desk.read_only = True
+    desk.session.read_only = True
     before = len(desk.journal.entries())
     with pytest.raises(RefusedError, match="is read-only"):
         verb(desk, {})
@@ -151,7 +152,7 @@ def test_a_read_only_session_only_looks(desk: Desk, verb: Callable[[Desk, dict[s
 def test_what_is_only_shown_stays_unfinished(desk: Desk, everywhere: bool) -> None:
     """With -n, behind the statement or for the whole session, resume ends no change."""
     desk.left(KILLED)
-    desk.options = Options(dry_run=True) if everywhere else desk.options
+    desk.session.options = Options(dry_run=True) if everywhere else desk.options
     assert resume(desk, {} if everywhere else {"dry-run": True}).exit_code is ExitCode.DONE
     assert [item.change for item in pending(desk.journal, "t1")] == [1]
 
@@ -168,9 +169,9 @@ def test_a_change_that_was_made_is_its_own_end(desk: Desk, monkeypatch: pytest.M
     """Where resume has made a change, that one tells in the journal that it went on; no second row says so."""
     desk.left(KILLED)
 
-    def made(line: Line) -> Result:
-        desk.left(replace(LATER, body={"origin": desk.origin, "finishes": desk.finishing}))
-        desk.changes.append(2)
+    def made(line: Line, request: Request) -> Result:
+        desk.left(replace(LATER, body={"origin": request.origin, "finishes": request.finishing}))
+        desk.session.changes.append(2)
         return Result()
 
     monkeypatch.setattr(desk, "execute", made)
@@ -224,7 +225,7 @@ def test_the_rest_goes_in_the_manner_that_was_confirmed(
     else:
         desk.left(Left(OTHER, steps, waves=waves))
     lines: list[Line] = []
-    monkeypatch.setattr(desk, "execute", lambda line: lines.append(line) or Result())
+    monkeypatch.setattr(desk, "execute", lambda line, _: lines.append(line) or Result())
     (retry if verb == "retry" else resume)(desk, flags)
     turns = {"rolling", "no-rolling", "canary"}
     assert [{n: v for n, v in line.flags.items() if n in turns} for line in lines] == [asked]
@@ -246,6 +247,6 @@ def test_one_cell_says_nothing_of_turns(desk: Desk, monkeypatch: pytest.MonkeyPa
     """A change of one cell did not roll because there was nothing to roll: its resume asks for neither manner."""
     desk.left(Left(OTHER, [(STEP, "open")]))
     lines: list[Line] = []
-    monkeypatch.setattr(desk, "execute", lambda line: lines.append(line) or Result())
+    monkeypatch.setattr(desk, "execute", lambda line, _: lines.append(line) or Result())
     resume(desk, {})
     assert [(line.flags.get("rolling"), line.flags.get("no-rolling")) for line in lines] == [(None, None)]

@@ -13,8 +13,9 @@ from engine_fakes import CELLS, NODES, Bench, said
 
 from exacell.change.pending import pending
 from exacell.change.racklock import RackLock
-from exacell.change.resuming import newest_to_undo, resume, retry, unfinished
+from exacell.change.resuming import resume, retry, unfinished
 from exacell.change.settling import settle
+from exacell.change.undoable import newest_to_undo
 from exacell.change.undoing import undo
 from exacell.context import Context
 from exacell.errors import ExitCode, JournalError, RefusedError
@@ -23,6 +24,7 @@ from exacell.journal.record import Row
 from exacell.language.line import parse_line
 from exacell.plan.flashcache import flush_plan
 from exacell.plan.model import Check, Op, Step, Undo
+from exacell.session.execute import execute
 from exacell.transport.base import Reply
 from tests.support.clocks import set_back
 
@@ -327,7 +329,7 @@ def test_what_became_of_a_statement_is_read_back(desk: Desk, made: Step, found: 
 def test_a_rack_without_asm_settles_its_cells(desk: Desk) -> None:
     """Where no cluster is configured nobody asks for one."""
     desk.left(Left("x", [(step(ONE, proves=CACHE), "open")]))
-    desk.rack = replace(desk.need_rack(), asm={})
+    desk.session.rack = replace(desk.need_rack(), asm={})
     assert settle(desk, 1) == {"done": 1}
 
 
@@ -361,11 +363,9 @@ def test_what_another_row_says_settles_nothing(desk: Desk) -> None:
     assert settle(desk, 1) == {"done": 1}
 
 
-def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(desk: Desk, tmp_path: Path) -> None:
     """Whether a process of another host lives can't be told: its change is told, and refused until the lock is taken over."""
-    monkeypatch.setattr(desk, "lock", lambda: RackLock(tmp_path / "lock", "t1"))
+    desk.session.rack = replace(desk.need_rack(), lock=tmp_path / "lock")
     desk.left(Left("flush flashcache", [(STEP, "open")], body={"host": "elsewhere"}))
     (told_first,) = pending(desk.journal, "t1")
     assert (told_first.state, told_first.mend) == ("elsewhere", "unlock --takeover")
@@ -382,7 +382,7 @@ def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(
     ):
         line = parse_line(words)
         assert line is not None
-        assert answer in " ".join(Context.execute(desk, line).notes)
+        assert answer in " ".join(execute(desk, line).notes)
     assert [item.state for item in pending(desk.journal, "t1")] == ["unfinished"]
     assert resume(desk, {}).exit_code is ExitCode.DONE
     # One that begins behind the takeover is a new one.
@@ -390,17 +390,17 @@ def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(
     assert [item.state for item in pending(desk.journal, "t1")] == ["elsewhere"]
 
 
-def test_nobody_takes_over_what_he_can_not_journal(desk: Desk, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_nobody_takes_over_what_he_can_not_journal(desk: Desk, tmp_path: Path) -> None:
     """While the journal can't be written the lock stays its holder's: who took over from whom is in the journal, or is not."""
     lock = RackLock(tmp_path / "lock", "t1")
     lock.take(kept=True)
-    monkeypatch.setattr(desk, "lock", lambda: lock)
+    desk.session.rack = replace(desk.need_rack(), lock=lock.path)
     desk.left(did("done"))
     desk.journal.head_path.unlink()
     line = parse_line("unlock --takeover")
     assert line is not None
     with pytest.raises(JournalError):
-        Context.execute(desk, line)
+        execute(desk, line)
     assert lock.holder() is not None
 
 

@@ -10,9 +10,9 @@ from engine_fakes import CELLS, DONE, NODES, NOT_SENT, Bench, on, outcomes, said
 
 from exacell.change.running import Report
 from exacell.errors import ExitCode
+from exacell.journal.state import overlaps
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Plan
-from exacell.plan.replay import overlaps
 from exacell.plan.rolling import Asked, roll
 from exacell.transport.base import Reply
 from exacell.units import GIB

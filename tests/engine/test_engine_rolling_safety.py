@@ -9,9 +9,9 @@ from dataclasses import replace
 from rolling_world import MemoryJournal, World, make_world
 
 from exacell.errors import ExitCode, RefusedError
+from exacell.journal.state import ChangeState, overlaps
 from exacell.plan.availability import restart_plan
 from exacell.plan.model import Rolling
-from exacell.plan.replay import finished_cells, overlaps
 from exacell.plan.rolling import Asked
 
 PLANS = 1000
@@ -45,7 +45,8 @@ def test_a_thousand_random_rolling_plans() -> None:
         names, journal = list(world.cells), MemoryJournal()
         chosen = rng.sample(names, rng.randint(1, len(names)))
         ends[attempt(world, chosen, asked(rng, chosen), journal)] += 1
-        rest = [cell for cell in chosen if cell not in finished_cells(journal.rows)]
+        left = ChangeState.of(journal.rows).left
+        rest = [cell for cell in chosen if cell in left]
         if rest and rng.random() < 0.7:
             # What a session does after a failure: the same on the cells that are left.
             resumed += 1

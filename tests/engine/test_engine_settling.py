@@ -14,7 +14,7 @@ from engine_fakes import CELLS, NODES, Bench
 from exacell.change import settling
 from exacell.change.probe import NO_ANSWER
 from exacell.change.resuming import retry
-from exacell.change.settling import LATE_LOOKS, chain, drops_to_come, settle
+from exacell.change.settling import LATE_LOOKS, drops_to_come, settle
 from exacell.config import POLL
 from exacell.context import Options
 from exacell.plan.model import Check, Op, Step
@@ -217,7 +217,7 @@ def test_what_may_yet_drop_a_cache_is_told(
     desk.left(Left("x", [(step, state)]))
     if settled:
         settle(desk, 1)
-    lines = drops_to_come(chain(desk.journal, "t1", 1))
+    lines = drops_to_come(desk.journal.whole_state("t1", 1))
     assert [line.startswith(COMES) for line in lines] == [True] * told
 
 
@@ -230,7 +230,7 @@ def test_retry_waits_only_when_it_carries_something_out(
     """With -n, before the statement or behind it, nothing is waited for."""
     telling(monkeypatch, THERE)
     desk = Desk(bench)
-    desk.options = Options(yes=True, dry_run=dry)
+    desk.session.options = Options(yes=True, dry_run=dry)
     step = replace(dropping(), proves=(Check(object="flashcache", op=Op.ABSENT),))
     desk.left(Left("flush flashcache", [(step, "unknown: no end")], end={"exitCode": 1}))
     retry(desk, flags)

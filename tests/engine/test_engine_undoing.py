@@ -12,7 +12,8 @@ from engine_fakes import CELLS, NODES, Bench
 from exacell.cellcli.ownname import for_cell
 from exacell.change import undoing
 from exacell.change.pending import pending
-from exacell.change.resuming import newest_to_undo, resume, retry, unfinished
+from exacell.change.resuming import resume, retry, unfinished
+from exacell.change.undoable import newest_to_undo
 from exacell.change.undoing import undo
 from exacell.change.verdicts import intent
 from exacell.commands.change import undo_run
@@ -25,6 +26,7 @@ from exacell.output.result import Result
 from exacell.plan.model import Check, Op, Step, Undo
 from exacell.recipes.parsing import line_of, parse_recipe
 from exacell.recipes.run import RecipeRunner
+from exacell.session.request import Request
 
 ONE, TWO, THREE = CELLS
 OVER = {"exitCode": 0, "done": {"done": 1}}
@@ -318,9 +320,9 @@ def test_an_interrupted_undo_begins_no_further_statement(desk: Desk, monkeypatch
     desk.left(Left("alter it", PARTS, TWICE, OVER))
     carried_out = desk.execute
 
-    def interrupted(line: Line) -> Result:
+    def interrupted(line: Line, request: Request) -> Result:
         desk.interrupted.set()
-        return carried_out(line)
+        return carried_out(line, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
     result = undo(desk, [1], {})
@@ -348,7 +350,7 @@ def test_an_interrupted_statement_of_an_undo_says_how_it_goes_on(
     """Ctrl-C that cuts a statement off is told with what is left of the undo; behind the last one only that is cut off."""
     desk.left(Left("alter it", PARTS[: len(inverse)], inverse, OVER))
     cut = Result(exit_code=ExitCode.INTERRUPTED)
-    monkeypatch.setattr(desk, "execute", lambda line: desk.interrupted.set() or cut)
+    monkeypatch.setattr(desk, "execute", lambda line, _: desk.interrupted.set() or cut)
     result = undo(desk, [1], {})
     assert result.exit_code is ExitCode.INTERRUPTED and not is_undone(desk)
     assert ("interrupted: nothing more was started; undo 1 goes on with it" in result.notes) is told_then
@@ -362,7 +364,7 @@ def test_an_undo_rolls_as_the_change_did(
     desk.left(Left("alter it", PARTS, TWICE, OVER))
     monkeypatch.setattr(undoing, "flags_again", lambda body: {"rolling": 2})
     asked: list[object] = []
-    monkeypatch.setattr(desk, "execute", lambda line: asked.append(line.flags.get("rolling")) or Result())
+    monkeypatch.setattr(desk, "execute", lambda line, _: asked.append(line.flags.get("rolling")) or Result())
     undo(desk, [1], flags)
     assert asked == [rolling, rolling]
 
@@ -379,7 +381,7 @@ def test_what_comes_of_bringing_disks_back_is_told_behind_an_undo(desk: Desk, mo
 def test_an_interruption_after_the_last_statement_stops_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C during the last statement of an undo finds nothing left to stop: the change is taken back."""
     desk.left(Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, OVER))
-    monkeypatch.setattr(desk, "execute", lambda line: desk.interrupted.set() or Result())
+    monkeypatch.setattr(desk, "execute", lambda line, _: desk.interrupted.set() or Result())
     assert undo(desk, [1], {}).exit_code is ExitCode.DONE
     assert any(entry.kind == "undone" for entry in desk.journal.entries(change=1))
 
@@ -437,9 +439,9 @@ def test_an_interrupted_resume_begins_no_further_change(desk: Desk, monkeypatch:
     desk.left(*[Left(given, [(step(ONE), "open")], {ONE: (BACK,)}) for given in ("flush flashcache", MORE)])
     carried_out = desk.execute
 
-    def interrupted(line: Line) -> Result:
+    def interrupted(line: Line, request: Request) -> Result:
         desk.interrupted.set()
-        return carried_out(line)
+        return carried_out(line, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
     result = resume(desk, {})
@@ -487,12 +489,12 @@ def test_a_recipe_that_was_interrupted_takes_back_what_it_changed(desk: Desk, mo
     assert line is not None and line.call is not None
     carried_out = desk.execute
 
-    def interrupted(given: Line) -> Result:
+    def interrupted(given: Line, request: Request) -> Result:
         if not desk.done:
             desk.left(Left(MORE, [(step(ONE), "done")], {ONE: (BACK,)}, OVER))
-            desk.changes.append(1)
+            desk.session.changes.append(1)
             desk.interrupted.set()
-        return carried_out(given)
+        return carried_out(given, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
     result = RecipeRunner(desk, recipe, line.call).run([(each, line_of(recipe, each, {})) for each in recipe.lines])
@@ -504,7 +506,7 @@ def test_undo_run_takes_back_what_the_session_changed_on_this_rack(desk: Desk) -
     """Of a session that has changed another rack before, what it changed there is left alone and stands in nobody's way."""
     elsewhere = desk.journal.begin("t2", {"statement": "alter it there", **actor()})
     desk.left(Left("alter it", PARTS[:1], {ONE: (BACK,)}, OVER))
-    desk.changes += [elsewhere, elsewhere + 1]
+    desk.session.changes += [elsewhere, elsewhere + 1]
     line = parse_line("undo run")
     assert line is not None and line.call is not None
     assert undo_run(desk, line.call).exit_code is ExitCode.DONE

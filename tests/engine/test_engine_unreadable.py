@@ -10,6 +10,7 @@ from exacell.care.health import Observed, examine, words
 from exacell.change.probe import Prober
 from exacell.commands.iorm import show
 from exacell.errors import ExitCode, RefusedError
+from exacell.factreading import read_facts
 from exacell.language.line import parse_line
 from exacell.plan import facts as f
 from exacell.plan.model import Check
@@ -29,7 +30,7 @@ def desk(bench: Bench) -> Desk:
 def test_nothing_is_planned_by_it(desk: Desk) -> None:
     """A plan needs every cell's facts: it is refused with the cell's name and the text."""
     with pytest.raises(RefusedError) as refused:
-        desk.facts(f.CELL, f.IORMPLAN)
+        read_facts(desk, f.CELL, f.IORMPLAN)
     assert told(refused.value).startswith(f"{TWO}: the IORM plan cannot be read at '{STRANGE}'; nothing was sent | ")
 
 

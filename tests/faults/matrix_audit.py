@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from exacell.journal.record import Entry
+from exacell.journal.rows import Entry
 
 AUDITOR = Path(__file__).parent / "audit"
 VARIABLE = "EXACELL_CHAOS_AUDIT"

@@ -40,6 +40,7 @@ from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import parse_line
 from exacell.paths import Home
+from exacell.session.execute import execute
 from exacell.transport.base import Reply, Request, Role, State
 
 DEAD_PID = 4_194_305
@@ -348,7 +349,7 @@ class Operator:
             env={"EXACELL_HOME": str(rack.home)},
             transport=RackTransport(rack, self.watch),
         )
-        self.ctx.journal = WatchedJournal(self.ctx.journal.path, self.watch)
+        self.ctx.services.journal = WatchedJournal(self.ctx.journal.path, self.watch)
 
     def do(self, statement: str) -> Said:
         """Carry out a statement and return how it ended."""
@@ -357,10 +358,10 @@ class Operator:
         with (
             waiting_without_time(self.rack),
             mock.patch("os.getpid", return_value=self._pid()),
-            mock.patch("exacell.change.guardian.spawn", self.guardian),
+            mock.patch("exacell.change.changing.spawn", self.guardian),
         ):
             try:
-                result = self.ctx.execute(line)
+                result = execute(self.ctx, line)
             except ExacellError as error:
                 return Said(statement, int(error.exit_code), " | ".join(filter(None, (error.message, error.hint))))
             except KilledError:

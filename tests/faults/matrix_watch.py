@@ -13,6 +13,7 @@ from matrix_moments import KilledError, Kind, Mishap, Moment, Phase
 from exacell.journal.record import Journal, Row
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.pairs import carried_out
+from tests.support.transports import Open
 
 if TYPE_CHECKING:
     from matrix_rack import MatrixRack
@@ -144,7 +145,7 @@ class Watch:
             self.die(found)
 
 
-class RackTransport:
+class RackTransport(Open):
     """Runs requests on the rack in this process, with whatever strikes them."""
 
     def __init__(self, rack: MatrixRack, watch: Watch) -> None:
@@ -174,9 +175,6 @@ class RackTransport:
             for reply in replies.values():
                 on_reply(reply)
         return FleetResult(targets=tuple(replies), replies=replies)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def _one(self, request: Request, mishaps: Sequence[Mishap]) -> Reply:
         target = request.target

@@ -17,6 +17,8 @@ from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_rack import CELLS, Answering, MatrixRack
 from matrix_run import prepared
 
+from exacell.change.racklock import lock_of
+from exacell.config import RackConfig
 from exacell.dcli.judge import Judgement
 from exacell.dcli.leaving import Leaving
 from exacell.dcli.targets import target
@@ -24,6 +26,7 @@ from exacell.dcli.work import Step, work_through
 from exacell.errors import JournalError
 from exacell.opaque.scan import command_findings
 from exacell.transport.base import FleetResult, Reply, Request, State, Upload
+from tests.support.transports import Open
 
 ONE, TWO, THREE = CELLS
 FLUSHED = "raw: alter flashcache all flush"
@@ -40,7 +43,7 @@ class Site:
         self.operator = self.rack.operator()
         ctx = self.operator.ctx
         assert ctx.need_rack() is not None and ctx.rack is not None
-        ctx.rack = replace(ctx.rack, emulated=False, lock=folder / "lock")
+        ctx.session.rack = replace(ctx.rack, emulated=False, lock=folder / "lock")
 
     def raw(self, cell: str, statement: str) -> None:
         """Do something on a cell as somebody else."""
@@ -49,7 +52,7 @@ class Site:
 
     def at_the_answer(self, do: Callable[[], object]) -> None:
         """Let something happen between the question and the answer."""
-        self.operator.ctx.console = Answering(do)
+        self.operator.ctx.services.console = Answering(do)
 
     def behind_the_first(self, do: Callable[[], object]) -> None:
         """Let something happen when the first changing command has been carried out."""
@@ -118,7 +121,7 @@ def test_who_lost_the_rack_sends_no_more(tmp_path: Path) -> None:
     """When the lock is taken over during the work, the targets that are still to come should be left out, whatever the work."""
     for place, words in enumerate((DROP, "cellcli -e list cell; touch x")):
         site = Site(tmp_path / str(place), FLUSHED)
-        site.operator.ctx.options = replace(site.operator.ctx.options, flags={"accept-opaque": True})
+        site.operator.ctx.session.options = replace(site.operator.ctx.options, flags={"accept-opaque": True})
         if place:
             site.operator.watch.rack.carry_out = lambda request: (0, "")  # type: ignore[method-assign]
         sent: list[str] = []
@@ -244,7 +247,7 @@ def test_a_cell_whose_services_are_down_is_told_to_start_them(tmp_path: Path) ->
 def test_an_accepted_loss_needs_no_proof_when_it_leaves(tmp_path: Path) -> None:
     """A cell whose loss was accepted by name should get the command though its proof is gone by then."""
     site = Site(tmp_path, FLUSHED)
-    site.operator.ctx.options = replace(site.operator.ctx.options, flags={"accept-data-loss": TWO})
+    site.operator.ctx.session.options = replace(site.operator.ctx.options, flags={"accept-data-loss": TWO})
     site.at_the_answer(cancelled(site))
     assert site.operator.do(f"dcli -c {TWO} {DROP}").code == 0
     assert site.struck == [TWO]
@@ -280,7 +283,7 @@ def test_what_a_restricted_login_cannot_run_is_not_tried(tmp_path: Path, words: 
 
 
 @dataclass
-class Wire:
+class Wire(Open):
     """Connections that take everything and answer nothing."""
 
     sent: list[str] = field(default_factory=list)
@@ -332,10 +335,12 @@ def test_what_only_reads_is_not_looked_at() -> None:
     assert worked(lambda host: "never", [reads]) == (["list"], "")
 
 
-def test_a_host_that_is_no_cell_is_asked_nothing() -> None:
+def test_a_host_that_is_no_cell_is_asked_nothing(tmp_path: Path) -> None:
     """CellCLI in a command that also goes to a database node should be judged on the cells alone."""
-    lock = SimpleNamespace(still_mine=lambda: "")
-    group: Any = SimpleNamespace(ctx=SimpleNamespace(lock=lambda: lock), cells=("c1",))
+    rack = RackConfig(name="r", cells=("c1",), lock=tmp_path / "lock")
+    ctx = SimpleNamespace(need_rack=lambda: rack, home=SimpleNamespace(state_dir=tmp_path))
+    group: Any = SimpleNamespace(ctx=ctx, cells=("c1",))
     changes = tuple(command_findings("cellcli -e drop flashcache").changes)
     leaving = Leaving(group=group, judgement=Judgement(changes=changes))
-    assert len(changes) == 1 and leaving.why_not("db1") == ""
+    with lock_of(rack, tmp_path).held():
+        assert len(changes) == 1 and leaving.why_not("db1") == ""

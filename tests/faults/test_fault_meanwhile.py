@@ -107,8 +107,8 @@ CASES = [
 def answered(case_rack: MatrixRack, folder: Path, statement: str, meanwhile: Callable[[], object]) -> Said:
     """Give a statement on a rack that asks first, and answer when ``meanwhile`` has happened."""
     operator = case_rack.operator()
-    operator.ctx.rack = replace(operator.ctx.need_rack(), emulated=False, lock=folder / "lock")
-    operator.ctx.console = Answering(meanwhile)
+    operator.ctx.session.rack = replace(operator.ctx.need_rack(), emulated=False, lock=folder / "lock")
+    operator.ctx.services.console = Answering(meanwhile)
     return operator.do(statement)
 
 

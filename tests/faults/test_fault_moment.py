@@ -18,7 +18,8 @@ from exacell.console import SilentConsole
 from exacell.context import Context, Options
 from exacell.emulator import control, fault_control
 from exacell.emulator.store import rack_files
-from exacell.journal.record import Entry, Journal
+from exacell.journal.record import Journal
+from exacell.journal.rows import Entry
 from exacell.opening import open_context
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
@@ -111,7 +112,7 @@ def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
         yield found
     finally:
         for ctx in found.open:
-            ctx.close()
+            ctx.services.close()
         control.stop(home, "t1")
 
 

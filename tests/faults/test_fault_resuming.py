@@ -12,6 +12,7 @@ from matrix_rack import CELLS, MatrixRack, Operator
 from matrix_run import prepared, state_of
 from matrix_verbs import GROUPED
 
+from exacell.change.leftbehind import left_behind
 from exacell.change.probe import NO_ANSWER, Prober
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
@@ -39,7 +40,7 @@ def test_an_abandoned_change_is_left_as_it_is(rack: MatrixRack) -> None:
     assert (said.code, "stays as it is" in said.text) == (0, True)
     assert state_of(rack) == before
     assert operator.do("resume -y").text == "nothing is unfinished"
-    assert operator.do("pending").code == 0 and operator.ctx.pending() == ()
+    assert operator.do("pending").code == 0 and left_behind(operator.ctx) == ()
     assert operator.ctx.journal.verify() == ""
 
 
@@ -159,11 +160,12 @@ def test_confirm_within_survives_a_kill(rack: MatrixRack) -> None:
     operator = killed(rack, "carve griddisk prefix=p size=1G media=flash --confirm-within=1h -y", 1, "some")
     operator.guardian = spawned = mock.Mock(return_value=1)
     operator.must("resume -y")
-    spawned.assert_called_once_with(operator.ctx, 1)
-    (told,) = operator.ctx.pending()
+    ((ctx, change),) = [call.args for call in spawned.mock_calls]
+    assert ctx.session is operator.ctx.session and change == 1
+    (told,) = left_behind(operator.ctx)
     assert "change 1 (" in told and "confirm 1" in told
     operator.must("undo 1 -y")
-    assert operator.ctx.pending() == ()
+    assert left_behind(operator.ctx) == ()
 
 
 @pytest.mark.parametrize("words", ["confirm 1 -y", "confirm -y"])
@@ -171,6 +173,6 @@ def test_a_yes_behind_confirm_makes_no_question_of_it(rack: MatrixRack, words: s
     """confirm with a -y that it does not need should keep the change, and not ask a question that reads ``1 -y``."""
     operator = rack.operator()
     operator.must("disable flashlog db=SPOT --confirm-within=1h -y")
-    assert len(operator.ctx.pending()) == 1
+    assert len(left_behind(operator.ctx)) == 1
     operator.must(words)
-    assert operator.ctx.pending() == ()
+    assert left_behind(operator.ctx) == ()

@@ -9,6 +9,8 @@ from matrix_rack import MatrixRack
 from matrix_run import prepared
 from matrix_verbs import GROUPED
 
+from exacell.session.request import Request
+
 SLIPS = [
     ("drop diskgroup DATAA", "disk group DATAA", "DATA"),
     ("drop diskgroup REC", "disk group REC", "RECO"),
@@ -46,7 +48,8 @@ def test_what_an_earlier_change_names_is_no_slip(tmp_path: Path, statement: str)
     rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
     operator = rack.operator()
     operator.must("create threshold CD_IO_ERRS comparison='>', critical=5 -y")
-    operator.ctx.origin = "teardown"
+    operator.ctx.request = Request(origin="teardown")
     assert operator.do(statement).code == 2
-    for operator.ctx.origin in ("resume 1", "undo 1"):
+    for origin in ("resume 1", "undo 1"):
+        operator.ctx.request = Request(origin=origin)
         operator.must(statement)

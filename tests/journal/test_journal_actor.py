@@ -7,15 +7,21 @@ import pwd
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from exacell.journal import actor as module
-from exacell.journal.actor import actor, alive
+from exacell.journal.actor import actor
+from exacell.journal.actor import alive as lives
+from exacell.journal.rows import Actor
 
 HERE = {"host": socket.gethostname()}
+
+
+def alive(body: Mapping[str, str]) -> bool:
+    return lives(Actor.of(body))
 
 
 @pytest.fixture

@@ -17,7 +17,8 @@ import pytest
 from exacell.commands.journal import verify
 from exacell.errors import ExitCode, JournalError, StatementError
 from exacell.journal.auditing import CSV_COLUMNS, Filter, as_csv, as_jsonl, finished, moment, outlines_of, summary
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Entry
 from exacell.language.line import parse_line
 from exacell.output.render import lines
 from exacell.output.result import Result

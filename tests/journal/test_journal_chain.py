@@ -16,7 +16,8 @@ import pytest
 
 from exacell.errors import JournalError
 from exacell.journal.caching_off import caching_off
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Entry, typed
 from tests.support.forging import forging
 
 
@@ -303,7 +304,7 @@ def test_nothing_of_a_failed_append_stays(journal: Journal) -> None:
 
 
 def entry(kind: str, target: str = "c1", change: int = 1, **body: object) -> Entry:
-    return Entry(seq=1, at="", rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash="")
+    return typed(seq=1, at="", rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash="")
 
 
 OFF = entry("intent", cachingOff=True, cachingOn=False)

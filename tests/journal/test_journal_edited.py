@@ -11,7 +11,7 @@ from exacell.change.journal_restart import restart
 from exacell.change.pending import pending
 from exacell.errors import JournalError
 from exacell.journal import record
-from exacell.journal.auditing import Filter, as_csv, as_jsonl, moment, outlines_of, row_records, summary
+from exacell.journal.auditing import Common, Filter, as_csv, as_jsonl, moment, outlines_of, row_record, summary
 from exacell.journal.record import Journal, Row
 from tests.support.forging import forging
 
@@ -55,7 +55,7 @@ def test_an_edited_row_is_for_eyes_only(journal: Journal, edit: str) -> None:
     assert len(rows) == 4 and any("damaged" in row.body for row in rows)
     wanted = Filter(since=moment("2h"), failed=False)
     assert all(summary(change) for change in outlines_of(rows).values() if wanted.wants(change))
-    assert all(row_records(rows, rows))
+    assert all(row_record(row, Common(rows)) for row in rows)
     assert [json.loads(line)["seq"] for line in as_jsonl(rows)] == [row.seq for row in rows]
     assert len(list(as_csv(rows, found.plans_of))) == 1 + len(rows)
     assert found.verify()

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from exacell.change.leftbehind import left_behind
 from exacell.config import Config, RackConfig
 from exacell.console import SilentConsole
 from exacell.context import Context, Options
@@ -167,7 +168,7 @@ def test_a_damaged_journal_is_a_warning_for_readers(tmp_path: Path, kind: str) -
             connection.execute(statement)
     ctx = context(tmp_path)
     ctx.need_rack()
-    (told,) = ctx.pending()
+    (told,) = left_behind(ctx)
     assert "journal" in told and "journal restart" in told
     assert "\n" not in told
     with pytest.raises(JournalError):

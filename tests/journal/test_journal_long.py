@@ -9,9 +9,10 @@ import pytest
 
 from exacell.cellset import natural_key
 from exacell.journal import auditing
-from exacell.journal.auditing import as_csv, outlines_of, row_records, summary
+from exacell.journal.auditing import Common, as_csv, outlines_of, row_record, summary
 from exacell.journal.reading import without_collecting
-from exacell.journal.record import Entry, Journal, Row
+from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Entry
 from exacell.plan import model
 
 CELLS = [f"c{number}" for number in range(1, 8)]
@@ -90,15 +91,16 @@ def test_each_set_of_targets_is_sorted_once(journal: Journal, monkeypatch: pytes
 def test_a_page_or_a_csv_reads_each_step_of_a_plan_once_a_row_at_most(
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a row proved comes from its own step: no other step of the plan is read for it."""
+    """However many rows a change has, its plan's steps are read once for all of them."""
     read: list[object] = []
     one = model.step_from_json
-    monkeypatch.setattr(auditing, "step_from_json", lambda item: read.append(item["target"]) or one(item))
+    monkeypatch.setattr(model, "step_from_json", lambda item: read.append(item["target"]) or one(item))
     rows: list[Entry] = journal.all_entries(change=1)
-    assert [row["verified"] for row in row_records(rows, rows) if row["kind"] == "outcome"] == [
-        "cell comment = x"
-    ] * len(CELLS)
+    common = Common(rows)
+    verified = [row_record(row, common)["verified"] for row in rows if row.kind == "outcome"]
+    assert verified == ["cell comment = x"] * len(CELLS)
     assert read == CELLS
     del read[:]
+    rows = journal.all_entries(change=1)
     assert "".join(as_csv(rows, journal.plans_of)).count("cell comment = x") == len(CELLS)
     assert read == CELLS

@@ -15,12 +15,15 @@ from pathlib import Path
 import pytest
 
 import exacell
+from benchmarks import house
 from exacell.cellcli.schema import objects
 from exacell.errors import StatementError
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
 from exacell.language.registry import MODULES as REGISTERED
 from exacell.language.registry import Command, Effect, Kind, commands, handler_of
+from exacell.session.request import Request
+from tests.support.sessions import Session
 
 ROOT = Path(exacell.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
@@ -194,6 +197,51 @@ def test_what_the_context_stands_on_knows_nothing_above(path: Path) -> None:
     assert not own_imports(path) & set(UPPER)
 
 
+def test_there_is_no_circle() -> None:
+    """No module of the product reaches itself by imports, wherever they stand: at the top, in a function, for type checkers."""
+    found = house.modules()
+    own = {name for name, module in found.items() if module.product}
+    knots = house.circles({name: targets & own for name, targets in house.arrows(found).items() if name in own})
+    assert knots == [], "\n".join(" ".join(knot) for knot in knots)
+
+
+def test_a_circle_is_seen() -> None:
+    """Two modules that import each other, one of them by way of a third, are one circle with it; who only looks on is none."""
+    graph = {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}, "e": set[str]()}
+    assert house.circles(graph) == [["a", "b", "c"]]
+
+
+@pytest.mark.parametrize("path", inside("session/state", "session/services", "session/options"), ids=_name)
+def test_what_a_session_is_knows_nothing_of_what_is_done_in_it(path: Path) -> None:
+    """A session's state and services import neither what carries statements out nor what changes cells, not even for type
+    checkers."""
+    known = {module.split(".")[1] for module, _ in imports(path) if module.startswith("exacell.")}
+    assert not known & {*UPPER, "change", "recipes", "passthrough", "factreading", "wherecells"}
+    assert not {"exacell.session.execute", "exacell.session.request"} & {module for module, _ in imports(path)}
+
+
+def test_a_statement_gets_three_things(tmp_path: Path) -> None:
+    """What a command gets holds the session, its services and the request; the request can't be written to."""
+    ctx = Session(tmp_path).ctx
+    assert set(vars(ctx)) == {"session", "services", "request"}
+    with pytest.raises(AttributeError):
+        ctx.request.origin = "undo 1"  # type: ignore[misc]
+    assert ctx.request == Request()
+
+
+def test_what_is_changed_beside_a_session_stays_there(tmp_path: Path) -> None:
+    """A statement for another request shares the session; one that runs beside it has a selection and an end of its own."""
+    ctx = Session(tmp_path).ctx
+    other = ctx.on_behalf(Request(origin="undo 1"))
+    assert (ctx.request.origin, other.request.origin) == ("", "undo 1")
+    assert other.session is ctx.session and other.services is ctx.services
+    beside = ctx.aside(ctx.fleet)
+    beside.selection.use("c1")
+    beside.interrupted.set()
+    assert (ctx.cells(), ctx.interrupted.is_set()) == (("c1", "c2"), False)
+    assert ctx.aside(ctx.fleet, same_interruption=True).interrupted is ctx.interrupted
+
+
 def test_commands_know_no_surface() -> None:
     """Commands import neither the command line nor the prompt nor the runner that renders."""
     for path in inside("commands", "context"):
@@ -219,6 +267,15 @@ def test_each_noun_is_declared_in_one_module_and_carried_out_in_the_other() -> N
     for noun in nouns:
         declared = import_module(f"exacell.commands.declared.{noun}").COMMANDS
         assert {found.handler.partition(":")[0] for found in declared} == {f"exacell.commands.{noun}"}
+
+
+@pytest.mark.parametrize("path", inside("commands"), ids=_name)
+def test_commands_import_at_the_top(path: Path) -> None:
+    """No module of commands imports inside a function: it is itself imported only when one of its commands is carried out."""
+    functions = [
+        node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)
+    ]
+    assert not [n.lineno for f in functions for n in ast.walk(f) if isinstance(n, (ast.Import, ast.ImportFrom))]
 
 
 def test_a_line_is_parsed_without_the_work() -> None:
@@ -340,7 +397,7 @@ def test_the_function_of_a_command_is_there(found: Command) -> None:
     assert re.fullmatch(r"exacell\.commands\.[\w.]+:[a-z]\w*", found.handler)
     handler = handler_of(found)
     assert len(inspect.signature(handler).parameters) == 2
-    assert inspect.get_annotations(handler)["return"] == "Result"
+    assert inspect.get_annotations(handler)["return"] in ("Result", "Planned", "Result | Planned")
     assert handler.__doc__
 
 

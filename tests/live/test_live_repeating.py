@@ -16,11 +16,13 @@ from exacell.opening import open_context
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.repeating import Repeating
+from exacell.session.execute import execute
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.patience import patiently, until
+from tests.support.transports import Open
 
 
-class Held:
+class Held(Open):
     """Three cells that answer at once; the third says nothing until it is let go."""
 
     read_only = False
@@ -43,9 +45,6 @@ class Held:
                 on_reply(reply)
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
 
-    def close(self) -> None:
-        """Nothing is open."""
-
 
 @pytest.fixture
 def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Context, Held]]:
@@ -55,7 +54,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cont
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Held()
-    ctx._opened = Opened(cells)  # type: ignore[arg-type]
+    ctx.services._opened = Opened(cells)  # type: ignore[arg-type]
     yield ctx, cells
     cells.let.set()
 
@@ -73,7 +72,7 @@ def test_a_cell_that_hangs_is_left_out_until_it_answers(held: tuple[Context, Hel
 
     def left_out(seconds: float) -> None:
         cells.asked.clear()
-        made.append(Repeating(ctx, line("list cell attributes name detail"), Context.execute, patience=seconds))
+        made.append(Repeating(ctx, line("list cell attributes name detail"), execute, patience=seconds))
         for _ in range(3):
             result = made[-1].read()
             assert result.text.startswith("exa1cel[01-02]\n")
@@ -92,7 +91,7 @@ def test_a_cell_that_hangs_is_left_out_until_it_answers(held: tuple[Context, Hel
 def test_where_all_are_silent_it_says_so(held: tuple[Context, Held]) -> None:
     """With nobody left to ask the answer is empty and names who is waited for."""
     ctx, _ = held
-    repeating = Repeating(ctx, line("on exa1cel03 list cell attributes name detail"), Context.execute, patience=0.1)
+    repeating = Repeating(ctx, line("on exa1cel03 list cell attributes name detail"), execute, patience=0.1)
     for _ in range(2):
         assert repeating.read().problems == ("exa1cel03: no answer yet",)
 

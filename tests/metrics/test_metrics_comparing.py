@@ -16,11 +16,12 @@ from exacell.opened import Opened
 from exacell.opening import open_context
 from exacell.output.terminal import TerminalConsole
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from tests.support.transports import Open
 
 CELLS = ("exa1cel01", "exa1cel02")
 
 
-class Away:
+class Away(Open):
     """Cells that can't be reached."""
 
     def __init__(self) -> None:
@@ -36,9 +37,6 @@ class Away:
             on_reply(reply)
         return FleetResult(targets=tuple(found), replies=found)
 
-    def close(self) -> None:
-        """Nothing is open."""
-
 
 @pytest.fixture
 def ctx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
@@ -47,7 +45,7 @@ def ctx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-02]"\n')
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     found = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
-    found._opened = Opened(Away())  # type: ignore[arg-type]
+    found.services._opened = Opened(Away())  # type: ignore[arg-type]
     return found
 
 

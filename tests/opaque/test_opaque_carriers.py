@@ -11,7 +11,7 @@ import pytest
 
 from exacell.console import SilentConsole
 from exacell.errors import JournalError, RefusedError, StatementError
-from exacell.journal.record import Entry
+from exacell.journal.rows import Entry
 from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner
 from tests.support.sessions import Session
@@ -72,7 +72,7 @@ def test_unread_work_is_turned_away(
     """Whatever carries it, unread work reaches nobody in production, in a read-only session, or where nobody accepted it, on an
     emulated rack as on any other; the journal has one row about it, and nothing is left pending."""
     found = session(tmp_path, **rack)
-    found.ctx.read_only = read_only
+    found.ctx.session.read_only = read_only
     if accepted:
         found.ctx.options.flags["accept-opaque"] = True  # type: ignore[index]
     with pytest.raises(RefusedError) as caught:
@@ -180,7 +180,7 @@ def test_a_rack_may_allow_it_for_good(tmp_path: Path) -> None:
     found = session(tmp_path, opaque="allow")
     found.say("dcli -c c1 touch x")
     assert found.written == ["c1"] and [row.kind for row in rows(found)] == ["plan", "intent", "outcome", "end"]
-    found.ctx.read_only = True
+    found.ctx.session.read_only = True
     with pytest.raises(RefusedError, match="is read-only"):
         found.say("dcli -c c1 touch x")
 

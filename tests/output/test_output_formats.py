@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exacell.language.formats import FORMATS
 from exacell.output import formats
-from exacell.output.render import FORMATS, lines
+from exacell.output.render import lines
 from exacell.output.result import Column, Result
 
 RECORDS = [

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from exacell.journal.rows import typed
 from exacell.output.onechange import change_page
 
 PLAN = {
@@ -30,8 +31,16 @@ def end(code: int, **more: object) -> dict[str, Any]:
 
 
 def page(*rows: Mapping[str, Any], width: int | None = None, **more: Any) -> list[str]:
-    timed = [{"seq": n, "at": f"2026-11-21T22:10:{n:02}.000+00:00", **row} for n, row in enumerate(rows)]
-    return list(change_page(timed, "t1", width=width, **more))
+    timed = [entry(row, n) for n, row in enumerate(rows)]
+    return list(change_page(timed, "t1", width=width, verified=lambda row: str(row.body.get("verified", "")), **more))
+
+
+def entry(row: Mapping[str, Any], number: int) -> Any:
+    """Return a row of a journal that says what ``row`` does."""
+    body = {name: value for name, value in row.items() if name not in ("kind", "target", "at", "change")}
+    at, change = row.get("at", f"2026-11-21T22:10:{number:02}.000+00:00"), row.get("change", 1)
+    kind, target = row["kind"], row.get("target") or ""
+    return typed(seq=number, at=at, rack="t1", change=change, kind=kind, target=target, body=body, prev="", hash="")
 
 
 def test_it_says_who_when_why_and_how_it_ended() -> None:
@@ -137,10 +146,11 @@ def test_no_line_is_wider_than_the_terminal(width: int) -> None:
 
 def test_it_names_the_changes_that_went_on_with_it_and_took_it_back() -> None:
     """Who looks at a change that failed learns which changes finished it and undid it."""
-    later = [
-        {"change": 6, "origin": "retry 5", "statement": "flush flashcache"},
-        {"change": 7, "origin": "undo 5", "statement": "set flashcache mode=writeback"},
+    plans = [
+        {"kind": "plan", "change": 6, "origin": "retry 5", "statement": "flush flashcache"},
+        {"kind": "plan", "change": 7, "origin": "undo 5", "statement": "set flashcache mode=writeback"},
     ]
+    later = [entry(row, 9) for row in plans]
     assert page(PLAN, end(1), later=later)[-2:] == [
         "  Gone on with by change 6: flush flashcache",
         "  Taken back by change 7: set flashcache mode=writeback",

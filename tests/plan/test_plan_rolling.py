@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,8 +16,7 @@ from exacell.plan.diskgroup import drop_plan
 from exacell.plan.facts import CellFacts
 from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.gate import closed, first_cells, offline_cells, spoken, unmounted
-from exacell.plan.model import Gate, Plan, Rolling
-from exacell.plan.replay import Overlap, finished_cells, overlaps
+from exacell.plan.model import Gate, Plan, Rolling, as_data, rolling_from_json
 from exacell.plan.rolling import Asked, flags_again, laps, roll, takes_offline, why_not
 from exacell.units import GIB
 
@@ -192,18 +191,16 @@ def test_a_wave_is_not_empty_and_a_cell_not_in_two() -> None:
 
 def test_the_rest_is_rolled_as_the_first_part() -> None:
     """The flags that a journalled plan rolled with are found again from its row; none for one that did not roll."""
-    from dataclasses import asdict
-
     rolled = roll(flush(), Asked(size=2, pause=3.0, on_error="continue", within=60.0), rack_cells=CELLS)
-    assert flags_again({"plan": asdict(rolled)}) == {
+    assert flags_again(rolling_from_json(json.loads(json.dumps(as_data(rolled.rolling))))) == {
         "rolling": 2,
         "timeout": 60.0,
         "pause": 3.0,
         "on-error": "continue",
     }
     asking = roll(flush(), Asked(size=1, ask=True), rack_cells=CELLS)
-    assert flags_again({"plan": asdict(asking)})["pause"] == "ask"
-    assert flags_again({"plan": asdict(flush())}) == {}
+    assert flags_again(asking.rolling)["pause"] == "ask"
+    assert flags_again(flush().rolling) == {}
 
 
 # -- the gate --------------------------------------------------------------------------------------------------------
@@ -274,67 +271,7 @@ def test_disk_groups_that_nobody_has_mounted() -> None:
     assert unmounted({TWO: cell(TWO, grid_disks=odd)}) == ()
 
 
-# -- replay ----------------------------------------------------------------------------------------------------------
-
-
-@dataclass
-class Row:
-    """A row as a journal gives it."""
-
-    kind: str
-    target: str = ""
-    body: dict[str, Any] = field(default_factory=dict)
-
-
-def off(name: str) -> Row:
-    return Row("intent", name, {"offline": True, "wave": 1})
-
-
-def on(name: str, state: str = "done") -> Row:
-    return Row("outcome", name, {"online": True, "state": state})
-
-
-def gate(*wave: str, is_open: bool = True) -> Row:
-    return Row("gate", body={"open": is_open, "cells": list(wave)})
-
-
-REPLAYS: list[tuple[Sequence[Row], list[str]]] = [
-    ((), []),
-    ((off(ONE), on(ONE), off(TWO), on(TWO)), []),
-    ((off(ONE), off(TWO)), [TWO]),
-    ((off(ONE), on(ONE, "failed"), off(TWO)), [TWO]),
-    ((off(ONE), on(ONE, "unknown"), gate(TWO), off(TWO)), []),
-    ((off(ONE), gate(TWO, is_open=False), off(TWO)), [TWO]),
-    ((off(ONE), gate(ONE), off(ONE)), []),
-    ((off(ONE), gate(ONE), off(TWO)), [TWO]),
-    ((off(ONE), Row("outcome", ONE, {"offline": True, "state": "failed"}), off(TWO)), [TWO]),
-    ((off(ONE), off(TWO), off(THREE)), [TWO, THREE]),
-    ((off(ONE), Row("outcome", ONE, {"offline": True, "state": "done"}), off(TWO)), [TWO]),
-    ((off(ONE), Row("intent", ONE, {"online": True, "state": "done"}), off(TWO)), [TWO]),
-    ((off(ONE), Row("end", ONE, {"open": True}), off(TWO)), [TWO]),
-    ((off(ONE), Row("gate", body={"open": True}), off(TWO)), []),
-]
-
-
-@pytest.mark.parametrize(("rows", "expected"), REPLAYS)
-def test_replay(rows: Sequence[Row], expected: list[str]) -> None:
-    """A cell counts as away from its intent until ASM was seen to have its disks; two at once are reported."""
-    assert [overlap.target for overlap in overlaps(rows)] == expected
-
-
-def test_finished_cells() -> None:
-    """A cell is finished when each of its steps was done or not needed; mending steps do not count."""
-    stages = [
-        {"gate": "each", "steps": [{"target": ONE}, {"target": TWO}]},
-        {"gate": "each", "steps": [{"target": ONE}, {"target": TWO}]},
-        {"gate": "mend", "steps": [{"target": ONE}]},
-    ]
-    done = {"state": "done"}
-    rows = [Row("plan", body={"plan": {"stages": stages}}), Row("outcome", ONE, done), Row("outcome", TWO, done)]
-    rows += [Row("outcome", ONE, {"state": "not needed"}), Row("outcome", TWO, {"state": "failed"})]
-    rows.append(Row("outcome", TWO, {"state": "done", "mending": True}))
-    assert finished_cells(rows) == {ONE}
-
+# -- what a gate says ------------------------------------------------------------------------------------------------
 
 REASONS = [
     ({"asm_mode": "OFFLINE"}, "asmModeStatus is OFFLINE, not ONLINE"),
@@ -439,13 +376,6 @@ def test_one_cell_that_stays_offline_holds_up_nobody() -> None:
 def test_waves_are_all_there_is_where_nodes_do_nothing() -> None:
     """A rolled plan of cells alone has no part before or after its waves."""
     assert [lap.wave for lap in laps(roll(flush(), Asked(size=1), rack_cells=CELLS))] == [1, 2, 3]
-
-
-def test_an_overlap_tells_whose_turn_it_was() -> None:
-    """What overlapped is told with the cells that were away and the wave, 0 where the journal has none."""
-    assert overlaps((off(ONE), off(TWO))) == (Overlap(target=TWO, away=(ONE,), wave=1),)
-    bare = Row("intent", TWO, {"offline": True, "wave": None})
-    assert overlaps((off(ONE), bare)) == (Overlap(target=TWO, away=(ONE,), wave=0),)
 
 
 def test_a_pool_disk_closes_a_gate_only_where_it_can_not_be_spared() -> None:

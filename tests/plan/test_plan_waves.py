@@ -12,6 +12,8 @@ from exacell.change.waves import rolled
 from exacell.errors import RefusedError
 from exacell.plan.flashcache import flush_plan
 from exacell.plan.model import Plan
+from exacell.plan.planned import Planned
+from exacell.session.request import Request
 
 ONE, TWO, THREE = CELLS
 
@@ -20,8 +22,8 @@ def waves(plan: Plan, *flushed: str, canary: str = "", **changes: Any) -> tuple[
     """Return the waves of a plan for a rack on which the flush of these cells is in force."""
     facts = rack(**changes) | {name: cell(name, flash_cache=cache(name, status="normal - flushed")) for name in flushed}
     place = SimpleNamespace(cells=CELLS, asm={}, production=False)
-    ctx: Any = SimpleNamespace(need_rack=lambda: place, origin="", last_facts=facts)
-    found = rolled(ctx, plan, {"canary": canary} if canary else {"rolling": True}).rolling
+    ctx: Any = SimpleNamespace(need_rack=lambda: place, request=Request())
+    found = rolled(ctx, Planned(plan, facts), {"canary": canary} if canary else {"rolling": True}).rolling
     assert found is not None
     return found.waves
 

@@ -8,8 +8,8 @@ import pytest
 
 from exacell.cli import main
 from exacell.journal.actor import actor
-from exacell.journal.reading import Entry
 from exacell.journal.record import Journal
+from exacell.journal.rows import Entry
 
 
 @pytest.mark.parametrize(

@@ -18,12 +18,13 @@ from exacell.opening import open_context
 from exacell.output.terminal import TerminalConsole
 from exacell.repl.reading import Reading
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from tests.support.transports import Open
 
 PROMPT = "exacell> "
 Start = Callable[..., pexpect.spawn]
 
 
-class Held:
+class Held(Open):
     """Cells of which the second one is dead and the third one answers when it is let."""
 
     def __init__(self) -> None:
@@ -56,9 +57,6 @@ class Held:
             text = f"\t name:   \t {request.target}\n\t status: \t online\n"
         return Reply(target=request.target, state=State.OK, stdout=text, exit_status=0)
 
-    def close(self) -> None:
-        """Nothing is open."""
-
 
 @pytest.fixture
 def held(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Held]:
@@ -66,7 +64,7 @@ def held(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Held]:
     monkeypatch.setenv("EXACELL_HOME", str(home))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     transport = Held()
-    ctx._opened = Opened(transport)  # type: ignore[arg-type]
+    ctx.services._opened = Opened(transport)  # type: ignore[arg-type]
     return ctx, transport
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from exacell.transport.base import Reply, Request, State
-from exacell.transport.paired import Act, Exchange
+from exacell.transport.exchange import Act, Exchange
 
 
 def carried_out(request: Request, read: Callable[[str], str], send: Callable[[], Reply]) -> Reply:

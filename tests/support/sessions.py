@@ -13,10 +13,12 @@ from exacell.context import Context, Options
 from exacell.language.line import Line, parse_line
 from exacell.output.result import Result
 from exacell.paths import Home
+from exacell.session.execute import execute
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from tests.support.transports import Open
 
 
-class TableTransport:
+class TableTransport(Open):
     """Answers every request by the first of its rules whose text is in the command."""
 
     def __init__(self) -> None:
@@ -44,9 +46,6 @@ class TableTransport:
             if text in request.command.lower():
                 return Reply(target=request.target, state=State.OK, stdout=answer(request.target), exit_status=0)
         return Reply(target=request.target, state=State.OK, stdout="\n", exit_status=0)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
 
 class Asked(SilentConsole):
@@ -104,13 +103,13 @@ class Session:
             transport=self.answers,
         )
         if options is not None and options.rack:
-            self.ctx.choose_rack()
+            self.ctx.session.choose_rack()
         else:
-            self.ctx.rack = RackConfig(name="r", cells=("c1", "c2"), **{"lock": folder / "r.lock", **rack})
+            self.ctx.session.rack = RackConfig(name="r", cells=("c1", "c2"), **{"lock": folder / "r.lock", **rack})
 
     def say(self, text: str) -> Result:
         """Carry a statement out."""
-        return self.ctx.execute(parsed(text))
+        return execute(self.ctx, parsed(text))
 
     @property
     def written(self) -> list[str]:

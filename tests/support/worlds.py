@@ -21,6 +21,7 @@ from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.rack_world import RackWorld
 from exacell.paths import Home
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from tests.support.transports import Open
 
 MORNING = 1_700_000_000.0
 
@@ -43,7 +44,7 @@ def new_world(wall: Wall, **options: object) -> RackWorld:
 
 
 @dataclass
-class WorldTransport:
+class WorldTransport(Open):
     """Runs requests on a rack's hosts, one after the other. Programs that wait turn the clock, when there is one to turn."""
 
     world: RackWorld
@@ -64,9 +65,6 @@ class WorldTransport:
             if on_reply is not None:
                 on_reply(reply)
         return FleetResult(targets=tuple(replies), replies=replies)
-
-    def close(self) -> None:
-        """End nothing: there are no connections."""
 
     def _reply(self, request: Request) -> Reply:
         words = shlex.split(request.command)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,18 +13,16 @@ import pytest
 
 from exacell.config import RackConfig
 from exacell.errors import TransportError
-from exacell.transport import early as early_module
-from exacell.transport import reader as reader_module
-from exacell.transport import wire
 from exacell.transport.base import Reply, Request, Role, State
-from exacell.transport.child import Child
-from exacell.transport.early import EarlyConnections
 from exacell.transport.fanout import FanOut, Flight
-from exacell.transport.link import Link
 from exacell.transport.local import LocalRunner
-from exacell.transport.opening import Opener
-from exacell.transport.reader import Reader
-from exacell.transport.tunnel import Tunnel
+from exacell.transport.local_process import LocalProcess
+from exacell.transport.ssh import reader as reader_module
+from exacell.transport.ssh import wire
+from exacell.transport.ssh.connection import Connection
+from exacell.transport.ssh.opener import Opener
+from exacell.transport.ssh.reader import Reader
+from exacell.transport.ssh.tunnel import Tunnel
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
 from tests.support.requests import read
@@ -48,14 +45,14 @@ def reader() -> Iterator[Reader]:
 
 
 @pytest.fixture
-def two(faulty: FaultyServer, reader: Reader) -> Iterator[tuple[Link, Link]]:
+def two(faulty: FaultyServer, reader: Reader) -> Iterator[tuple[Connection, Connection]]:
     """Two connections that one reader reads."""
     opener = Opener(ssh_config=faulty.ssh_config(), reader=reader, default_timeout=5.0)
-    links = tuple(opener.open(target, "u", lambda late, seconds, abort: None) for target in "ab")
+    connections = tuple(opener.open(target, "u", lambda late, seconds, abort: None) for target in "ab")
     done(reader)
-    yield links[0], links[1]
-    for link in links:
-        link.close()
+    yield connections[0], connections[1]
+    for connection in connections:
+        connection.close()
 
 
 def done(reader: Reader, work: Callable[[], object] = lambda: None, of: wire.Wire | None = None) -> None:
@@ -66,9 +63,9 @@ def done(reader: Reader, work: Callable[[], object] = lambda: None, of: wire.Wir
     assert behind.wait(120)
 
 
-def wire_of(link: Link) -> wire.Wire:
-    assert link.wire is not None
-    return link.wire
+def wire_of(connection: Connection) -> wire.Wire:
+    assert connection.wire is not None
+    return connection.wire
 
 
 def mistake(*_: object) -> bool:
@@ -78,7 +75,7 @@ def mistake(*_: object) -> bool:
 @pytest.mark.parametrize("where", ["readable", "flush", "check_life"])
 def test_a_mistake_in_one_connection(
     where: str,
-    two: tuple[Link, Link],
+    two: tuple[Connection, Connection],
     reader: Reader,
     told: list[BaseException | None],
     monkeypatch: pytest.MonkeyPatch,
@@ -100,7 +97,7 @@ def test_a_mistake_in_one_connection(
 
 
 def test_a_mistake_in_taking_a_connection_over(
-    two: tuple[Link, Link],
+    two: tuple[Connection, Connection],
     faulty: FaultyServer,
     reader: Reader,
     told: list[BaseException | None],
@@ -109,7 +106,7 @@ def test_a_mistake_in_taking_a_connection_over(
     """It should end a connection that the reader cannot take over, and no other."""
     monkeypatch.setattr(wire.Wire, "take", mistake)
     opener = Opener(ssh_config=faulty.ssh_config(), reader=reader, default_timeout=5.0)
-    # Whoever waits for the login learns of its end, or has the link already.
+    # Whoever waits for the login learns of its end, or has the connection already.
     with contextlib.suppress(TransportError):
         opener.open("c", "u", lambda late, seconds, abort: None)
     assert until(lambda: bool(told))
@@ -119,7 +116,7 @@ def test_a_mistake_in_taking_a_connection_over(
 
 @pytest.mark.parametrize("timed", [False, True])
 def test_a_mistake_in_a_call(
-    timed: bool, two: tuple[Link, Link], reader: Reader, told: list[BaseException | None]
+    timed: bool, two: tuple[Connection, Connection], reader: Reader, told: list[BaseException | None]
 ) -> None:
     """It should end the connection for which something was to be done that went wrong, and none for nobody's."""
     broken, other = map(wire_of, two)
@@ -135,7 +132,7 @@ def test_a_mistake_in_a_call(
 
 
 def test_every_stream_hears_of_the_end(
-    two: tuple[Link, Link], reader: Reader, told: list[BaseException | None]
+    two: tuple[Connection, Connection], reader: Reader, told: list[BaseException | None]
 ) -> None:
     """It should tell all who wait on a connection of its end, although the first one fails in hearing it."""
 
@@ -155,7 +152,10 @@ def test_every_stream_hears_of_the_end(
 
 
 def test_ending_all_in_spite_of_a_mistake(
-    two: tuple[Link, Link], reader: Reader, told: list[BaseException | None], monkeypatch: pytest.MonkeyPatch
+    two: tuple[Connection, Connection],
+    reader: Reader,
+    told: list[BaseException | None],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """It should close every other socket when it stops, and be usable again, although one connection's end went wrong."""
     first, second = map(wire_of, two)
@@ -177,7 +177,9 @@ def test_a_message_that_cannot_be_read(
     assert replies["b"].stdout == "y\n" and told == []
 
 
-def test_a_tunnel_that_fails_ends_alone(two: tuple[Link, Link], faulty: FaultyServer, reader: Reader) -> None:
+def test_a_tunnel_that_fails_ends_alone(
+    two: tuple[Connection, Connection], faulty: FaultyServer, reader: Reader
+) -> None:
     """It should end a connection through a gateway whose handling goes wrong, not the gateway's own."""
     gateway = wire_of(two[0])
     tunnel = Tunnel(gateway, "127.0.0.1", faulty.port)
@@ -212,7 +214,7 @@ def test_ctrl_c_while_the_reader_is_called(reader: Reader, monkeypatch: pytest.M
     done(reader)
 
 
-def test_closing_does_not_hold_the_reader_up(two: tuple[Link, Link], reader: Reader) -> None:
+def test_closing_does_not_hold_the_reader_up(two: tuple[Connection, Connection], reader: Reader) -> None:
     """It should go on reading while what carried a connection takes its time to end, and close twice as once."""
     release, ended = threading.Event(), threading.Event()
 
@@ -231,7 +233,7 @@ def test_closing_does_not_hold_the_reader_up(two: tuple[Link, Link], reader: Rea
 def test_a_process_that_has_ended_is_not_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     """It should signal no process number that may be somebody else's by now, however late it is told to kill."""
     killed: list[int] = []
-    child = Child(["/bin/sh", "-c", "exit 3"])
+    child = LocalProcess(["/bin/sh", "-c", "exit 3"])
     assert child.run().status == 3
     monkeypatch.setattr(os, "killpg", lambda pid, number: killed.append(pid))
     child.kill()
@@ -240,7 +242,7 @@ def test_a_process_that_has_ended_is_not_killed(monkeypatch: pytest.MonkeyPatch)
 
 def test_killed_in_the_moment_of_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """It should still have the number of a process that is killed when it has just ended."""
-    child = Child(["/bin/sh", "-c", "exit 3"])
+    child = LocalProcess(["/bin/sh", "-c", "exit 3"])
     numbers_kept: list[bool] = []
     waitid, killpg = os.waitid, os.killpg
 
@@ -262,7 +264,7 @@ def test_killed_in_the_moment_of_its_end(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_listener_that_fails_ends_its_process() -> None:
     """It should end a program whose output cannot be taken, and raise why."""
     with pytest.raises(ZeroDivisionError):
-        Child(["/bin/sh", "-c", "echo x; sleep 60"], on_output=mistake).run()
+        LocalProcess(["/bin/sh", "-c", "echo x; sleep 60"], on_output=mistake).run()
 
 
 def test_a_command_of_this_host_that_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,25 +299,3 @@ class _Own:
         from exacell.transport.local import _own_user
 
         self.user = _own_user()
-
-
-def test_early_connections_after_their_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It should keep no connection whose name was found only after all of them were closed."""
-    asked, found, made = threading.Event(), threading.Event(), list[socket.socket]()
-    begun = early_module._begun
-
-    def late(place: tuple[str, int]) -> socket.socket:
-        asked.set()
-        found.wait(120)
-        made.append(begun(place))
-        return made[-1]
-
-    monkeypatch.setattr(early_module, "_begun", late)
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        early = EarlyConnections()
-        early.begin([server.getsockname()])
-        assert asked.wait(120)
-        early.close()
-        found.set()
-        assert until(lambda: bool(made) and made[0].fileno() < 0)
-    assert early._begun == {}

@@ -12,10 +12,9 @@ import asyncssh
 import paramiko
 import pytest
 
-from exacell.transport import opening
 from exacell.transport.base import State
-from exacell.transport.ssh import SshTransport
-from exacell.transport.wire import Wire
+from exacell.transport.ssh import SshTransport, opener
+from exacell.transport.ssh.wire import Wire
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
 from tests.support.requests import CELLS, read
@@ -32,10 +31,14 @@ def through(config: Path, *lines: str) -> Path:
 
 
 def wires(transport: SshTransport) -> list[paramiko.Transport]:
-    links = [slot.link for slot in transport._slots.values() if slot.link is not None]
-    assert transport._opener is not None
-    links += [link for _, shared in transport._opener._gateways.values() for link in shared]
-    return [link._transport for link in links]
+    connections = [
+        slot.connection for slot in transport._sending().connections._slots.values() if slot.connection is not None
+    ]
+    assert transport._sending().connections._opener is not None
+    connections += [
+        connection for _, shared in transport._sending().connections._opener._gateways.values() for connection in shared
+    ]
+    return [connection._transport for connection in connections]
 
 
 def descriptors() -> int:
@@ -129,8 +132,8 @@ def test_a_frozen_gateway_is_given_up(faulty: FaultyServer, transport_to: MakeTr
     assert transport.run([read("cel1", "echo x")]).ok
     (gateway,) = [wire for wire in wires(transport) if wire.get_username() == "jumper"]
     transport.rack = type(transport.rack)(**{**vars(transport.rack), "connect_timeout": 0.2})
-    assert transport._opener is not None
-    transport._opener._timeout = 0.2
+    assert transport._sending().connections._opener is not None
+    transport._sending().connections._opener._timeout = 0.2
     with faulty.frozen():
         reply = transport.run([read("cel2", "echo x")]).replies["cel2"]
         assert reply.state is State.UNREACHABLE and "no answer from 127.0.0.1" in reply.problem, reply.problem
@@ -168,7 +171,7 @@ def test_a_gateway_with_a_thread_of_its_own(
     faulty: FaultyServer, transport_to: MakeTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where paramiko has other private names, gateways work with threads and plain channels."""
-    monkeypatch.setattr(opening, "supported", lambda: False)
+    monkeypatch.setattr(opener, "supported", lambda: False)
     config = faulty.ssh_config("Host cel*", "ProxyJump jumper@gate")
     transport = transport_to(config, "u")
     result = transport.run([read(f"cel{n}", f"echo {n}") for n in range(3)])

@@ -10,12 +10,13 @@ import pytest
 from exacell.fleet import Fleet
 from exacell.hanging import PATIENCE
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from tests.support.transports import Open
 
 CELLS = ("c1", "c2")
 XML = '<?xml version="1.0" encoding="utf-8" ?>\n<cli-output>\n<context cell="c"/>\n</cli-output>\n'
 
 
-class Cells:
+class Cells(Open):
     """Cells of which some hang, or can't be reached; keeps what each was asked, and for how long."""
 
     def __init__(self, *hang: str) -> None:
@@ -55,9 +56,6 @@ class Cells:
         else:
             text = XML if "xml" in request.command else f"\t {request.target}\t online\n"
         return Reply(target=request.target, state=State.OK, stdout=text, exit_status=0)
-
-    def close(self) -> None:
-        """Nothing is open."""
 
     def taken(self) -> list[tuple[str, str, float | None]]:
         """Return what was asked since this was asked last, by cell."""

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from exacell.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import State
-from exacell.transport.hostkeys import (
+from exacell.transport.ssh import SshTransport
+from exacell.transport.ssh.hostkeys import (
     HostKey,
     KnownHosts,
     KnownHostsCache,
@@ -23,7 +24,6 @@ from exacell.transport.hostkeys import (
     is_revoked_by,
     lookup_names,
 )
-from exacell.transport.ssh import SshTransport
 from tests.support.requests import CELLS, read
 from tests.support.sshd import Sshd
 

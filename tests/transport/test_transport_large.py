@@ -11,11 +11,11 @@ from pathlib import Path
 import asyncssh
 import pytest
 
-from exacell.transport import channel
-from exacell.transport import session as session_module
+from exacell.transport import capture as capture_module
 from exacell.transport.base import Feed, Reply, Request, Role, State
-from exacell.transport.channel import SPILL, Capture, End, Store
+from exacell.transport.capture import SPILL, Capture, End, Store
 from exacell.transport.ssh import SshTransport
+from exacell.transport.ssh import kept_cellcli as session_module
 from tests.support.faulty import FaultyServer
 from tests.support.requests import CELLS, read
 from tests.support.sshd import Sshd
@@ -115,7 +115,7 @@ def test_a_full_disk_ends_what_memory_may_not_hold(monkeypatch: pytest.MonkeyPat
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Full())
-    monkeypatch.setattr(channel, "MOST_IN_MEMORY", 2 * SPILL)
+    monkeypatch.setattr(capture_module, "MOST_IN_MEMORY", 2 * SPILL)
     ends: list[End] = []
     capture = Capture(limit=100 * SPILL)
     capture.on_limit = ends.append

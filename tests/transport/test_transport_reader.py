@@ -17,12 +17,12 @@ import paramiko
 import pytest
 
 from exacell.errors import TransportError
-from exacell.transport import channel, opening, packets, ssh, wire
-from exacell.transport import reader as reader_module
+from exacell.transport import capture as capture_module
 from exacell.transport.base import State
-from exacell.transport.reader import Reader
-from exacell.transport.ssh import SshTransport
-from exacell.transport.stream import Stream
+from exacell.transport.ssh import SshTransport, kept_connections, opener, packets, wire
+from exacell.transport.ssh import reader as reader_module
+from exacell.transport.ssh.reader import Reader
+from exacell.transport.ssh.stream import Stream
 from tests.support import sshd as sshd_support
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
@@ -44,8 +44,12 @@ def rekeying(tmp_path: Path) -> Iterator[Sshd]:
     server.stop()
 
 
-def links(transport: SshTransport) -> list[paramiko.Transport]:
-    return [slot.link._transport for slot in transport._slots.values() if slot.link is not None]
+def connections(transport: SshTransport) -> list[paramiko.Transport]:
+    return [
+        slot.connection._transport
+        for slot in transport._sending().connections._slots.values()
+        if slot.connection is not None
+    ]
 
 
 @pytest.mark.sshd
@@ -72,7 +76,7 @@ def test_new_keys_under_way(rekeying: Sshd, transport_to: MakeTransport) -> None
         echoed, zeros = transport.run(requests).replies.values()
         assert echoed.stdout == sent and zeros.stdout == "o" * 1_500_000, (echoed.problem, zeros.problem)
     # The identifier is the hash of the first exchange.
-    assert all(link.session_id != link.H for link in links(transport))
+    assert all(connection.session_id != connection.H for connection in connections(transport))
 
 
 @pytest.mark.sshd
@@ -80,13 +84,13 @@ def test_we_want_new_keys(sshd: Sshd, transport_to: MakeTransport) -> None:
     """It should ask for new keys itself when the connection has carried its share."""
     transport = transport_to(sshd.ssh_config(), sshd.user)
     assert transport.run([read(CELLS[0], "true")]).ok
-    (link,) = links(transport)
-    first = link.session_id
-    link.packetizer.REKEY_BYTES = 100_000
+    (connection,) = connections(transport)
+    first = connection.session_id
+    connection.packetizer.REKEY_BYTES = 100_000
     for _ in range(3):
         reply = transport.run([read(CELLS[0], "head -c 300000 /dev/zero | tr '\\0' o")]).replies[CELLS[0]]
         assert reply.stdout == "o" * 300_000, reply.problem
-    assert first != link.H
+    assert first != connection.H
 
 
 def test_cancelled_commands_leak_nothing(faulty: FaultyServer, transport_to: MakeTransport) -> None:
@@ -96,8 +100,8 @@ def test_cancelled_commands_leak_nothing(faulty: FaultyServer, transport_to: Mak
     for _ in range(20):
         assert transport.run([read("a", "hang", timeout=0.01)]).in_state(State.TIMED_OUT)
     assert until(lambda: not faulty.running)
-    (link,) = links(transport)
-    assert isinstance(link, wire.Wire) and not link._streams
+    (connection,) = connections(transport)
+    assert isinstance(connection, wire.Wire) and not connection._streams
     assert transport.run([read("a", "echo x")]).ok and len(faulty.connections) == 1
 
 
@@ -114,7 +118,7 @@ def test_what_was_told_to_be_unreachable_is_not_sent(
         opened(stream, message)
 
     monkeypatch.setattr(Stream, "_opened", late)
-    monkeypatch.setattr(ssh, "_GRACE_S", 0.3 - transport.connect_timeout)
+    monkeypatch.setattr(kept_connections, "GRACE_S", 0.3 - transport.connect_timeout)
     assert transport.run([write("a", "echo changed")]).in_state(State.UNREACHABLE)
     monkeypatch.undo()
     answered.set()
@@ -164,11 +168,11 @@ def test_without_paramikos_private_names(
     sshd: Sshd, transport_to: MakeTransport, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It should work with threads and plain channels where paramiko has other private names."""
-    monkeypatch.setattr(opening, "supported", lambda: False)
+    monkeypatch.setattr(opener, "supported", lambda: False)
     transport = transport_to(sshd.ssh_config(), sshd.user)
     result = transport.run([read(c, f"echo {c}; cat", stdin="in") for c in CELLS])
     assert [reply.stdout for reply in result.replies.values()] == [f"{c}\nin" for c in CELLS]
-    assert not any(isinstance(link, wire.Wire) for link in links(transport))
+    assert not any(isinstance(connection, wire.Wire) for connection in connections(transport))
 
 
 @pytest.mark.sshd
@@ -182,7 +186,7 @@ def test_a_cipher_that_hides_its_length(tmp_path: Path, transport_to: MakeTransp
     try:
         transport = transport_to(server.ssh_config(), server.user)
         assert transport.run([read(CELLS[0], "echo x")]).replies[CELLS[0]].stdout == "x\n"
-        assert [getattr(link, "attached", False) for link in links(transport)] == [False]
+        assert [getattr(connection, "attached", False) for connection in connections(transport)] == [False]
     finally:
         server.stop()
 
@@ -202,7 +206,7 @@ def test_ciphers_that_are_read_here(cipher: str, tmp_path: Path, transport_to: M
         transport = transport_to(server.ssh_config(), server.user)
         reply = transport.run([read(CELLS[0], "head -c 500000 /dev/zero | tr '\\0' o")]).replies[CELLS[0]]
         assert reply.stdout == "o" * 500_000
-        assert all(isinstance(link, wire.Wire) and link.attached for link in links(transport))
+        assert all(isinstance(connection, wire.Wire) and connection.attached for connection in connections(transport))
     finally:
         server.stop()
 
@@ -249,7 +253,7 @@ def test_a_connection_with_a_thread_of_its_own_is_kept_alive() -> None:
 @pytest.mark.sshd
 def test_huge_answers_wait_on_disk(sshd: Sshd, transport_to: MakeTransport, monkeypatch: pytest.MonkeyPatch) -> None:
     """It should keep an answer beyond the limit on disk and return it whole."""
-    monkeypatch.setattr(channel, "SPILL", 100_000)
+    monkeypatch.setattr(capture_module, "SPILL", 100_000)
     transport = transport_to(sshd.ssh_config(), sshd.user)
     reply = transport.run([read(CELLS[0], "seq 1 200000; seq 1 50000 >&2")]).replies[CELLS[0]]
     assert reply.stdout == "".join(f"{n}\n" for n in range(1, 200_001))
@@ -258,8 +262,8 @@ def test_huge_answers_wait_on_disk(sshd: Sshd, transport_to: MakeTransport, monk
 
 def test_store_in_memory_and_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """It should return the same text whether or not it went to disk, at any moment."""
-    monkeypatch.setattr(channel, "SPILL", 10)
-    store = channel.Store()
+    monkeypatch.setattr(capture_module, "SPILL", 10)
+    store = capture_module.Store()
     seen = ""
     assert store.text == ""
     for piece in ("abc", "wörter", "x" * 30, "", "end"):
@@ -272,7 +276,7 @@ def test_store_in_memory_and_on_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_store_hands_over_without_copies() -> None:
     """It should need no more memory than the text of a large answer and a piece that is not on disk yet."""
-    store, piece = channel.Store(), b"x" * 300_001
+    store, piece = capture_module.Store(), b"x" * 300_001
     tracemalloc.start()
     try:
         while len(store) < 10_000_000:
@@ -282,7 +286,7 @@ def test_store_hands_over_without_copies() -> None:
     finally:
         tracemalloc.stop()
     assert len(text) >= 10_000_000
-    assert peak < len(text) + 3 * channel.SPILL
+    assert peak < len(text) + 3 * capture_module.SPILL
 
 
 def test_store_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,9 +298,9 @@ def test_store_on_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
                 raise OSError(28, "No space left on device")
             return super().write(bytes(data)[:20])  # type: ignore[call-overload, no-any-return]
 
-    monkeypatch.setattr(channel, "SPILL", 10)
+    monkeypatch.setattr(capture_module, "SPILL", 10)
     monkeypatch.setattr("tempfile.TemporaryFile", lambda **_: Small(tmp_path / "spilled", "w+"))
-    store = channel.Store()
+    store = capture_module.Store()
     for piece in ("abcdefgh", "ijklmnopqrstuvwö", "xyz" * 20, "end"):
         store.add(piece.encode())
     assert store.text == "abcdefghijklmnopqrstuvwö" + "xyz" * 20 + "end"
@@ -384,15 +388,15 @@ def test_damaged_packets_end_the_connection(faulty: FaultyServer, transport_to: 
     """It should lose a connection whose packets were changed on their way, and open a new one for the next read."""
     transport = transport_to(faulty.ssh_config(), "u")
     assert transport.run([read("a", "echo x")]).ok
-    (link,) = links(transport)
-    assert isinstance(link, wire.Wire)
-    link.reader.call(lambda: link._packets._buffer.extend(b"\x00\x00\x00\x1c" + b"garbage." * 8))
+    (connection,) = connections(transport)
+    assert isinstance(connection, wire.Wire)
+    connection.reader.call(lambda: connection._packets._buffer.extend(b"\x00\x00\x00\x1c" + b"garbage." * 8))
     assert transport.run([read("a", "echo y")]).replies["a"].stdout == "y\n"
-    assert not link.is_active() and len(faulty.connections) == 2
+    assert not connection.is_active() and len(faulty.connections) == 2
 
 
-def opener(config: Path, reader: Reader) -> opening.Opener:
-    return opening.Opener(ssh_config=config, reader=reader, default_timeout=5.0)
+def opener_with(config: Path, reader: Reader) -> opener.Opener:
+    return opener.Opener(ssh_config=config, reader=reader, default_timeout=5.0)
 
 
 @pytest.fixture
@@ -413,7 +417,7 @@ def test_broken_off_while_handed_over(faulty: FaultyServer, reader: Reader, monk
         handed_over.append(watched)
         attach(self, watched)
 
-    connections = opener(faulty.ssh_config(), reader)
+    connections = opener_with(faulty.ssh_config(), reader)
     other = connections.open("b", "u", lambda late, seconds, abort: None)
     monkeypatch.setattr(Reader, "attach", broken_off)
     # Whoever waits for the login may learn of its end first.
@@ -437,7 +441,7 @@ def test_closed_while_handed_over(faulty: FaultyServer, reader: Reader, monkeypa
                 ended.close()
                 closed.append(ended)
 
-    connections = opener(faulty.ssh_config(), reader)
+    connections = opener_with(faulty.ssh_config(), reader)
     other = connections.open("b", "u", lambda late, seconds, abort: None)
     monkeypatch.setattr(wire._module, "_active_threads", Closing())
     with contextlib.suppress(TransportError):

@@ -13,10 +13,10 @@ from exacell.errors import RefusedError
 from exacell.reach import Reach
 from exacell.transport.base import Request, Role, State, Upload
 from exacell.transport.clush import ClushTransport
-from exacell.transport.dcli_program import DcliTransport
+from exacell.transport.dcli import DcliTransport
 from exacell.transport.exacli import ExacliTransport
 from exacell.transport.openssh import OpensshTransport
-from exacell.transport.shared import RackTransport
+from exacell.transport.rack_transport import RackTransport
 from exacell.transport.ssh import SshTransport
 
 

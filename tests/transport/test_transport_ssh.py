@@ -90,10 +90,14 @@ def test_reconnects_after_sshd_restart(sshd: Sshd, transport_to: MakeTransport) 
     """It should answer reads and writes after the host was restarted between two statements."""
     transport = transport_to(sshd.ssh_config(), sshd.user)
     assert transport.run([write(CELLS[0], "true")]).ok
-    (link,) = [slot.link for slot in transport._slots.values() if slot.link is not None]
+    (connection,) = [
+        slot.connection for slot in transport._sending().connections._slots.values() if slot.connection is not None
+    ]
     sshd.stop()
     try:
-        assert until(lambda: not link.alive), "a write that leaves before is one of which nobody knows what became"
+        assert until(lambda: not connection.alive), (
+            "a write that leaves before is one of which nobody knows what became"
+        )
         refused = transport.run([write(CELLS[0], "true")]).replies[CELLS[0]]
     finally:
         sshd.start()

@@ -11,9 +11,9 @@ import paramiko
 import pytest
 
 from exacell.errors import ConfigError
-from exacell.transport.patterns import expand_tokens, matches_list
-from exacell.transport.route import Hop, Route, jump_hops
-from exacell.transport.sshconfig import SshConfigFiles
+from exacell.transport.ssh.patterns import expand_tokens, matches_list
+from exacell.transport.ssh.route import Hop, Route, jump_hops
+from exacell.transport.ssh.sshconfig import SshConfigFiles
 
 
 def lookup(path: Path, target: str, user: str | None = None) -> paramiko.SSHConfigDict:
@@ -161,12 +161,12 @@ def test_known_hosts_files(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("value", "asked"), [("~/.ssh/%r_%h", 0), ("/keys/%l/id", 1), ("/keys/id", 0)])
 def test_the_own_name_is_asked_for_where_it_stands(monkeypatch: pytest.MonkeyPatch, value: str, asked: int) -> None:
     """DNS is asked for this host's full name for a text in which %l stands, never for another; tokens are expanded."""
-    from exacell.transport.connection import Connections
+    from exacell.transport.ssh.fabric_connection import FabricConnections
 
     calls: list[str] = []
     monkeypatch.setattr("socket.getfqdn", lambda *_: calls.append("asked") or "here.example.com")
     text = f"User ops\nHostName 10.0.0.7\nIdentityFile {value}\n"
-    connection = Connections().make("cel01", user=None, port=None, ssh_config=f"Host *\n{text}")
+    connection = FabricConnections().make("cel01", user=None, port=None, ssh_config=f"Host *\n{text}")
     home = os.path.expanduser("~")
     expected = value.replace("~", home).replace("%r", "ops").replace("%h", "10.0.0.7").replace("%l", "here.example.com")
     assert (connection.ssh_config["identityfile"], len(calls)) == ([expected], asked)

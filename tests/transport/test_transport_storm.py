@@ -1,4 +1,4 @@
-"""Everything at once, at moments that nobody chose: links cut, answers garbled, deadlines, Ctrl-C, transports closed."""
+"""Everything at once, at moments that nobody chose: connections cut, answers garbled, deadlines, Ctrl-C, transports closed."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from exacell.factreading import gather
 from exacell.fleet import Answer, Answers, Fleet
 from exacell.plan.facts import CELLDISK
 from exacell.transport.base import FleetResult, Reply, Request, State
+from tests.support.transports import Open
 
 DOCUMENT = (
     '<?xml version="1.0" encoding="utf-8" ?>\n<cli-output>\n<context cell="c"/>\n'
@@ -20,7 +21,7 @@ DOCUMENT = (
 READ = "list celldisk attributes name"
 
 
-class Cells:
+class Cells(Open):
     """Three cells: one answers, one is down, and one says nothing until it is let go; each on a thread of its own."""
 
     read_only = False

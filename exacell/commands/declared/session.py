@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from exacell.config import FORMATS, Settings
+from exacell.config import Settings
+from exacell.language.formats import FORMATS
 from exacell.language.registry import Command, Effect, Kind, Param
 from exacell.output.apart import FOLDING
 from exacell.reach import AUTO, TRANSPORTS

@@ -14,7 +14,7 @@ from exacell.config import RackConfig, Settings
 from exacell.errors import RefusedError
 from exacell.transport.base import FleetResult, State
 from exacell.transport.clush import ClushTransport
-from exacell.transport.dcli_program import DcliTransport
+from exacell.transport.dcli import DcliTransport
 from exacell.transport.exacli import ExacliTransport
 from exacell.transport.openssh import OpensshTransport
 from tests.support.requests import CELLS, read, write

@@ -16,7 +16,7 @@ from exacell.config import RackConfig, Settings, parse_rack
 from exacell.dcli import work
 from exacell.errors import ConfigError
 from exacell.reach import AUTO, TRANSPORTS, Reach, transport_name
-from exacell.transport.choice import make_transport
+from exacell.transport.factory import make_transport
 from exacell.transport.ssh import SshTransport
 from tests.support.patience import patiently
 

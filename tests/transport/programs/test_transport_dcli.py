@@ -11,10 +11,10 @@ import pytest
 from exacell.config import RackConfig, Settings
 from exacell.errors import ConfigError, RefusedError
 from exacell.reach import Reach
-from exacell.transport import dcli_program
+from exacell.transport import dcli
 from exacell.transport.base import State
+from exacell.transport.dcli import DcliTransport
 from exacell.transport.dcli_answers import Answer, ascii_only, closing, read_answers
-from exacell.transport.dcli_program import DcliTransport
 from tests.support.patience import patiently
 from tests.support.requests import read, write
 
@@ -143,7 +143,7 @@ def test_a_run_that_hangs_is_taken_apart(tmp_path: Path, monkeypatch: pytest.Mon
     )
 
     def taken_apart(seconds: float) -> None:
-        monkeypatch.setattr(dcli_program, "_GRACE_S", seconds)
+        monkeypatch.setattr(dcli, "_GRACE_S", seconds)
         transport = transport_to(tmp_path, NEW_HELP, body, timeout=seconds, connect_timeout=0.1)
         result = transport.run([read(c, "cellcli -e 'list cell'") for c in ("c1", "c2", "c3")])
         assert {t: r.state for t, r in result.replies.items()} == {

@@ -16,6 +16,7 @@ from exacell.journal.record import Journal
 from exacell.language.line import parse_line
 from exacell.paths import Home
 from exacell.reach import TRANSPORTS
+from exacell.session.execute import execute
 
 CELL = "exa1cel03"
 WORDS = ("statement", "state", "reason", "caching", "cache", "exitCode")
@@ -59,7 +60,7 @@ class Operator:
         line = parse_line(text)
         assert line is not None
         try:
-            result = self.ctx.execute(line)
+            result = execute(self.ctx, line)
         except ExacellError as error:
             return int(error.exit_code), error.message
         return int(result.exit_code), "; ".join(result.problems)
@@ -86,7 +87,7 @@ def _story(operator: Operator) -> Story:
         said = {text: operator.do(text) for text in REFUSED}
         said |= {f"{place}: {text}": operator.do(text) for place, text in enumerate(GOES)}
     finally:
-        operator.ctx.close()
+        operator.ctx.services.close()
     rows = [(e.kind, e.target, *(e.body.get(word) for word in WORDS)) for e in operator.ctx.journal.entries()]
     assert operator.ctx.journal.verify() == ""
     return said, rows

@@ -1,0 +1,109 @@
+"""Start the guardian of a change, the process that takes it back when nobody confirms it in time, and tell it its errand."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from exacell.paths import ensure_dir
+from exacell.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.context import Context
+    from exacell.journal.record import Journal
+
+BEGIN = 30.0
+"""Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Errand:
+    """What a guardian is told.
+
+    Attributes:
+        options: of exacell.session.options.Options, those that say how to reach the rack; paths absolute.
+        settings: of exacell.config.Settings, as they were in the shell.
+    """
+
+    rack: str
+    change: int
+    options: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Return the errand as one word of a command line."""
+        return json.dumps(asdict(self), separators=(",", ":"))
+
+
+def errand_of(ctx: Context, change: int) -> Errand:
+    """Return what a guardian of ``change`` must know to reach the session's rack as the session does."""
+    rack, options = ctx.need_rack(), ctx.options
+    named = {"rack": rack.name} if rack.name in ctx.config.racks else {"rack": options.rack, "cells": options.cells}
+    paths = {
+        name: os.path.abspath(os.path.expanduser(path))
+        for name, path in (("group_file", options.group_file), ("ssh_config", options.ssh_config))
+        if path and (name == "ssh_config" or rack.name not in ctx.config.racks)
+    }
+    reach = {key: value for key, value in {**named, **paths, "login": options.login}.items() if value}
+    return Errand(rack=rack.name, change=change, options=reach, settings=asdict(ctx.settings))
+
+
+def log_of(state_dir: Path, rack: str, change: int) -> Path:
+    """Return where the guardian of a change tells what it does."""
+    return state_dir / "guardians" / f"{rack}-{change}.log"
+
+
+def spawn(ctx: Context, change: int) -> int:
+    """Start the guardian of a change and return its process id as soon as the journal says that it waits.
+
+    Raises:
+        OSError: it can't be started, ends at once or does not begin; nothing of it is left.
+    """
+    log = log_of(ctx.home.state_dir, ctx.need_rack().name, change)
+    ensure_dir(log.parent)
+    package_parent = str(Path(__file__).resolve().parents[2])
+    path = os.pathsep.join(entry for entry in (package_parent, ctx.env.get("PYTHONPATH", "")) if entry)
+    with open(log, "ab") as stream:
+        # -P: a json.py in the directory it starts in is none of ours.
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "exacell.change.guardian", errand_of(ctx, change).to_json()],
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            close_fds=True,
+            start_new_session=True,
+            cwd="/",
+            env={**ctx.env, "PYTHONPATH": path},
+        )
+    _await(ctx.journal, change, process, log)
+    # It is the init process's to wait for once we are gone; until then nobody waits, and its end is read in /proc.
+    process.returncode = 0
+    return process.pid
+
+
+def _await(journal: Journal, change: int, process: subprocess.Popen[bytes], log: Path) -> None:
+    """Return when the journal holds the guardian's row.
+
+    Raises:
+        ChildProcessError: it ended without, or did not begin in time; it does not run any more then.
+    """
+    deadline = time.monotonic() + BEGIN
+    while True:
+        # Asked before the journal is read: while we are held, a guardian may begin, take the change back and end.
+        over = process.poll() is not None or time.monotonic() > deadline
+        if any(e.kind == "guardian" and e.who.pid == str(process.pid) for e in journal.entries(change=change)):
+            return
+        if over:
+            # One that begins late would take back what is said to stay.
+            process.kill()
+            process.wait()
+            raise ChildProcessError(errno.ECHILD, f"it did not begin to wait; its log is {log}")
+        time.sleep(0.02)

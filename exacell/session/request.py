@@ -1,0 +1,41 @@
+"""What surrounds one statement: for whom it is carried out, what limits it, what it is to lead to."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.change.confirming import WaitingRun
+    from exacell.language.line import Line
+    from exacell.plan.saved import Expected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One statement on its way down; a statement that it runs gets what surrounds it, with what is changed for it.
+
+    Attributes:
+        line: the statement with its flags; None before there is one.
+        origin: for the journal: the recipe whose line it is, or the change that it belongs to (``undo 3``, ``resume 3``);
+            empty when somebody gave it himself.
+        finishing: the change that it goes on with (resume, retry failed); 0 for none.
+        read_timeout: seconds that each cell has for what it reads (--timeout); None for the setting's.
+        risk_ceiling: the highest risk that the recipe around it declares; empty for none.
+        expected: while a kept plan is applied, what it was made from and whether that has moved.
+        waiting_run: the changes of the recipe's run around it that is to be confirmed as a whole.
+    """
+
+    line: Line | None = None
+    origin: str = ""
+    finishing: int = 0
+    read_timeout: float | None = None
+    risk_ceiling: str = ""
+    expected: Expected | None = None
+    waiting_run: WaitingRun | None = None
+
+    @property
+    def replaying(self) -> bool:
+        """Whether the statement comes from an earlier change (``undo 3``, ``resume 3``), so that nobody typed its names now."""
+        return " " in self.origin

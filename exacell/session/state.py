@@ -1,0 +1,200 @@
+"""The state of a session: which rack it is on, which of its cells are meant, its settings and its mode."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exacell.config import Config, RackConfig, Settings, load, named_cells, trusted_group, which_rack
+from exacell.core.trust import refuse_untrusted
+from exacell.errors import CellSetError, RefusedError
+from exacell.interruption import Interruption
+from exacell.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from exacell.cellset import CellSet
+    from exacell.paths import Home
+    from exacell.session.options import Options
+
+
+class Session:
+    """One rack at a time, and everything that statements share. Nothing of it is open.
+
+    Args:
+        changed: tells how the newest change of a rack ended, for ``@ok`` and ``@failed``: each with its names.
+    """
+
+    def __init__(
+        self,
+        *,
+        home: Home,
+        config: Config,
+        options: Options,
+        env: Mapping[str, str] | None = None,
+        changed: Callable[[str], Mapping[str, Iterable[str]]],
+    ) -> None:
+        self.home = home
+        self.config = config
+        self.options = options
+        self.env: Mapping[str, str] = os.environ if env is None else env
+        self.settings: Settings = config.settings
+        if options.format:
+            self.settings = self.settings.with_value("format", options.format)
+        self.rack: RackConfig | None = None
+        self.read_only = options.monitor
+        self.chose_read_only = False
+        """Whether ``set mode ro`` was given on this rack: then other hosts get nothing from here either."""
+        self.interrupted = Interruption()
+        self.told_to_end = False
+        """Whether a signal to end came: the surface ends behind the statement."""
+        self.changes: list[int] = []
+        """Numbers of the changes made by this session, oldest first."""
+        self._changed = changed
+        self._leads = ""
+        """What the ssh_config of an emulated rack said when it was connected."""
+        self._selection: Selection | None = None
+
+    # -- the rack ------------------------------------------------------------------------------------------------
+
+    def connect(self, name: str) -> RackConfig:
+        """Make ``name`` the current rack and return it.
+
+        Raises:
+            ConfigError: there is no such rack, or a cell named by -c is not in it.
+        """
+        self.config = replace(load(self.home, self.env), settings=self.config.settings)
+        return self._take(
+            which_rack(self.config, rack=name, env=self.env, ssh_config=self._ssh_config(), login=self._login())
+        )
+
+    def choose_rack(self) -> RackConfig:
+        """Find the rack that options, environment and configuration mean, and return it.
+
+        Raises:
+            ConfigError: what was asked for does not exist.
+        """
+        group = Path(self.options.group_file).expanduser() if self.options.group_file else None
+        cells = self.options.cells or None
+        rack = which_rack(
+            self.config,
+            rack=self.options.rack or None,
+            cells=cells,
+            group_file=group,
+            env=self.env,
+            login=self._login(),
+            ssh_config=self._ssh_config(),
+        )
+        self._take(rack)
+        if cells or group:
+            self._selection = Selection(rack, named_cells(cells, group), changed=self._ended)
+        return rack
+
+    def _login(self) -> str | None:
+        return self.options.login or None
+
+    def _ssh_config(self) -> Path | None:
+        return Path(self.options.ssh_config).expanduser() if self.options.ssh_config else None
+
+    def _take(self, rack: RackConfig) -> RackConfig:
+        if rack.ssh_config is not None:
+            # It names programs that are run to reach cells.
+            refuse_untrusted(rack.ssh_config, trusted_group(self.home))
+        self.rack = rack
+        self._leads = _text_of(rack.ssh_config) if rack.emulated else ""
+        self._selection = None
+        self.read_only = self.options.monitor or rack.production
+        self.chose_read_only = False
+        return rack
+
+    def leave(self) -> None:
+        """Be on no rack."""
+        self.rack, self._selection = None, None
+
+    def need_rack(self) -> RackConfig:
+        """Return the current rack, choosing it on first need.
+
+        Raises:
+            ConfigError: none is chosen; names the ways to choose one.
+        """
+        return self.rack if self.rack is not None else self.choose_rack()
+
+    def not_running(self, problems: Sequence[str]) -> str:
+        """Return the way out when an emulated rack refuses connections because it does not run, or runs elsewhere by now."""
+        rack = self.rack
+        if rack is None or not rack.emulated or not problems:
+            return ""
+        leads = _text_of(rack.ssh_config)
+        if leads and leads != self._leads:
+            return f"{rack.name} was made anew since this session connected to it, at other ports: connect {rack.name}"
+        if not any("refused the connection" in problem for problem in problems):
+            return ""
+        return f"{rack.name} is an emulated rack and does not run: exacell emulator start {rack.name}"
+
+    def set_mode(self, *, read_only: bool, ask: Callable[[str], str | None]) -> None:
+        """Switch between read-only and read-write.
+
+        Args:
+            ask: puts a question to the user; None when nobody is there.
+
+        Raises:
+            RefusedError: -m was given, or a production rack's name was not typed.
+        """
+        if not read_only:
+            if self.options.monitor:
+                raise RefusedError("-m was given: this session stays read-only")
+            rack = self.need_rack()
+            if rack.production and self.read_only:
+                answer = ask(f"{rack.name} is a production rack: type its name for read-write: ")
+                if answer is None or answer.strip() != rack.name:
+                    raise RefusedError(f"{rack.name} stays read-only: its name was not typed")
+        self.read_only = self.chose_read_only = read_only
+
+    # -- cells ---------------------------------------------------------------------------------------------------
+
+    @property
+    def selection(self) -> Selection:
+        """The selected cells of the current rack."""
+        if self._selection is None:
+            self._selection = Selection(self.need_rack(), changed=self._ended)
+        return self._selection
+
+    def _ended(self) -> Mapping[str, Iterable[str]]:
+        return self._changed(self.need_rack().name)
+
+    def selected(self) -> CellSet:
+        """Return the cells that statements go to now."""
+        return self.selection.now
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the selected cells in natural order.
+
+        Raises:
+            CellSetError: no cell is selected.
+        """
+        cells = tuple(self.selected())
+        if not cells:
+            raise CellSetError("no cell is selected", hint="use @all")
+        return cells
+
+    def beside(self, *, same_interruption: bool) -> Session:
+        """Return the session as it is now, for one statement: with a selection of its own and, unless it is to end with
+        this one, an interruption of its own, so that neither disturbs the other."""
+        other = copy.copy(self)
+        other._selection = copy.copy(self.selection)
+        if not same_interruption:
+            other.interrupted = Interruption()
+        return other
+
+
+def _text_of(file: Path | None) -> str:
+    """Return what a file says; empty where there is none, or it can't be read."""
+    try:
+        return "" if file is None else file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,316 @@
+"""The site's own dcli program as transport, where only that is approved.
+
+Reads that are the same for many cells go out in one run of dcli; changes are one run a cell, so that each cell's answer
+is known by itself. dcli prints only when its last host is done: when a run of several reads has to be broken off, each
+of its cells is asked again alone, so that one silent cell takes no other's answer away.
+
+Source: reference dcli.md. Wanted is a dcli from 1.4 on.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import secrets
+import shlex
+import subprocess
+import threading
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import field, replace
+from functools import lru_cache
+
+from exacell.config import RackConfig, Settings
+from exacell.errors import ConfigError, RefusedError, TransportError
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
+from exacell.transport.checks import required_program
+from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
+from exacell.transport.local_process import Ended, LocalProcess
+from exacell.transport.login import login_of
+from exacell.transport.rack_transport import RackTransport, read_only_cellcli
+from exacell.transport.replies import REFUSED, more_time, no_end, not_logged_in
+from exacell.values import dataclass
+
+USAGE_STATUS = 2
+TIMEOUT_STATUS = 124
+_HELP_S = 20.0
+_GRACE_S = 2.0
+_ALL_LINES = 1_000_000_000
+_STRANGER = "Host key verification failed"
+_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:@+-]*")
+
+
+@dataclass
+class _Batch:
+    """One run of dcli."""
+
+    requests: list[Request]
+    user: str
+    command: str
+    seconds: float
+    reads: bool
+    rewritten: bool = False
+    word: str = field(default_factory=lambda: f"exacell-{secrets.token_hex(8)}")
+
+    @property
+    def targets(self) -> list[str]:
+        return [request.target for request in self.requests]
+
+    @property
+    def limited(self) -> bool:
+        """Whether timeout(1) ends it on the cell."""
+        return self.reads and self.command.startswith("cellcli ")
+
+
+class DcliTransport(RackTransport):
+    """Reaches cells through a dcli program; see :class:`exacell.transport.base.Transport`.
+
+    Attributes:
+        capabilities: with or without leading blanks, as the program's own help says.
+        settings: timeouts and fan-out where the rack sets none.
+
+    Raises:
+        ConfigError: there is no such program, or it is none that works as dcli from 1.4 on does.
+    """
+
+    def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
+        found = required_program("dcli", rack.reach.dcli, example="/usr/local/bin/dcli")
+        super().__init__(rack, settings, read_only=read_only)
+        self._program = found
+        self._help = _help(found, os.stat(found).st_mtime_ns)
+        self.capabilities = DCLI if "--preserve-spaces" in self._help else DCLI_STRIPPING
+        self._children: set[LocalProcess] = set()
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send all requests and return one reply for each target; see Transport."""
+        self._check(requests)
+        batches = self._batches(requests)
+        for batch in batches:
+            stand_in = self.rack.write_user if any(map(self.falls_back, batch.requests)) else ""
+            _refuse_shell_words(*batch.targets, batch.user, stand_in)
+        waiting = deque(batches)
+        ended: queue.SimpleQueue[list[Reply] | list[_Batch] | BaseException] = queue.SimpleQueue()
+        limit = self.limit
+        replies: dict[str, Reply] = {}
+        under_way = 0
+        try:
+            while len(replies) < len(requests):
+                while waiting and under_way < limit:
+                    batch = waiting.popleft()
+                    if cancel is not None and cancel.is_set():
+                        for target in batch.targets:
+                            problem = "not started: interrupted before its turn"
+                            replies[target] = Reply(target=target, state=State.NOT_ATTEMPTED, problem=problem)
+                            if on_reply is not None:
+                                on_reply(replies[target])
+                        continue
+                    under_way += 1
+                    threading.Thread(target=self._work, args=(batch, ended), name="exacell dcli", daemon=True).start()
+                if not under_way:
+                    break
+                result = ended.get()
+                under_way -= 1
+                if isinstance(result, BaseException):
+                    raise result
+                for item in result:
+                    if isinstance(item, _Batch):
+                        waiting.append(item)
+                        continue
+                    replies[item.target] = item
+                    if on_reply is not None:
+                        on_reply(item)
+        except BaseException:
+            self.close()
+            raise
+        return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
+
+    def close(self) -> None:
+        """Break off what runs; there are no connections to end."""
+        self.forget_fallback()
+        with self._lock:
+            children = list(self._children)
+        for child in children:
+            child.kill()
+
+    def _batches(self, requests: Sequence[Request]) -> list[_Batch]:
+        """Return the runs of dcli: reads that are the same together, everything else alone."""
+        batches: list[_Batch] = []
+        together: dict[tuple[str, str, float, bool], _Batch] = {}
+        fallback = self.read_fallback
+        for request in requests:
+            seconds = self.seconds(request)
+            user = login_of(self.rack, request).user or ""
+            rewritten = self.falls_back(request) and request.target in fallback
+            command = read_only_cellcli(request.command) if rewritten else request.command
+            user = self.rack.write_user if rewritten else user
+            key = (command, user, seconds, rewritten)
+            reads = request.role is Role.READ
+            if reads and request.on_output is None and key in together:
+                together[key].requests.append(request)
+                continue
+            batch = _Batch([request], user, command, seconds, reads, rewritten)
+            batches.append(batch)
+            if reads and request.on_output is None:
+                together[key] = batch
+        return batches
+
+    def _work(self, batch: _Batch, ended: queue.SimpleQueue[list[Reply] | list[_Batch] | BaseException]) -> None:
+        try:
+            ended.put(self._perform(batch))
+        except TransportError as error:
+            ended.put([_reply(r, 0.0, State.UNREACHABLE, error.message) for r in batch.requests])
+        except BaseException as error:  # Handed to the caller of run(), who raises it.
+            ended.put(error)
+
+    def _perform(self, batch: _Batch) -> list[Reply] | list[_Batch]:
+        """Run dcli once and return the replies; or, broken off, a run for each cell."""
+        started = time.monotonic()
+        output = batch.requests[0].on_output
+        child = LocalProcess(self._argv(batch))
+        late = threading.Event()
+        patience = batch.seconds + 2 * self.connect_timeout + _GRACE_S
+
+        def break_off() -> None:
+            late.set()
+            child.kill()
+
+        timer = threading.Timer(patience, break_off)
+        timer.daemon = True
+        with self._lock:
+            self._children.add(child)
+        timer.start()
+        try:
+            done = child.run()
+        finally:
+            timer.cancel()
+            with self._lock:
+                self._children.discard(child)
+        if late.is_set() and batch.reads and len(batch.requests) > 1:
+            return [replace_requests(batch, [request]) for request in batch.requests]
+        answers = read_answers(batch.targets, batch.word, done.stdout, done.stderr)
+        refused = [r for r in batch.requests if self._refused(answers[r.target]) and not batch.rewritten]
+        again = [r for r in refused if self.falls_back(r)]
+        seconds = time.monotonic() - started
+        replies = [
+            self._judge(r, answers[r.target], done, batch, seconds, late=late.is_set())
+            for r in batch.requests
+            if r not in again
+        ]
+        for reply in replies:
+            if output is not None and reply.stdout:
+                output(reply.stdout.encode("utf-8"))
+        if again:
+            command = read_only_cellcli(batch.command)
+            second = self._perform(_Batch(again, self.rack.write_user, command, batch.seconds, True, rewritten=True))
+            found = [reply for reply in second if isinstance(reply, Reply)]
+            self.fell_back(reply.target for reply in found if reply.state is not State.UNREACHABLE)
+            return [*replies, *found] if len(found) == len(second) else _broken_off(replies, again, batch.seconds)
+        return replies
+
+    def _argv(self, batch: _Batch) -> list[str]:
+        argv = [self._program, "-c", ",".join(batch.targets), "-l", batch.user]
+        if self.rack.ssh_config is not None:
+            argv += ["-s", f"-F {shlex.quote(str(self.rack.ssh_config))}"]
+        if "--maxlines" in self._help:
+            argv += ["--maxlines", str(_ALL_LINES)]
+        if "--preserve-spaces" in self._help:
+            argv.append("--preserve-spaces")
+        if "--ctimeout" in self._help:
+            argv += ["--ctimeout", str(max(1, round(self.connect_timeout)))]
+        command = batch.command
+        if batch.limited:
+            command = limited(command, batch.seconds)
+        command = closing(command, batch.word)
+        return [*argv, command if batch.reads else ascii_only(command)]
+
+    def _refused(self, answer: Answer) -> bool:
+        return answer.status is None and REFUSED in answer.said
+
+    def _judge(
+        self, request: Request, answer: Answer, done: Ended, batch: _Batch, seconds: float, *, late: bool
+    ) -> Reply:
+        """Return what became of one target."""
+        text = answer.text
+        if answer.status == 0:
+            return _reply(request, seconds, State.OK, "", text, 0)
+        if answer.status == TIMEOUT_STATUS and batch.limited:
+            problem = f"no end within {batch.seconds:g}s ({more_time(request)})"
+            return _reply(request, seconds, State.TIMED_OUT, problem, text)
+        if answer.status is not None:
+            return _reply(request, seconds, State.FAILED, f"exit status {answer.status}", text, answer.status)
+        if late:
+            problem = no_end(request, batch.seconds)
+            return _reply(request, seconds, State.TIMED_OUT, problem, text)
+        if done.status == USAGE_STATUS and not text:
+            first = next((line for line in done.stderr.splitlines() if line.strip()), "usage error")
+            return _reply(request, seconds, State.UNREACHABLE, f"dcli did not start: {first.strip()}")
+        if _STRANGER in answer.said:
+            # Some of ssh's lines about it begin with a blank, as a command's do; no command has run.
+            problem = f"dcli: ssh does not accept the host key of {request.target} ({_STRANGER})"
+            return _reply(request, seconds, State.UNREACHABLE, problem)
+        before = batch.reads or answer.unreachable or not_logged_in(answer.said.split("; "))
+        if (answer.unreachable or answer.said) and not text and before:
+            return _reply(request, seconds, State.UNREACHABLE, f"dcli: {answer.said or 'unable to connect'}")
+        problem = "its answer has no end: the connection was lost, and whether the command ran to its end is unknown"
+        return _reply(request, seconds, State.FAILED, problem, text)
+
+
+def _refuse_shell_words(*words: str) -> None:
+    """Return when hosts and logins are safe: dcli pastes them unquoted into a line for the local shell; empty ones are not
+    given to it.
+
+    Raises:
+        RefusedError: one holds what a shell would take for something else; nothing was sent.
+    """
+    for word in filter(None, words):
+        if not _PLAIN.fullmatch(word):
+            raise RefusedError(
+                f"'{word}' can't be given to dcli, which pastes it into a shell's line; nothing was sent"
+            )
+
+
+def replace_requests(batch: _Batch, requests: list[Request]) -> _Batch:
+    """Return the same run for some of its requests, with a closing word of its own."""
+    return replace(batch, requests=requests, word=f"exacell-{secrets.token_hex(8)}")
+
+
+def _broken_off(replies: list[Reply], requests: Sequence[Request], seconds: float) -> list[Reply]:
+    problem = f"no end within {seconds:g}s"
+    return [*replies, *(_reply(r, seconds, State.TIMED_OUT, problem) for r in requests)]
+
+
+def _reply(
+    request: Request, seconds: float, state: State, problem: str, stdout: str = "", status: int | None = None
+) -> Reply:
+    return Reply(
+        target=request.target, state=state, problem=problem, stdout=stdout, exit_status=status, seconds=seconds
+    )
+
+
+@lru_cache(maxsize=8)
+def _help(program: str, changed: int) -> str:
+    """Return the program's help, asked for once as long as the file stays the same.
+
+    Args:
+        changed: when the file was changed last.
+    """
+    try:
+        done = subprocess.run(
+            [program, "--help"], capture_output=True, text=True, timeout=_HELP_S, check=False, stdin=subprocess.DEVNULL
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise ConfigError(f"{program} --help does not answer: {error}") from error
+    if done.returncode or "--serial" not in done.stdout:
+        raise ConfigError(
+            f"{program} is no dcli that exacell can use: its --help does not name --serial (1.4 and later)"
+        )
+    return done.stdout

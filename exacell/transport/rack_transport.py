@@ -1,0 +1,114 @@
+"""What all transports of a rack have in common: what is refused before anything is sent, and reads whose login is refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from exacell.config import RackConfig, Settings
+from exacell.errors import TransportError
+from exacell.transport.base import Request, Role, Transport
+from exacell.transport.checks import check_requests
+from exacell.transport.login import Login
+
+Opened = TypeVar("Opened")
+
+
+class LoginRefusedError(TransportError):
+    """The host was reached and takes none of the user's keys for this login."""
+
+
+def read_only_cellcli(command: str) -> str:
+    """Return ``command`` with ``cellcli`` told to change nothing (``-m``): for reads that run as the write login."""
+    return f"cellcli -m {command[8:]}" if command.startswith("cellcli ") else command
+
+
+class RackTransport(Transport):
+    """The base of every transport; see :class:`exacell.transport.base.Transport`.
+
+    Attributes:
+        capabilities: what it can carry.
+        settings: timeouts and fan-out where the rack sets none; may be replaced at any time.
+        long_lived: whether reads may go to a CellCLI that is kept open, where the transport can keep one.
+        read_only: see Transport.
+    """
+
+    long_lived = True
+
+    def __init__(self, rack: RackConfig, settings: Settings | None = None, *, read_only: bool = False) -> None:
+        self.rack = rack
+        self.settings = settings or Settings()
+        self.read_only = read_only
+        self._lock = threading.Lock()
+        self._fallback: set[str] = set()
+
+    @property
+    def read_fallback(self) -> frozenset[str]:
+        """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
+        with self._lock:
+            return frozenset(self._fallback)
+
+    @property
+    def limit(self) -> int:
+        """How many targets are worked on at a time."""
+        return self.rack.fanout or self.settings.fanout
+
+    @property
+    def connect_timeout(self) -> float:
+        """Seconds that connecting to a target may take."""
+        return self.rack.connect_timeout or self.settings.connect_timeout
+
+    def _check(self, requests: Sequence[Request]) -> None:
+        """Return when all requests may be sent.
+
+        Raises:
+            RefusedError: a request changes something and the transport is read-only, or it can't carry one.
+            ValueError: two requests name the same target.
+        """
+        check_requests(requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities)
+
+    def seconds(self, request: Request) -> float:
+        """Return for how long a request may run."""
+        return request.timeout or self.rack.command_timeout or self.settings.timeout
+
+    def falls_back(self, request: Request) -> bool:
+        """Return whether a read may run as the write login where its own is refused."""
+        return request.role is Role.READ and self.rack.read_user != self.rack.write_user and request.login is None
+
+    def logged_in(self, request: Request, login: Login, log_in: Callable[[str | None], Opened]) -> tuple[Opened, str]:
+        """Return what a request goes over, and its command as it has to be sent there.
+
+        A read whose own login is refused goes as the write login, rewritten to change nothing; so do all later reads there.
+
+        Args:
+            log_in: returns the connection of a user, or raises LoginRefusedError.
+
+        Raises:
+            LoginRefusedError: the login is refused, and the request has no other.
+            TransportError: the other is refused, too; and what ``log_in`` raises.
+        """
+        falls_back, write_user = self.falls_back(request), self.rack.write_user
+        if falls_back and request.target in self.read_fallback:
+            return log_in(write_user), read_only_cellcli(request.command)
+        try:
+            return log_in(login.user), login.command(request.command)
+        except LoginRefusedError as refused:
+            if not falls_back:
+                raise
+            try:
+                opened = log_in(write_user)
+            except LoginRefusedError:
+                raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
+        self.fell_back([request.target])
+        return opened, read_only_cellcli(request.command)
+
+    def fell_back(self, targets: Iterable[str]) -> None:
+        """Take note that reads of these targets run as the write login from now on."""
+        with self._lock:
+            self._fallback.update(targets)
+
+    def forget_fallback(self) -> None:
+        """Try the read login everywhere again."""
+        with self._lock:
+            self._fallback.clear()

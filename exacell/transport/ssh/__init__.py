@@ -1,0 +1,161 @@
+"""The default transport: SSH connections kept open, one channel a command, every target accounted for.
+
+fabric opens the connections, and one reader of ours reads them all. This package alone touches private names of paramiko:
+:mod:`~exacell.transport.ssh.wire` and :mod:`~exacell.transport.ssh.packets` list them, and where one is missing each
+connection keeps paramiko's own thread. Importing the package is cheap; fabric and paramiko come with the first connection.
+
+A command is sent at most once, with one exception: a read whose kept connection turns out to be dead before any byte came
+back is sent again on a new one. Writes never are.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from exacell.config import RackConfig, Settings
+from exacell.errors import ConfigError, RefusedError, TransportError
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
+from exacell.transport.capabilities import SSH
+from exacell.transport.fanout import FanOut, Flight
+from exacell.transport.local import LocalRunner
+from exacell.transport.login import login_for
+from exacell.transport.rack_transport import RackTransport
+from exacell.transport.ssh.hostkeys import Trust, append_key
+from exacell.transport.ssh.reader import Reader
+
+if TYPE_CHECKING:
+    from exacell.transport.ssh.opener import Offer
+    from exacell.transport.ssh.sending import Sender
+
+
+class SshTransport(RackTransport):
+    """Reaches one rack's cells and database nodes, and any other host; see :class:`exacell.transport.base.Transport`.
+
+    Args:
+        local: runs what needs no SSH. Default: this host, when it is one of the rack's database nodes.
+
+    Attributes:
+        expects_more: whether already the first read on each connection goes to a CellCLI that is kept open; so it is
+            after :meth:`warm`.
+    """
+
+    capabilities = SSH
+
+    def __init__(
+        self,
+        rack: RackConfig,
+        settings: Settings | None = None,
+        *,
+        read_only: bool = False,
+        local: LocalRunner | None = None,
+    ) -> None:
+        super().__init__(rack, settings, read_only=read_only)
+        self._local = local or LocalRunner(rack)
+        self._reader = Reader()
+        self._sender: Sender | None = None
+
+    @property
+    def single_reads(self) -> Mapping[str, str]:
+        """Targets where no CellCLI can be kept open, so that each read starts one, and why."""
+        return self._sender.connections.single_reads if self._sender is not None else {}
+
+    def lives(self, target: str) -> int:
+        """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now."""
+        if self._sender is None:
+            return 0
+        user = self.rack.write_user if target in self.read_fallback else self.rack.read_user
+        return self._sender.connections.lives(target, user)
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send all requests and return one reply for each target; see Transport.
+
+        Raises:
+            RefusedError: a request changes something and the transport is read-only.
+            ValueError: two requests name the same target.
+        """
+        self._check(requests)
+        return FanOut(
+            requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel, start=self._start
+        ).run()
+
+    def close(self) -> None:
+        """End all connections; commands under way end as failed. The next ``run`` connects anew."""
+        self.forget_fallback()
+        if self._sender is not None:
+            self._sender.connections.close()
+        self._reader.stop()
+
+    def warm(self, targets: Sequence[str], role: Role = Role.READ) -> threading.Thread:
+        """Open connections in the background and return the thread that does; problems show when they are used."""
+        self.expects_more = True
+        thread = threading.Thread(target=self.logins, args=(targets, role), name="exacell warm", daemon=True)
+        thread.start()
+        return thread
+
+    def logins(self, targets: Sequence[str], role: Role) -> FleetResult:
+        """Log in to targets on behalf of ``role``, run nothing, and return who could; what is open stays open."""
+
+        def connect(flight: Flight) -> Reply:
+            try:
+                login = login_for(self.rack, flight.request.target, role)
+                self._sending().connections.connect(flight, login)
+            except (TransportError, ConfigError) as error:
+                return flight.reply(State.UNREACHABLE, error.message)
+            return flight.reply(State.OK)
+
+        requests = [Request(target=target, command="", role=role) for target in dict.fromkeys(targets)]
+        return FanOut(requests, connect, limit=self.limit).run()
+
+    def host_key(self, target: str) -> Offer:
+        """Return the key that ``target`` (or a gateway) offers now and the verdict on it; nobody logs in.
+
+        Raises:
+            TransportError: it cannot be reached.
+            ConfigError: the ssh_config is wrong.
+        """
+        return self._sending().connections.offer(target)
+
+    def trust(self, offer: Offer) -> str:
+        """Write the offered key into the user's known_hosts and return the line written; empty if it was known.
+
+        Raises:
+            RefusedError: the key is changed or revoked: that takes an editor, not a word.
+            TransportError: the file cannot be written.
+        """
+        if offer.verdict.trust in (Trust.CHANGED, Trust.REVOKED):
+            raise RefusedError(offer.problem)
+        if offer.verdict.trust is Trust.KNOWN:
+            return ""
+        return append_key(offer.trust_file, offer.verdict.name, offer.verdict.key, hashed=offer.hashed)
+
+    def _start(self, flight: Flight) -> bool:
+        """Send a request on its kept connection and return True; False when a worker has to do more than that."""
+        if self._sender is None or flight.request.upload is not None or self._local.takes(flight.request):
+            return False
+        return self._sender.start(flight)
+
+    def _perform(self, flight: Flight) -> Reply | None:
+        """Carry a request out; runs in a worker. None when the answer comes without one."""
+        if self._local.takes(flight.request):
+            return self._local.run(flight, self.seconds(flight.request))
+        return self._sending().perform(flight)
+
+    def _sending(self) -> Sender:
+        """Return what sends; its first use imports fabric and paramiko, a tenth of a second."""
+        if self._sender is None:
+            from exacell.transport.ssh.fabric_import import import_fabric
+
+            import_fabric()
+            from exacell.transport.ssh.sending import Sender
+
+            with self._lock:
+                self._sender = self._sender or Sender(self, self._reader)
+        return self._sender

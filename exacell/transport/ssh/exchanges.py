@@ -1,0 +1,197 @@
+"""Drives pairs (:mod:`exacell.transport.exchange`) on our connections: on a stream of the one reader, or on a plain channel.
+
+Imports paramiko. However a pair ends, it is known whether the statement left.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import replace
+
+import paramiko
+from paramiko import SSHException
+
+from exacell.transport.base import Pair, Reply, State
+from exacell.transport.capture import Capture, End, Ending
+from exacell.transport.exchange import TICK, Act, Exchange
+from exacell.transport.exchange_drivers import ENDED, NOTHING, VIGIL_S, converse, data_of, late_look, unsent
+from exacell.transport.fanout import Flight
+from exacell.transport.replies import PROBLEMS, no_end
+from exacell.transport.ssh.channel import listen
+from exacell.transport.ssh.connection import Connection
+from exacell.transport.ssh.replies import reply_of
+from exacell.transport.ssh.stream import Stream
+
+
+class ChannelPipe:
+    """A plain channel on which the program has been started."""
+
+    def __init__(self, channel: paramiko.Channel, capture: Capture) -> None:
+        self._channel, self._capture = channel, capture
+        self._bell = listen(channel)
+
+    def hear(self, seconds: float | None) -> bytes | None:
+        """Return standard output; standard error is kept."""
+        channel = self._channel
+        while True:
+            self._bell.rearm()
+            ended = channel.eof_received or channel.closed
+            while channel.recv_stderr_ready():
+                self._capture.take_error(channel.recv_stderr(1 << 16))
+            if channel.recv_ready():
+                return channel.recv(1 << 20)
+            if ended:
+                return b""
+            if not self._bell.wait(seconds):
+                return None
+
+    def say(self, data: bytes, *, last: bool) -> None:
+        """Feed ``data``."""
+        try:
+            self._channel.sendall(data)
+            if last:
+                self._channel.shutdown_write()
+        except (OSError, EOFError):
+            return  # How the channel ends says what that means.
+
+
+def over_channel(
+    flight: Flight,
+    connection: Connection,
+    channel: paramiko.Channel,
+    pair: Pair,
+    seconds: float,
+    abort: Callable[[], None],
+) -> Reply:
+    """Carry a pair out on a fresh channel, by the calling thread, and return the reply; the channel is closed."""
+    capture, exchange, gone = Capture(flight.request.on_output), Exchange(pair), False
+
+    def give_up() -> None:
+        nonlocal gone
+        gone = True
+        abort()
+
+    def sending() -> bool:
+        flight.stage(seconds, abort=give_up, late=lambda: _late(flight, connection, exchange, capture, seconds))
+        return not gone
+
+    flight.stage(pair.within, abort=give_up, late=lambda: late_look(flight, pair))
+    try:
+        try:
+            channel.exec_command(pair.program)
+        except (SSHException, EOFError, OSError):
+            return flight.reply(State.UNREACHABLE, PROBLEMS[End.REFUSED] + NOTHING)
+        converse(pair, exchange, ChannelPipe(channel, capture), sending=sending, take=capture.take)
+        if not exchange.sent:
+            return unsent(flight, exchange)
+        status = channel.recv_exit_status()
+        dead = status < 0 and not connection.alive
+        end = End.STATUS if status >= 0 else End.LOST if dead else End.NO_STATUS
+        ending = Ending(end=end, exit_status=status if status >= 0 else None)
+        return replace(reply_of(flight, connection, ending, capture), looked=exchange.looked)
+    finally:
+        abort()
+
+
+def _late(flight: Flight, connection: Connection, exchange: Exchange, capture: Capture, seconds: float) -> Reply:
+    """Return the reply of a statement that left and had no end in time, or never left."""
+    if not exchange.sent:
+        assert flight.request.pair is not None
+        return late_look(flight, flight.request.pair)
+    reply = flight.reply(
+        State.TIMED_OUT,
+        no_end(flight.request, seconds),
+        stdout=capture.stdout,
+        stderr=capture.stderr,
+        fingerprint=connection.fingerprint,
+    )
+    return replace(reply, looked=exchange.looked)
+
+
+class StreamPair:
+    """One pair on a stream; all methods run in the reader's thread.
+
+    Args:
+        again: called when the connection turned out to be dead before the statement left; False when it must not be.
+    """
+
+    def __init__(self, flight: Flight, connection: Connection, seconds: float, *, again: Callable[[], bool]) -> None:
+        pair = flight.request.pair
+        assert pair is not None
+        self._flight, self._connection, self._pair, self._seconds = flight, connection, pair, seconds
+        self._again = again
+        self._capture = Capture(flight.request.on_output)
+        self._exchange = Exchange(pair)
+        self.stream: Stream
+        """Set by whoever starts it."""
+
+    def take(self, piece: bytes) -> None:
+        """Take standard output."""
+        if self._exchange.sent:
+            self._capture.take(piece)
+            return
+        self._exchange.take(piece)
+        self._drive()
+
+    def take_error(self, piece: bytes) -> None:
+        """Keep standard error: what Java says when it starts is no answer."""
+        self._capture.take_error(piece)
+
+    def opened(self) -> None:
+        """Begin to look: the program was started."""
+        self._drive()
+        self._wake()
+
+    def ended(self, ending: Ending) -> None:
+        """Make the reply."""
+        exchange, flight, stream = self._exchange, self._flight, self.stream
+        if exchange.sent:
+            flight.finish(
+                lambda: replace(reply_of(flight, self._connection, ending, self._capture), looked=exchange.looked)
+            )
+        elif exchange.refusal:
+            flight.finish(lambda: unsent(flight, exchange))
+        elif ending.end is End.LOST and self._again():
+            return
+        else:
+            lost = f"the connection was lost before the statement left ({self._connection.last_words})"
+            problem = PROBLEMS[End.NO_CHANNEL].format(refusal=stream.refusal) if ending.end is End.NO_CHANNEL else ENDED
+            flight.finish(flight.reply(State.UNREACHABLE, (lost if ending.end is End.LOST else problem) + NOTHING))
+
+    def late(self) -> Reply:
+        """Return the reply when the present stage took too long."""
+        return _late(self._flight, self._connection, self._exchange, self._capture, self._seconds)
+
+    def _wake(self) -> None:
+        if self.stream.ended or self._exchange.sent:
+            return
+        self._exchange.tick()
+        self._drive()
+        if not self._exchange.sent and not self.stream.ended:
+            reader = self.stream.reader
+            reader.later(VIGIL_S if self._exchange.judged else TICK, self._wake, of=self.stream.watched)
+
+    def _drive(self) -> None:
+        exchange, stream = self._exchange, self.stream
+        while not stream.ended:
+            match exchange.next():
+                case Act.LOOK:
+                    exchange.fed()
+                    stream.feed(data_of(self._pair.look))
+                case Act.SEND:
+                    self._flight.stage(self._seconds, abort=stream.cancel, late=self.late)
+                    if stream.ended:
+                        return  # It has been told that nothing was sent.
+                    if stream.feed_at_once(data_of(self._pair.statement), exchange.may):
+                        exchange.left()
+                    elif not stream.ended:
+                        exchange.barred()
+                    return
+                case Act.END:
+                    if not exchange.sent:
+                        stream.cancel()
+                        self._flight.finish(functools.partial(unsent, self._flight, exchange))
+                    return
+                case _:
+                    return

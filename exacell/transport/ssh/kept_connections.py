@@ -1,0 +1,163 @@
+"""A rack's open connections: one a target and login, opened when wanted and kept. Imports fabric and paramiko."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import field
+
+import paramiko
+
+from exacell.errors import TransportError
+from exacell.transport.base import State
+from exacell.transport.fanout import Abort, Flight
+from exacell.transport.login import Login
+from exacell.transport.rack_transport import RackTransport
+from exacell.transport.ssh.connection import Connection
+from exacell.transport.ssh.opener import Offer, Opener
+from exacell.transport.ssh.reader import Reader
+from exacell.values import dataclass
+
+GRACE_S = 0.5
+"""Seconds by which a stage may outlast the timeout inside it, whose message is the better one."""
+_PATIENCE = 9
+"""Connect timeouts that another statement's connecting may take: name, connection and login, for two logins."""
+
+
+@dataclass
+class _Slot:
+    """The place of one kept connection; its lock is held while one is being opened."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    connection: Connection | None = None
+    lives: int = 0
+
+
+class KeptConnections:
+    """The connections of one transport. Thread-safe.
+
+    Args:
+        transport: whose they are: its rack, its timeouts, and where its reads fall back to the write login.
+        reader: reads them.
+    """
+
+    def __init__(self, transport: RackTransport, reader: Reader) -> None:
+        self._transport = transport
+        self._reader = reader
+        self._lock = threading.Lock()
+        self._slots: dict[tuple[str, str | None], _Slot] = {}
+        self._opener: Opener | None = None
+
+    @property
+    def single_reads(self) -> dict[str, str]:
+        """Targets where no CellCLI can be kept open, so that each read starts one, and why."""
+        with self._lock:
+            slots = list(self._slots.items())
+        return {
+            target: slot.connection.sessions.problem
+            for (target, _), slot in slots
+            if slot.connection is not None and slot.connection.sessions is not None and slot.connection.sessions.problem
+        }
+
+    def lives(self, target: str, user: str | None) -> int:
+        """Return how often a login was connected."""
+        with self._lock:
+            slot = self._slots.get((target, user))
+        return slot.lives if slot is not None else 0
+
+    def ready(self, target: str, user: str | None) -> Connection | None:
+        """Return the open connection of a login if the one reader reads it, without waiting."""
+        slot = self._slots.get((target, user))
+        connection = slot.connection if slot is not None else None
+        return connection if connection is not None and connection.wire is not None and connection.alive else None
+
+    def offer(self, target: str) -> Offer:
+        """Return the host key that ``target`` offers now.
+
+        Raises:
+            TransportError, ConfigError: see :meth:`Opener.offer`.
+        """
+        return self._get_opener().offer(target, lambda late, seconds, abort: None)
+
+    def connect(self, flight: Flight, login: Login) -> tuple[Connection, bool, str]:
+        """Return a live connection, whether it was kept from before, and the command as it has to be sent on it.
+
+        Raises:
+            TransportError, ConfigError: see :meth:`Opener.open`.
+        """
+        request = flight.request
+
+        def log_in(user: str | None) -> tuple[Connection, bool]:
+            return self._kept(flight, request.target, user)
+
+        (connection, kept), command = self._transport.logged_in(request, login, log_in)
+        return connection, kept, command
+
+    def open_channel(self, flight: Flight, connection: Connection) -> paramiko.Channel:
+        """Return a new channel of a connection for a flight.
+
+        Raises:
+            TransportError: there is none.
+        """
+        self.await_channel(flight, connection.close)
+        return connection.open_channel(self._transport.connect_timeout)
+
+    def await_channel(self, flight: Flight, abort: Abort) -> float:
+        """Declare that a flight waits for its connection to open a channel, and return the seconds that this may take."""
+        seconds = self._transport.connect_timeout
+        problem = f"the connection is silent for {seconds:g}s"
+        flight.stage(seconds + GRACE_S, abort=abort, late=lambda: flight.reply(State.UNREACHABLE, problem))
+        return seconds
+
+    def close(self) -> None:
+        """End all connections; the next use opens them anew."""
+        with self._lock:
+            slots, self._slots = list(self._slots.values()), {}
+            opener, self._opener = self._opener, None
+        for slot in slots:
+            connection = slot.connection
+            if connection is not None:
+                connection.close()
+        if opener is not None:
+            opener.close()
+
+    def _kept(self, flight: Flight, target: str, user: str | None) -> tuple[Connection, bool]:
+        """Return the open connection of a login, opening it when there is none, and whether it was open already."""
+        key = (target, user)
+        with self._lock:
+            slot = self._slots.setdefault(key, _Slot())
+
+        def progress(late: str, seconds: float, abort: Callable[[], None]) -> None:
+            flight.stage(seconds, abort=abort, late=lambda: flight.reply(State.UNREACHABLE, late))
+
+        progress("another statement is still connecting to it", _PATIENCE * self._transport.connect_timeout, _nothing)
+        with slot.lock:
+            if slot.connection is not None and slot.connection.alive:
+                return slot.connection, True
+            opener = self._get_opener()
+            connection = opener.open(target, user, progress)
+            slot.connection = connection
+            slot.lives += 1
+        with self._lock:
+            closed = self._slots.get(key) is not slot
+        if closed:
+            connection.close()
+            raise TransportError("the connections were closed meanwhile")
+        return connection, False
+
+    def _get_opener(self) -> Opener:
+        rack, settings = self._transport.rack, self._transport.settings
+        with self._lock:
+            if self._opener is None:
+                self._opener = Opener(
+                    ssh_config=rack.ssh_config,
+                    connect_timeout=rack.connect_timeout,
+                    default_timeout=settings.connect_timeout,
+                    reader=self._reader,
+                )
+            self._opener.default_timeout = settings.connect_timeout
+            return self._opener
+
+
+def _nothing() -> None:
+    """Abort a stage that nothing can interrupt."""

@@ -1,0 +1,356 @@
+"""paramiko's transport, able to hand its reading over to the one reader of all connections.
+
+A paramiko transport reads in a thread of its own, woken ten times a second, which is 8 % of a core at 255 connections.
+:class:`Wire` does so only until the login is done. Then its thread ends, and whoever attaches it (see
+:mod:`exacell.transport.ssh.reader`) tells it when its socket can be read. From then on nothing in here waits. Rekeying goes
+on as before.
+
+With a cipher whose packets hide their length the thread stays, and so it does with a paramiko that lacks one of the names
+in ``NEEDED``, here and in :mod:`exacell.transport.ssh.packets`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import paramiko
+from cryptography.exceptions import InvalidTag
+from paramiko import transport as _module
+from paramiko.common import (
+    MSG_CHANNEL_CLOSE,
+    MSG_CHANNEL_OPEN_SUCCESS,
+    MSG_DEBUG,
+    MSG_DISCONNECT,
+    MSG_GLOBAL_REQUEST,
+    MSG_IGNORE,
+)
+from paramiko.packet import Packetizer
+
+from exacell.transport.ssh import packets as _packets
+from exacell.transport.ssh.packets import HandOver, Packets
+from exacell.transport.ssh.reader import KEEPALIVE_S, Reader
+from exacell.transport.ssh.sockets import end
+
+NEEDED = ("_auth_trigger", "_send_user_message", "_send_kex_init", "_parse_disconnect", "_parse_debug", "_next_channel")
+"""Private methods of paramiko's Transport."""
+NEEDED_ATTRIBUTES = (
+    "_handler_table",
+    "_channel_handler_table",
+    "_channels",
+    "_expected_packet",
+    "channel_events",
+    "clear_to_send",
+    "completion_event",
+    "in_kex",
+    "kex_engine",
+)
+
+_KEX_ANSWERS = range(30, 42)
+"""Message numbers that belong to the key exchange under way. Source: RFC 4250, 4.1.2."""
+_OWN_IDS = 1 << 24
+"""Our streams' channel numbers begin here; paramiko's own stay below."""
+_TO_CHANNELS = range(MSG_CHANNEL_OPEN_SUCCESS, MSG_CHANNEL_CLOSE + 4)
+"""Messages that name one of our channels first, 91 to 100. Source: RFC 4250, 4.1.2."""
+_KEEPALIVE = "keepalive@openssh.com"
+_ACKNOWLEDGED_MS = 2000
+"""Milliseconds in which a host has to acknowledge a statement that goes upon a look. Source: tcp(7), TCP_USER_TIMEOUT."""
+_SILENT = 4
+"""So many times unanswered, and the connection is given up."""
+
+
+class Receiver(Protocol):
+    """One channel's end of a wire."""
+
+    def receive(self, kind: int, message: paramiko.Message) -> None:
+        """Take a message; ``message`` stands behind the channel number."""
+
+    def lost(self) -> None:
+        """Take note that the connection has ended; nothing comes any more."""
+
+
+def supported() -> bool:
+    """Return whether this paramiko has every private name that is needed here; else transports keep their threads."""
+    needed = ((Packetizer, _packets.NEEDED), (paramiko.Transport, NEEDED))
+    return all(hasattr(owner, name) for owner, names in needed for name in names) and hasattr(
+        _module, "_active_threads"
+    )
+
+
+def prefer_framed(transport: paramiko.Transport) -> None:
+    """Put the ciphers and codes first whose packets say their length in the clear."""
+    options = transport.get_security_options()
+    ciphers, digests = tuple(options.ciphers), tuple(options.digests)
+    gcm = sorted((name for name in ciphers if "gcm" in name), key=lambda name: "128" not in name)
+    options.ciphers = (*gcm, *(name for name in ciphers if name not in gcm))
+    etm = [name for name in digests if "-etm@" in name]
+    options.digests = (*etm, *(name for name in digests if name not in etm))
+
+
+class Wire(paramiko.Transport):
+    """An SSH connection whose reading moves to ``reader`` once the login is done.
+
+    Args:
+        sock: connected.
+        reader: gets the wire, from the transport's own thread, when the login is done and its packets are framed.
+    """
+
+    # What paramiko's published types leave out.
+    _send_kex_init: Callable[[], None]
+    _parse_disconnect: Callable[[paramiko.Message], None]
+    _parse_debug: Callable[[paramiko.Message], None]
+    _handler_table: dict[int, Callable[[paramiko.Message], None]]
+    _channel_handler_table: dict[int, Callable[[paramiko.Channel, paramiko.Message], None]]
+    _channels: Any
+    _expected_packet: tuple[int, ...]
+    kex_engine: Any
+
+    def __init__(self, sock: socket.socket, reader: Reader) -> None:
+        super().__init__(sock, packetizer_class=Packets)
+        self.reader = reader
+        self._packets: Packets = self.packetizer  # type: ignore[assignment]  # of the class given above
+        self._packets.belong_to(reader, self)
+        self._streams: dict[int, Receiver] = {}
+        self._next_stream = _OWN_IDS
+        self._held: deque[paramiko.Message] = deque()
+        self._handing_over = threading.RLock()
+        self._closed = False
+        self.moved = threading.Event()
+        """Set once the reader has the wire, or it was closed first."""
+        self.last_heard = time.monotonic()
+
+    @property
+    def attached(self) -> bool:
+        """Whether the reader reads this wire, or is about to."""
+        return self._packets.attached
+
+    @property
+    def moving(self) -> bool:
+        """Whether the login is done and the reader gets this wire."""
+        return self._packets.moving
+
+    def _auth_trigger(self) -> None:
+        super()._auth_trigger()  # type: ignore[misc]  # not in paramiko's published types
+        self._packets.moving = self._packets.framed
+
+    def run(self) -> None:
+        """Work as paramiko's transport does until the login is done, then hand over."""
+        try:
+            super().run()
+        except HandOver:
+            # paramiko ends its threads at exit by this list; ours has ended.
+            with contextlib.suppress(ValueError):
+                _module._active_threads.remove(self)  # type: ignore[attr-defined]  # not in paramiko's published types
+            with self._handing_over:
+                if not self._closed:
+                    self._packets.attached = True
+                    self.sock.setblocking(False)
+                    self.reader.attach(self)
+            self.moved.set()
+
+    # -- what the reader calls, in its thread ----------------------------------------------------------------------
+
+    def readable(self) -> None:
+        """Take what has arrived; never waits and never raises: a connection that broke is ended."""
+        self.last_heard = time.monotonic()
+        self._guarded(self._read)
+
+    def take(self) -> None:
+        """Work through what was read before the wire was attached, and what has arrived since."""
+        self._guarded(self._read)
+
+    def check_life(self, now: float) -> None:
+        """Ask a host that was long silent for a sign of life, and give up one that gave none."""
+        silent = now - self.last_heard
+        if silent > _SILENT * KEEPALIVE_S:
+            self.fail(TimeoutError(f"no sign of life for {silent:.0f}s"))
+        elif silent > KEEPALIVE_S:
+            self.ask_for_life()
+
+    def ask_for_life(self) -> None:
+        """Send a global request that every server answers at once, if only with a refusal."""
+        message = paramiko.Message()
+        message.add_byte(bytes((MSG_GLOBAL_REQUEST,)))
+        message.add_string(_KEEPALIVE)
+        message.add_boolean(True)
+        self._guarded(lambda: self.send(message))
+
+    def _read(self) -> None:
+        self.drain()
+        self._packets.fill(self.reader.room)
+        self.drain()
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except (EOFError, OSError, paramiko.SSHException) as error:
+            self.fail(error)
+        except InvalidTag:
+            self.fail(paramiko.SSHException("a packet was damaged on its way"))
+        except (ValueError, IndexError, struct.error) as error:
+            self.fail(paramiko.SSHException(f"the host sent a message that cannot be read: {error}"))
+
+    def drain(self) -> None:
+        """Work through the complete packets that were read.
+
+        Raises:
+            EOFError: the other side has ended the connection.
+            SSHException: a packet cannot be read.
+        """
+        packets = self._packets
+        while self.active and packets.whole():
+            if packets.need_rekey() and not self.in_kex:
+                self._send_kex_init()
+            kind, message = packets.read_message()
+            if not self._dispatch(kind, message):
+                raise EOFError
+            if not packets.framed:
+                raise paramiko.SSHException("the host changed to a cipher that cannot be read here: connect again")
+        while self._held and self.clear_to_send.is_set():
+            super()._send_user_message(self._held.popleft())  # type: ignore[misc]  # not in paramiko's published types
+
+    def _dispatch(self, kind: int, message: paramiko.Message) -> bool:
+        """Act on one message and return whether the connection goes on."""
+        if kind in _TO_CHANNELS:
+            stream = self._streams.get(message.get_int())
+            if stream is not None:
+                stream.receive(kind, message)
+                return True
+            message.rewind()
+        if kind == MSG_IGNORE:
+            return True
+        if kind == MSG_DISCONNECT:
+            self._parse_disconnect(message)
+            return False
+        if kind == MSG_DEBUG:
+            self._parse_debug(message)
+            return True
+        if self._expected_packet:
+            expected, self._expected_packet = self._expected_packet, ()
+            if kind not in expected:
+                raise paramiko.SSHException(f"message {kind} came where {expected} was expected")
+            if kind in _KEX_ANSWERS:
+                self.kex_engine.parse_next(kind, message)
+                return True
+        if kind in self._handler_table:
+            self._handler_table[kind](message)
+        elif kind in self._channel_handler_table:
+            channel = self._channels.get(message.get_int())
+            if channel is not None:
+                self._channel_handler_table[kind](channel, message)
+        else:
+            answer = paramiko.Message()
+            answer.add_byte(bytes((paramiko.common.MSG_UNIMPLEMENTED,)))
+            answer.add_int(message.seqno)
+            self.packetizer.send_message(answer)
+        return True
+
+    def flush(self) -> bool:
+        """Write what was kept; return whether nothing is left to write."""
+        try:
+            return self._packets.flush()
+        except EOFError as error:
+            self.fail(error)
+            return True
+
+    def at_once(self, say: Callable[[], None], may: Callable[[], bool]) -> bool:
+        """Send what ``say`` says now or never, and return whether the kernel took all of it. In the reader's thread only.
+
+        What is not written when this returns False never will be: the connection is ended where something was ready. For some
+        seconds the kernel gives the connection up, too, when the host does not acknowledge what it was sent, so that
+        nothing arrives there long afterwards.
+
+        Args:
+            may: asked right before it is written; False keeps it back.
+        """
+        if self._held or not self.clear_to_send.is_set() or not self.flush() or not self.active:
+            return False
+        self._acknowledged_within(_ACKNOWLEDGED_MS)
+        self.reader.later(_ACKNOWLEDGED_MS / 500, lambda: self._acknowledged_within(0), of=self)
+        self._packets.hold()
+        say()
+        try:
+            written = self._packets.release(may)
+        except EOFError:
+            written = False
+        if not written:
+            self.fail(TimeoutError("a statement was kept back"))
+        return written
+
+    def _acknowledged_within(self, milliseconds: int) -> None:
+        """Have the kernel give the connection up when what was sent is not acknowledged in time; 0: when it usually does."""
+        if isinstance(self.sock, socket.socket) and hasattr(socket, "TCP_USER_TIMEOUT"):
+            with contextlib.suppress(OSError):  # A gateway's end is no TCP.
+                self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
+
+    def fail(self, error: Exception) -> None:
+        """End a connection that broke."""
+        if self.saved_exception is None:
+            self.saved_exception = error
+        self.active = False
+        self.reader.detach(self)
+
+    def end(self) -> None:
+        """Close the socket and wake everyone who waits for something on this connection."""
+        self.active = False
+        self.packetizer.close()
+        self.sock.close()
+        streams, self._streams = list(self._streams.values()), {}
+        for stream in streams:
+            # Each by itself: all of them wait for an end.
+            self.reader.do(stream.lost)
+        for channel in list(self._channels.values()):
+            channel._unlink()
+        if self.completion_event is not None:
+            self.completion_event.set()
+        for event in list(self.channel_events.values()):
+            event.set()
+
+    # -- what anybody calls ----------------------------------------------------------------------------------------
+
+    def register(self, stream: Receiver) -> int:
+        """Return a channel number; its messages go to ``stream`` until :meth:`forget`. In the reader's thread only."""
+        number = self._next_stream
+        self._next_stream += 1
+        self._streams[number] = stream
+        return number
+
+    def forget(self, number: int) -> None:
+        """Drop the messages of a channel that has ended. In the reader's thread only."""
+        self._streams.pop(number, None)
+
+    def send(self, message: paramiko.Message) -> None:
+        """Send ``message``, behind a key exchange that is under way. In the reader's thread only; never waits.
+
+        Raises:
+            EOFError: the connection is dead.
+        """
+        self._send_user_message(message)
+
+    def _send_user_message(self, data: paramiko.Message) -> None:
+        if self.attached and self.reader.is_current() and (self._held or not self.clear_to_send.is_set()):
+            self._held.append(data)
+            return
+        super()._send_user_message(data)  # type: ignore[misc]  # not in paramiko's published types
+
+    def close(self) -> None:
+        """End the connection and its socket; from any thread, at once.
+
+        A socket that the reader has is closed by nobody else: its number may be another's by the time the reader asks
+        for it.
+        """
+        with self._handing_over:
+            self._closed = True
+            attached = self.attached
+        if not attached:
+            super().close()
+            end(self.sock)
+        elif self.active:
+            self.active = False
+            self.reader.detach(self)
