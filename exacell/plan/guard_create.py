@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from exacell.cellcli.statement import Change as CellChange
 from exacell.cellset import fold, fold_briefly
 from exacell.errors import ExacellError, RefusedError
+from exacell.plan.carve import held_by
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk, rounded_cache
 from exacell.plan.guard_targets import items, own_of, prefixes
 from exacell.plan.media import kinds_meant
@@ -69,7 +70,7 @@ def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text
             wanted = f", {format_size(each)} are needed" if each else ", less than the 16M of the smallest grid disk"
             raise RefusedError(
                 f"{text}: {cell}: {full[0].name} has {format_size(full[0].free)} free{wanted}; nothing was sent",
-                hint=_holder(fact, full[0]),
+                hint=held_by(fact, full[0].name),
             )
 
 
@@ -141,14 +142,6 @@ def _places(fact: CellFacts, statement: CellChange) -> list[CellDisk]:
         return [disk for disk in fact.cell_disks if disk.kind in kinds]
     names = {name.lower() for name in items(statement.setting("celldisk"))}
     return [disk for disk in fact.cell_disks if disk.name.lower() in names]
-
-
-def _holder(fact: CellFacts, disk: CellDisk) -> str:
-    """The way to room on a cell disk."""
-    cache = fact.flash_cache
-    if cache is not None and disk.name in cache.cell_disks:
-        return f"the flash cache owns the space ({format_size(cache.size)}): resize flashcache size=… makes room"
-    return "show griddisk tells what holds the space"
 
 
 def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:

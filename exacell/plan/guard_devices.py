@@ -19,6 +19,7 @@ from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy, simple
 from exacell.plan.guard_targets import means
 from exacell.plan.media import kinds_meant
 from exacell.plan.model import Check, Op, Plan, Risk, Step
+from exacell.plan.nearby import no_such
 
 
 def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
@@ -72,7 +73,8 @@ def _judged(
     """The plan with the statement as it was typed."""
     having = {cell: fact for cell, fact in facts.items() if means(statement, fact)}
     if not having:
-        raise RefusedError(f"{text}: there is no such cell disk on {fold(facts)}; nothing was sent")
+        known = [disk.name for fact in facts.values() for disk in fact.cell_disks]
+        raise no_such(text, "cell disk", fold(facts), statement.names, known)
     facts = having
     takes = statement.verb in ("DROP", "EXPORT") or statement.has("FORCE")
     if statement.action:

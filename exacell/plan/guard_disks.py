@@ -21,6 +21,7 @@ from exacell.plan.guard_steps import guarded_plan, guarded_step, lossy
 from exacell.plan.guard_targets import items, names_made, own_of, prefixes, targets_of
 from exacell.plan.media import grids_meant
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
+from exacell.plan.nearby import no_such
 from exacell.units import counted, format_size, parse_size, round_down
 
 _NAMED = 2
@@ -49,7 +50,8 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     if not any(hit.values()):
         if statement.verb == "DROP":
             return Plan(statement=text, rack=rack, done=dict.fromkeys(facts, "it has no such grid disk"))
-        raise RefusedError(f"{text}: there is no such grid disk on {fold(facts)}; nothing was sent")
+        known = [grid.name for fact in facts.values() for grid in fact.grid_disks]
+        raise no_such(text, "grid disk", fold(facts), statement.names, known)
     meant = {cell: grids_meant(fact, statement, hit[cell]) for cell, fact in facts.items()}
     if all(meant[cell] == () for cell in facts if hit[cell]):
         raise RefusedError(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from exacell.cellcli.statement import Change as CellChange
 from exacell.cellcli.statement import Scalar
 from exacell.errors import RefusedError
+from exacell.plan.carve import held_by
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE
 from exacell.plan.griddisk import Headers
@@ -138,7 +139,7 @@ def _room(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> t
             raise RefusedError(
                 f"{text}: {fact.cell}: {name} has {format_size(free.get(name, 0))} free, {format_size(needed)} more are needed; "
                 "nothing was sent",
-                hint="show griddisk tells what holds the rest",
+                hint=held_by(fact, name),
             )
     return tuple(
         Check(object="celldisk", attribute="freeSpace", op=Op.AT_LEAST, value=needed, where={"name": name})

@@ -14,6 +14,9 @@ from exacell.errors import RefusedError
 _ALIKE = 0.8
 """Two names as similar as this, as difflib has it (1 is the same), may be one and a slip for it."""
 
+_OFFERED = 3
+"""So many names are offered."""
+
 _SHORT = 2
 """A part of a name, between ``_`` and ``_``, of so many letters is a letter that counts: FLASH_A and FLASH_B."""
 
@@ -21,17 +24,20 @@ _SHORT = 2
 def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return up to three of the known names for which ``name`` may be a slip, the likeliest first; none if it is known.
 
-    Names that differ in their numbers alone, or in parts of one or two letters, are siblings and no slips.
+    Names that differ in their numbers alone, or in parts of one or two letters, are siblings and no slips. Numbers with
+    leading zeros are all of one length: ``CD_033`` is none beside ``CD_03``.
     """
     spelled = {other.lower(): other for other in known}
     wanted = name.lower()
     if wanted in spelled:
         return ()
     others = [other for other in spelled if not _siblings(wanted, other)]
-    return tuple(spelled[other] for other in difflib.get_close_matches(wanted, others, n=3, cutoff=_ALIKE))
+    return tuple(spelled[other] for other in difflib.get_close_matches(wanted, others, n=_OFFERED, cutoff=_ALIKE))
 
 
 def _siblings(one: str, other: str) -> bool:
+    if _other_length(one, other):
+        return False
     if _without_numbers(one) == _without_numbers(other):
         return True
     pairs = [pair for pair in zip(one.split("_"), other.split("_"), strict=False) if pair[0] != pair[1]]
@@ -41,8 +47,31 @@ def _siblings(one: str, other: str) -> bool:
     )
 
 
+def _other_length(one: str, other: str) -> bool:
+    pairs = zip(re.findall(r"\d+", one), re.findall(r"\d+", other), strict=False)
+    return any(len(a) != len(b) and any(re.match(r"0\d", number) for number in (a, b)) for a, b in pairs)
+
+
 def _without_numbers(text: str) -> str:
     return re.sub(r"\d", "", text)
+
+
+def did_you_mean(names: Sequence[str]) -> str:
+    """Return the question that offers the names, empty for none."""
+    return f"did you mean {' or '.join(names)}?" if names else ""
+
+
+def no_such(text: str, kind: str, where: str, names: Sequence[str], known: Sequence[str]) -> RefusedError:
+    """Return the refusal of names of which none is there, with those that may be meant.
+
+    Args:
+        kind: what they are the names of, ``cell disk``.
+        where: the cells that were looked at.
+    """
+    meant = dict.fromkeys(found for name in names for found in near(name, known))
+    return RefusedError(
+        f"{text}: there is no such {kind} on {where}; nothing was sent", hint=did_you_mean(list(meant)[:_OFFERED])
+    )
 
 
 def refuse_slip(text: str, kind: str, names: Sequence[str], known: Iterable[str]) -> None:
@@ -57,6 +86,4 @@ def refuse_slip(text: str, kind: str, names: Sequence[str], known: Iterable[str]
     there = tuple(known)
     for name in names:
         if found := near(name, there):
-            raise RefusedError(
-                f"{text}: there is no {kind} {name}; nothing was sent", hint=f"did you mean {' or '.join(found)}?"
-            )
+            raise RefusedError(f"{text}: there is no {kind} {name}; nothing was sent", hint=did_you_mean(found))

@@ -97,6 +97,22 @@ def test_cells_without_such_disks_are_left_out() -> None:
     assert guard("alter celldisk FD_00_exa1cel02 comment=x").targets == (CELLS[1],)
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("drop celldisk CD_011_exa1cel01", "CD_01_exa1cel01"),
+        ("alter celldisk CDD_01_exa1cel01 comment=x", "CD_01_exa1cel01"),
+        ("alter griddisk DATTA_CD_01_exa1cel01 comment=x", "DATA_CD_01_exa1cel01"),
+        ("drop griddisk DATA_CD_01_exa1cel011", "DATA_CD_01_exa1cel01"),
+    ],
+)
+def test_a_name_that_nearly_is_there_is_asked_about(text: str, meant: str) -> None:
+    """Where no cell has the named disks, the refusal offers those that may be meant, the likeliest first."""
+    with pytest.raises(RefusedError) as caught:
+        guard(text)
+    assert caught.value.hint.startswith(f"did you mean {meant}")
+
+
 def test_inactive_asks_asm() -> None:
     """Used disks go offline only on one cell, only where asmDeactivationOutcome is Yes, and that is read again."""
     step = only(guard("alter griddisk all inactive", cell()))

@@ -58,7 +58,12 @@ REFUSED: dict[str, tuple[CellFacts, str, str, str]] = {
     "not told": (used(None), "60G", "not every ASM instance says", VERB + "60G"),
     "a cell that can't tell": (used(60, release="12.1.2.2.0"), "60G", "12.1.2.2.0, which can't show", VERB + "60G"),
     "an unknown release": (used(60, release=""), "60G", "an unknown release", VERB),
-    "no room": (used(free=GIB - MIB), "101G", "CD_00_exa1cel01 has 1023M free, 1G more", "show griddisk"),
+    "no room": (
+        used(free=GIB - MIB),
+        "101G",
+        "CD_00_exa1cel01 has 1023M free, 1G more",
+        "CD_00_exa1cel01 holds DATA_CD_00_exa1cel01 (100G",
+    ),
     "nothing": (used(), "15M", "at least 16M", ""),
     "offline": (used(60, asm_mode="OFFLINE"), "60G", "asmModeStatus OFFLINE", "alter diskgroup DATA"),
     "offline, growing": (used(60, asm_mode="OFFLINE"), "101G", "asmModeStatus OFFLINE", "alter diskgroup DATA"),

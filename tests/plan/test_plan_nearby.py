@@ -28,6 +28,8 @@ SLIPS = {
     "FLASH_SCRATCG": ("FLASH_SCRATCH",),
     "DATA": (),
     "CD_77_exa1cel01": (),
+    "FD_00_exa1cel002": ("FD_00_exa1cel02", "FD_07_exa1cel03"),
+    "FD_007_exa1cel03": ("FD_07_exa1cel03", "FD_00_exa1cel02"),
     "FD_00_exa1cell2": ("FD_00_exa1cel02", "FD_07_exa1cel03"),
 }
 THERE = (
