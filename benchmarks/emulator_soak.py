@@ -23,8 +23,8 @@ import asyncssh
 from emulator_scale import memory_mb
 
 from exacell.cellcli.schema import objects
+from exacell.core.errors import EmulatorError
 from exacell.emulator import control
-from exacell.errors import EmulatorError
 
 RACKS: dict[str, dict[str, control.Option]] = {
     "s11224": {"model": "x2", "release": "11.2.2.4"},

@@ -57,39 +57,39 @@ DISKGROUP = ("tests/plan/test_plan_diskgroup.py", "tests/engine/test_engine_poli
 ONLY_CALLS = ("only calls",)
 """Stands for the functions of a file of which only the calls of guards are left out."""
 TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "plan/guard.py": ((), GUARD),
-    "plan/guard_caches.py": ((), GUARD),
-    "plan/guard_cell.py": ((), GUARD),
-    "plan/guard_devices.py": ((), GUARD),
-    "plan/guard_disks.py": ((), GUARD),
-    "plan/guard_settings.py": ((), GUARD),
-    "plan/guard_targets.py": ((), (*GUARD, "tests/plan/test_plan_already.py")),
-    "plan/guard_steps.py": ((), GUARD),
-    "plan/guard_stopped.py": ((), GUARD),
+    "plan/guards/choice.py": ((), GUARD),
+    "plan/guards/caches.py": ((), GUARD),
+    "plan/guards/cell.py": ((), GUARD),
+    "plan/guards/devices.py": ((), GUARD),
+    "plan/guards/griddisks.py": ((), GUARD),
+    "plan/guards/settings.py": ((), GUARD),
+    "plan/guards/targets.py": ((), (*GUARD, "tests/plan/test_plan_already.py")),
+    "plan/guards/steps.py": ((), GUARD),
+    "plan/guards/stopped.py": ((), GUARD),
     "plan/asmgone.py": ((), ("tests/plan/test_plan_asmgone.py",)),
     "plan/asmsize.py": ((), ("tests/plan/test_plan_guard_resize.py",)),
-    "plan/guard_create.py": ((), GUARD),
-    "plan/guard_free.py": ((), GUARD),
-    "plan/guard_names.py": ((), ("tests/plan/test_plan_nearby.py", "tests/plan/test_plan_guard_iorm.py")),
+    "plan/guards/create.py": ((), GUARD),
+    "plan/guards/free.py": ((), GUARD),
+    "plan/guards/names.py": ((), ("tests/plan/test_plan_nearby.py", "tests/plan/test_plan_guard_iorm.py")),
     "plan/nearby.py": ((), ("tests/plan/test_plan_nearby.py",)),
-    "plan/guard_resize.py": ((), GUARD),
+    "plan/guards/resize.py": ((), GUARD),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
     "journal/state.py": ((), ("tests/journal/test_journal_state.py",)),
-    "plan/availability.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
-    "plan/cachemode.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
-    "plan/pmem.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
-    "plan/memorycache.py": ((), APPROVED),
-    "plan/already.py": ((), ("tests/plan/test_plan_already.py",)),
+    "plan/planners/availability.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
+    "plan/planners/cachemode.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
+    "plan/planners/pmem.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
+    "plan/planners/memorycache.py": ((), APPROVED),
+    "plan/guards/already.py": ((), ("tests/plan/test_plan_already.py",)),
     "plan/media.py": ((), ("tests/plan/test_plan_media.py",)),
-    "plan/unchanged.py": ((), ("tests/plan/test_plan_unchanged.py",)),
-    "plan/privileges.py": ((), ("tests/plan/test_plan_unchanged.py",)),
-    "plan/rebalance.py": (("power_plan",), ("tests/plan/test_plan_rebalance.py",)),
-    "plan/griddisk_size.py": (
+    "plan/guards/unchanged.py": ((), ("tests/plan/test_plan_unchanged.py",)),
+    "plan/guards/privileges.py": ((), ("tests/plan/test_plan_unchanged.py",)),
+    "plan/planners/rebalance.py": (("power_plan",), ("tests/plan/test_plan_rebalance.py",)),
+    "plan/planners/griddisk_size.py": (
         ("resize_griddisk_plan", "_refuse_no_room", "_group", "_refuse_full", "_asm_stage", "_cell_step"),
         ("tests/plan/test_plan_griddisk_size.py",),
     ),
-    "plan/flashcache.py": (
+    "plan/planners/flashcache.py": (
         (
             "flush_refusal",
             "drop_step",
@@ -102,12 +102,15 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         FLASHCACHE,
     ),
-    "plan/griddisk.py": (
+    "plan/planners/griddisk.py": (
         ("refuse_used", "_drop", "_inactive"),
         GRIDDISK,
     ),
-    "plan/carve.py": (("_refuse_names", "_refuse_room", "_refuse_others", "_done", "media_of", "_awake"), GRIDDISK),
-    "plan/doubts.py": (
+    "plan/planners/carve.py": (
+        ("_refuse_names", "_refuse_room", "_refuse_others", "_done", "media_of", "_awake"),
+        GRIDDISK,
+    ),
+    "plan/implausible.py": (
         (),
         (
             "tests/plan/test_plan_doubts.py",
@@ -123,7 +126,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/plan/test_plan_guard_pmem.py",
         ),
     ),
-    "plan/diskgroup.py": (
+    "plan/planners/diskgroup.py": (
         (
             "_refuse_strangers",
             "_checked_files",
@@ -135,14 +138,14 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         DISKGROUP,
     ),
-    "plan/diskgroup_add.py": ((), DISKGROUP),
-    "plan/diskgroup_fit.py": ((), (*DISKGROUP, "tests/plan/test_plan_diskgroup_fit.py")),
-    "plan/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
-    "change/carrying.py": (
+    "plan/planners/diskgroup_add.py": ((), DISKGROUP),
+    "plan/planners/diskgroup_fit.py": ((), (*DISKGROUP, "tests/plan/test_plan_diskgroup_fit.py")),
+    "session/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
+    "change/carriage.py": (
         ("refuse_plan", "wide_moment"),
         ("tests/change/test_change_carrying.py", "tests/test_vault.py"),
     ),
-    "change/confirming.py": (
+    "journal/confirming.py": (
         (
             "guarded",
             "overdue",
@@ -159,7 +162,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("tests/change/test_change_confirming.py",),
     ),
-    "dcli/judge.py": (
+    "change/dcli/verdict.py": (
         ("judge", "_plans"),
         ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_upon.py", "tests/dcli/test_dcli_guarded.py"),
     ),
@@ -171,16 +174,16 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",))
         for name in ("sqlnames", "sqlquery", "sqltokens")
     },
-    "dcli/refusing.py": ((), ("tests/opaque/test_opaque_carriers.py",)),
+    "change/dcli/refusing.py": ((), ("tests/opaque/test_opaque_carriers.py",)),
     "commands/host.py": (
         ("judged", "pass_untyped", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
     ),
     "care/asmlosses.py": ((), ("tests/care/test_care_asmlosses.py",)),
-    "dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
-    "dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
-    "dcli/upon.py": ((), ("tests/dcli/test_dcli_upon.py",)),
-    "dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
+    "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
+    "change/dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
+    "change/dcli/upon.py": ((), ("tests/dcli/test_dcli_upon.py",)),
+    "change/dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
     "plan/watch.py": (("feed", "_why_failed"), ("tests/plan/test_plan_watch.py",)),
     "change/engine.py": (
         ("run", "_carry_out", "_observe_caching", "_admit", "_stages", "_stage", "_lap", "_pass", "_held"),
@@ -257,7 +260,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("pending", "newest_stopped", "_left_open", "half_undone"),
         ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py"),
     ),
-    "change/lookingback.py": (
+    "change/leftovers.py": (
         (),
         ("tests/change/test_change_lookingback.py", "tests/faults/test_fault_other_hands.py"),
     ),
@@ -308,8 +311,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "ssh/packets": (ONLY_CALLS, ("tests/transport/test_transport_reader.py",)),
         }.items()
     },
-    "dcli/run.py": (("_findings", "_refuse_restricted"), ("tests/dcli",)),
-    "dcli/reach.py": (("_child",), ("tests/dcli",)),
+    "change/dcli/run.py": (("_findings", "_refuse_restricted"), ("tests/dcli",)),
+    "change/dcli/hosts.py": (("_child",), ("tests/dcli",)),
     "passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
     "language/shorthand.py": (("_refuse_short_change",), ("tests/language",)),
     "language/line.py": (ONLY_CALLS, ("tests/language",)),
@@ -346,27 +349,27 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "due >= 0 instead of due > 0",
     ): "at the very moment of the deadline it looks once more, a hundredth of a second later",
     (
-        "plan/guard.py:_judged",
+        "plan/guards/choice.py:_judged",
         "without isinstance(statement, Grant) in isinstance(statement, Grant) or statement.object in _HARMLESS",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, which are harmless objects anyway; type checkers need the first side",
     (
-        "plan/guard_caches.py:_made",
+        "plan/guards/caches.py:_made",
         "without said is None in said is None or not statement.all or (not fact.flash_disks)",
     ): "a size that is not said is read as empty text, which is no size either: the same proof",
     (
-        "plan/guard_caches.py:_unproven_pmem",
+        "plan/guards/caches.py:_unproven_pmem",
         "without cache is not None in fact.pmem_writeback and cache is not None and (cache.status != FLUSHED)",
     ): "only a cell with a PMEM cache has one that is write-back; type checkers need the second side",
     (
-        "plan/unchanged.py:with_changes",
+        "plan/guards/unchanged.py:with_changes",
         "without not isinstance(statement, Change) in not isinstance(statement, Change) or statement.verb != 'ALTER'",
     ): "the verb of a GRANT is no ALTER; type checkers need the first side",
     (
-        "plan/griddisk_size.py:resize_griddisk_plan",
+        "plan/planners/griddisk_size.py:resize_griddisk_plan",
         "without asm is not None in asm is not None and group is not None and (todo or not _as_wanted(wanted, group))",
     ): "a group was found in an ASM that was asked; type checkers need the first side",
     (
-        "plan/pmem.py:leave_writeback_stages",
+        "plan/planners/pmem.py:leave_writeback_stages",
         "without the filter fact.pmem_cache",
     ): "only a cell with a PMEM cache has one that is write-back; type checkers need the filter",
     (
@@ -378,7 +381,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without self.plan.rolling is None in not self.wave or self.plan.rolling is None",
     ): "only a rolled plan has waves; type checkers need the second side",
     (
-        "dcli/sequence.py:_touched",
+        "change/dcli/sequence.py:_touched",
         "without not isinstance(statement, Change) in not isinstance(statement, Change) or statement.verb == 'CREATE'",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, never about disks; type checkers need the first side",
     (
@@ -390,7 +393,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without newest.finishes in newest.finishes and journal.state(rack, newest.finishes).undone",
     ): "no change has the number 0; the first side spares a look at the journal",
     (
-        "plan/guard_targets.py:takes_own_name",
+        "plan/guards/targets.py:takes_own_name",
         "without isinstance(statement, CellChange) in isinstance(statement, CellChange) and (statement.verb, "
         "statement.object) in _OWN_NAMES",
     ): "GRANT and REVOKE are none of these; type checkers need the first side",
@@ -427,17 +430,17 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "a row of that number is there: it is not the newest one",
     ("change/racklock.py:leave", "True instead of found != held.left"): "it writes what is there already",
     (
-        "change/confirming.py:confirm",
+        "journal/confirming.py:confirm",
         "without item.change == change in change is None or item.change == change or item.group in groups",
     ): "the group of a change holds the change",
     (
-        "change/confirming.py:deadlines",
+        "journal/confirming.py:deadlines",
         "without item.in_run in item.in_run and item.group == group",
     ): "a change that waits alone is the first of no run",
-    ("change/confirming.py:confirm", "True instead of known"): "a hint's words",
-    ("change/confirming.py:confirm", "True instead of kept"): "a message's words",
+    ("journal/confirming.py:confirm", "True instead of known"): "a hint's words",
+    ("journal/confirming.py:confirm", "True instead of kept"): "a message's words",
     (
-        "change/confirming.py:_after",
+        "journal/confirming.py:_after",
         "without 'unknown' in entry.reason or 'unknown'",
     ): "whoever writes the row gives a reason",
 }

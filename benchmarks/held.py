@@ -50,7 +50,7 @@ def _print(prefix: str, text: str) -> None:
 
 
 def _transport(hosts: list[str], ssh_config: Path, user: str) -> SshTransport:
-    from exacell.config import RackConfig, Settings
+    from exacell.core.config import RackConfig, Settings
     from exacell.transport.ssh import SshTransport
 
     rack = RackConfig(name="b", cells=tuple(hosts), read_user=user, write_user=user, ssh_config=ssh_config)

@@ -199,7 +199,7 @@ def exacell(home: Path, python: str) -> Iterator[Program]:
     learn = (
         "import json, sys; from pathlib import Path\n"
         "from exacell.cellcli.schema import metrics; from exacell.language.registry import Kind\n"
-        "from exacell.completion.names import NameCache\n"
+        "from exacell.session.completion.names import NameCache\n"
         "about = {name: f'what {name} counts, as a cell would say it in a phrase' for name in metrics()}\n"
         "NameCache(Path(sys.argv[1])).learn({Kind.GRIDDISK: json.load(sys.stdin), Kind.METRIC: about},\n"
         "    about={Kind.METRIC: about}, whole=True)\n"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from races_rack import Told
 
-from exacell.cellset import CellSet
+from exacell.core.cellset import CellSet
 
 if TYPE_CHECKING:
     from races_run import Raced

@@ -22,6 +22,7 @@ from exacell import cli
 def warm() -> None:
     """Import what a change needs, so that no process has to."""
     import exacell.change.changing
+    import exacell.change.dcli.run
     import exacell.change.engine
     import exacell.cli
     import exacell.commands.change
@@ -29,8 +30,7 @@ def warm() -> None:
     import exacell.commands.griddisk
     import exacell.commands.opaque
     import exacell.commands.typing
-    import exacell.context
-    import exacell.dcli.run
+    import exacell.session.context
     import exacell.transport.ssh  # noqa: F401
 
 

@@ -55,7 +55,7 @@ def control(verb: str, *words: str) -> str:
 
 def transport(home: Path, cells: list[str], timeout: float) -> Any:
     """Return a transport to the emulated cells."""
-    from exacell.config import RackConfig, Settings
+    from exacell.core.config import RackConfig, Settings
     from exacell.transport.ssh import SshTransport
 
     config = home / "emulator" / RACK / "ssh_config"
@@ -84,7 +84,7 @@ def ask(fleet: Any, cells: list[str]) -> float:
 
 def scaling(home: Path, most: int) -> None:
     """Print milliseconds for the first read (with connecting), and for later ones by channel and by kept CellCLI."""
-    from exacell.fleet import Fleet
+    from exacell.session.fleet import Fleet
 
     print(f"{'cells':>6}{'connect + first':>17}{'a channel each':>16}{'kept CellCLI':>14}{'ms/cell':>9}")
     every = names(most)
@@ -105,7 +105,7 @@ def scaling(home: Path, most: int) -> None:
 
 def bad_cells(home: Path, most: int, deadline: float) -> None:
     """Print when the good cells were shown and when each bad one was named."""
-    from exacell.fleet import Fleet
+    from exacell.session.fleet import Fleet
     from exacell.transport.base import Role
 
     cells = names(most)

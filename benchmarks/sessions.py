@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from exacell.errors import StatementError  # noqa: E402
+from exacell.core.errors import StatementError  # noqa: E402
 from exacell.language.line import parse_line  # noqa: E402
 from exacell.language.registry import Effect, commands  # noqa: E402
 from tests.docs.test_docs_commands import PAGES, inline, shown  # noqa: E402

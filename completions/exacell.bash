@@ -1,4 +1,4 @@
-# Completion of exacell for bash; generated, see exacell/completion/shells.py.
+# Completion of exacell for bash; generated, see exacell/prompt/shells.py.
 # Install: source it from ~/.bashrc, or put it into /etc/bash_completion.d/.
 
 _exacell() {

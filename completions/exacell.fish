@@ -1,4 +1,4 @@
-# Completion of exacell for fish; generated, see exacell/completion/shells.py.
+# Completion of exacell for fish; generated, see exacell/prompt/shells.py.
 # Install: put it into ~/.config/fish/completions/.
 
 function __exacell_complete

@@ -1,7 +1,7 @@
 """The program: where it begins, and the exit code with which it ends.
 
 Each way through it is imported when it is chosen, so that ``--version`` and shell completion start at once: what
-completes in :mod:`exacell.completion`, what carries statements out in :mod:`exacell.commandline`.
+completes in :mod:`exacell.session.completion`, what carries statements out in :mod:`exacell.commandline`.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from exacell.errors import ExitCode
-from exacell.late import put_off, without
+from exacell.core.errors import ExitCode
+from exacell.core.lazyimport import put_off, without
+from exacell.core.version import __version__
 from exacell.output.streams import open_standard_streams
-from exacell.version import __version__
 
 
 def entry() -> NoReturn:
@@ -31,8 +31,8 @@ def entry() -> NoReturn:
             # A terminal that knows no Unicode gets escapes, never a crash.
             stream.reconfigure(errors="backslashreplace")
     if sys.argv[1:2] == ["--complete"]:
-        from exacell.completion.kept_commands import use_kept
-        from exacell.paths import Home
+        from exacell.core.paths import Home
+        from exacell.session.completion.kept_commands import use_kept
 
         use_kept(Home.from_env().cache_dir)  # A process that only completes; never where commands are to run.
     _leave(main())
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     code: int = ExitCode.DONE
     try:
         if words[:1] == ["--complete"]:
-            from exacell.completion.shells import complete
+            from exacell.prompt.shells import complete
 
             code = complete(words[1:], sys.stdout)
         else:
@@ -79,7 +79,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(words: list[str]) -> int:
-    from exacell.options import read_argv, usage
+    from exacell.language.options import read_argv, usage
 
     line = read_argv(words)
     if "version" in line.switches:

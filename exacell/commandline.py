@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 
-from exacell.language.formats import check_format
-from exacell.opening import open_context, options_of
-from exacell.options import CommandLine
+from exacell.core.formats import check_format
+from exacell.language.options import CommandLine
 from exacell.output.failing import bug_in_thread
 from exacell.output.streams import at_prompt
 from exacell.output.terminal import TerminalConsole
+from exacell.session.opening import open_context, options_of
 
 
 def carry_out(line: CommandLine) -> int:
@@ -24,10 +24,10 @@ def carry_out(line: CommandLine) -> int:
         check_format(line.value("format"))
     console = TerminalConsole(quiet="quiet" in line.switches)
     if line.has_statements or not at_prompt():
-        from exacell.batch import run_batch
+        from exacell.prompt.batch import run_batch
 
         return run_batch(line, console)
-    from exacell.repl.app import run  # What runs statements is loaded when one is entered.
+    from exacell.prompt.app import run  # What runs statements is loaded when one is entered.
 
     ctx = open_context(options_of(line), console)
     ctx.services.more_to_come = True

@@ -17,17 +17,21 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
-from exacell.arrivals import Recording, told_while_waiting
 from exacell.cellcli.ownname import has_own_name
 from exacell.cellcli.reply import errors
 from exacell.cellcli.rows import ByBlocks
-from exacell.ending import ending_well, interruptible
-from exacell.errors import ExacellError, ExitCode, JournalError, OutputError, StatementError
-from exacell.language.formats import check_format
+from exacell.change.execute import execute
+from exacell.core.errors import (
+    ExacellError,
+    ExitCode,
+    JournalError,
+    OutputError,
+    StatementError,
+)
+from exacell.core.formats import check_format
 from exacell.language.given import with_flags
 from exacell.language.line import Line, carried_by, parse_line
 from exacell.language.registry import Effect
-from exacell.largelist import lines_of, wrong_with
 from exacell.output.apart import each_cell_apart, too_many_to_fold, wants_folding
 from exacell.output.dates import with_local_dates
 from exacell.output.differing import difference_of
@@ -39,13 +43,15 @@ from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
-from exacell.scripts import script_at
-from exacell.session.execute import execute
-from exacell.signals import ScriptRequested, SessionExit
+from exacell.session.largelist import lines_of, wrong_with
+from exacell.session.partial import Recording, told_while_waiting
+from exacell.session.scripts import script_at
+from exacell.session.signalled import ending_well, interruptible
+from exacell.session.signals import ScriptRequested, SessionExit
 from exacell.transport.base import State
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
     from exacell.transport.base import Reply
 
 

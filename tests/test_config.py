@@ -8,12 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from exacell.config import Config, RackConfig, Settings, load, named_cells, parse_rack, which_rack
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
-from exacell.errors import CellSetError, ConfigError
-from exacell.groupfile import parse_cellip, parse_group_file
-from exacell.paths import Home, cache_dir, config_dir, ensure_dir, state_dir
+from exacell.core.config import (
+    Config,
+    RackConfig,
+    Settings,
+    load,
+    named_cells,
+    parse_rack,
+    which_rack,
+)
+from exacell.core.errors import CellSetError, ConfigError
+from exacell.core.groupfile import parse_cellip, parse_group_file
+from exacell.core.paths import (
+    Home,
+    cache_dir,
+    config_dir,
+    ensure_dir,
+    state_dir,
+)
+from exacell.output.console import SilentConsole
+from exacell.session.context import Context, Options
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "config.example.toml"
 

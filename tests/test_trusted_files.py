@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from exacell import config
-from exacell.aliases import Aliases
-from exacell.config import Config, load
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
-from exacell.core import packaged
-from exacell.errors import ConfigError, ExacellError
-from exacell.paths import Home
+from exacell.core import config, packaged
+from exacell.core.config import Config, load
+from exacell.core.errors import ConfigError, ExacellError
+from exacell.core.paths import Home
+from exacell.output.console import SilentConsole
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params
+from exacell.session.aliases import Aliases
+from exacell.session.context import Context, Options
 
 RACK = 'cells = "exa1cel01"\nssh_config = "ssh_config"\n'
 

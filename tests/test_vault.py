@@ -6,15 +6,15 @@ import re
 
 import pytest
 
-from exacell import vault
 from exacell.cellcli.secrets import masked
 from exacell.cellcli.statement import parse, render
-from exacell.change.carrying import refuse_plan
-from exacell.errors import RefusedError
+from exacell.change.carriage import refuse_plan
+from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
+from exacell.session import vault
+from exacell.session.vault import hide, refuse_forgotten, reveal
 from exacell.transport.base import Capabilities
 from exacell.transport.capabilities import DCLI, EXACLI, SSH
-from exacell.vault import hide, refuse_forgotten, reveal
 
 STATEMENTS = (
     "alter user joe password='ge heim'",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.care.alerts import Alert
+from exacell.core.units import counted
 from exacell.plan.model import Change, Check, Plan, Stage, Step
-from exacell.units import counted
 
 
 def ack_plan(rack: str, alerts: Mapping[str, Sequence[Alert]], *, by: str, statement: str) -> Plan:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 ALERTS = "list alerthistory attributes name, beginTime, endTime, severity, alertMessage, examinedBy"
 """What is read from each cell."""

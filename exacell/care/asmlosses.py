@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 
 _NAME = r"\"?\+?([\w$#]+)"
 _LOSSES: Mapping[str, str] = {

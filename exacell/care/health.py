@@ -16,12 +16,12 @@ from typing import Any
 
 from exacell.care.alerts import ALERTS, alerts_of, headline
 from exacell.cellcli import iorm
-from exacell.errors import ExacellError
+from exacell.core.errors import ExacellError
+from exacell.core.units import and_more, counted, human_size
+from exacell.core.values import dataclass
 from exacell.plan import facts as f
 from exacell.plan import gate
 from exacell.plan.gate import in_use
-from exacell.units import and_more, counted, human_size
-from exacell.values import dataclass
 
 Record = Mapping[str, Any]
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from exacell.core.units import counted
+from exacell.core.values import dataclass
 from exacell.plan.asmfacts import Operation
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import closed, in_use
-from exacell.units import counted
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,12 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.care.health import CELL, Finding, Level, Observed
-from exacell.cellset import fold
+from exacell.core.cellset import fold
+from exacell.core.units import (
+    MIB,
+    and_more,
+    counted,
+    human_size,
+)
+from exacell.core.values import dataclass
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.gate import in_use
-from exacell.units import MIB, and_more, counted, human_size
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

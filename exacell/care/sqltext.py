@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from exacell.errors import RefusedError, StatementError
+from exacell.core.errors import RefusedError, StatementError
+from exacell.core.values import dataclass
 from exacell.plan.asmfacts import END, PREAMBLE
-from exacell.values import dataclass
 
 ROWS = "__EXACELL_ROWS__"
 

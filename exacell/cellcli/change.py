@@ -11,7 +11,7 @@ from exacell.cellcli.query import read_filters
 from exacell.cellcli.rules import check_name, check_value
 from exacell.cellcli.schema import Attribute, Kind, Lifetime, ObjectType
 from exacell.cellcli.tokens import Token, TokenKind
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 NOTHING = ObjectType(
     name="",

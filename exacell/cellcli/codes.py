@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,8 +17,8 @@ from exacell.cellcli.schema import find_object
 from exacell.cellcli.suggest import closest
 from exacell.cellcli.tokens import tokenize
 from exacell.cellcli.typed import typed_value
-from exacell.errors import StatementError
-from exacell.values import dataclass
+from exacell.core.errors import StatementError
+from exacell.core.values import dataclass
 
 _WHERE = re.compile(r"\s*where\s+", re.IGNORECASE)
 _OBJECT = re.compile(r"([A-Za-z]+)\.(?=[A-Za-z])")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from exacell.cellcli.nodes import Group, Scalar, Setting, Value
 from exacell.cellcli.suggest import closest
 from exacell.cellcli.tokens import Token, TokenKind, is_word
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 
 def scalar(token: Token) -> Scalar:

@@ -7,8 +7,8 @@ type, asmcluster; reference cellcli.md 7.1.
 from __future__ import annotations
 
 from exacell.cellcli.directives import DATABASE, IDENTITY, Directive, IormPlan, quoted
-from exacell.errors import RefusedError
-from exacell.values import dataclass
+from exacell.core.errors import RefusedError
+from exacell.core.values import dataclass
 
 NONE = "none"
 """How a directive is named that has no role, or no ASM cluster: ``role=none``."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import field
 
 from exacell.cellcli.tokens import Token, TokenKind, is_word, tokenize
-from exacell.errors import ReplyError, StatementError, UnitError
-from exacell.units import parse_size
-from exacell.values import dataclass
+from exacell.core.errors import ReplyError, StatementError, UnitError
+from exacell.core.units import parse_size
+from exacell.core.values import dataclass
 
 IDENTITY = ("name", "role", "type", "asmcluster")
 """Attributes that say which database (or profile) a directive is for."""

@@ -14,9 +14,9 @@ from exacell.cellcli.nodes import Filter
 from exacell.cellcli.query import read_filters
 from exacell.cellcli.schema import Attribute, Kind, ObjectType, find_object, objects_of
 from exacell.cellcli.tokens import Token, TokenKind, tokenize
-from exacell.errors import StatementError, UnitError
-from exacell.units import parse_duration, parse_size
-from exacell.values import dataclass
+from exacell.core.errors import StatementError, UnitError
+from exacell.core.units import parse_duration, parse_size
+from exacell.core.values import dataclass
 
 EXAMPLE = "all flashcache.status = normal"
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from exacell.cellcli.ownname import OWN_NAME, OWN_UPPER, label_of
 from exacell.cellcli.schema import Kind, ObjectType, find_object
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from exacell.cellcli.verbs import Media, Verb
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 ANY = ("*",)
 """Instead of the settings or the arguments that are allowed: any."""

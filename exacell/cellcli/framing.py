@@ -17,8 +17,8 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
-from exacell.errors import ReplyError
-from exacell.values import dataclass
+from exacell.core.errors import ReplyError
+from exacell.core.values import dataclass
 
 TEMPLATES = ("start {name}", "list celldisk {name}")
 """Statements that may repeat an unknown name in their error, best first: one that CellCLI answers by itself, then one

@@ -23,9 +23,9 @@ from exacell.cellcli.directives import (
     parse,
     render,
 )
-from exacell.errors import RefusedError, StatementError, UnitError
-from exacell.units import parse_size
-from exacell.values import dataclass
+from exacell.core.errors import RefusedError, StatementError, UnitError
+from exacell.core.units import parse_size
+from exacell.core.values import dataclass
 
 __all__ = [
     "DEFAULT",

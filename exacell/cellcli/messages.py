@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 _ERROR = re.compile(r"^\s*(CELL-\d{5}):[ \t]*(.*?)\s*$", re.MULTILINE)
 _CARET = re.compile(r"\s*\^\s*")

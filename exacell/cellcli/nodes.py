@@ -12,7 +12,7 @@ from typing import ClassVar
 from exacell.cellcli.verbs import Media as Media
 from exacell.cellcli.verbs import Operator as Operator
 from exacell.cellcli.verbs import Verb as Verb
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

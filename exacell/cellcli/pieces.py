@@ -13,7 +13,7 @@ from typing import NamedTuple
 from exacell.cellcli.messages import CellError, errors
 from exacell.cellcli.reply import Record, plain_columns, read_columns, read_xml, spelled, stray_line
 from exacell.cellcli.rows import Columns
-from exacell.errors import ReplyError
+from exacell.core.errors import ReplyError
 
 Pieces = Callable[[], Iterator[bytes]]
 """Reads an answer from its beginning, in pieces cut anywhere."""

@@ -16,7 +16,7 @@ from exacell.cellcli.cursor import Cursor, scalar
 from exacell.cellcli.nodes import Describe, Filter, List, Operator, OrderBy, Over
 from exacell.cellcli.schema import Kind, ObjectType
 from exacell.cellcli.tokens import Token, TokenKind
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 _UNIT = re.compile(r"[0-9]*\.?[0-9]+([A-Za-z]+)")
 _KNOWN_UNIT = re.compile(r"[KMGT](?:I?B)?|B", re.IGNORECASE)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from exacell.cellcli.nodes import Change, Describe, Filter, Grant, Group, List, Scalar, Setting, Statement, Value, Verb
 from exacell.cellcli.tokens import is_word
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 _RESERVED = """
     ABORT ACTIVE ACTIVEREQUEST ALERTDEFINITION ALERTHISTORY ALL ALTER ASSIGN BBU BMC CALIBRATE CATPLAN CELL CONFIGUREBMC

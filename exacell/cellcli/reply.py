@@ -20,8 +20,8 @@ from exacell.cellcli.alertrows import alert_rows
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.typed import Value, typed_value, values
-from exacell.errors import ReplyError
-from exacell.values import dataclass
+from exacell.core.errors import ReplyError
+from exacell.core.values import dataclass
 
 __all__ = [
     "CellError",

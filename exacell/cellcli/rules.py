@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from exacell.cellcli.nodes import Group, Value, Verb
 from exacell.cellcli.schema import Kind
-from exacell.errors import UnitError
-from exacell.units import parse_size
+from exacell.core.errors import UnitError
+from exacell.core.units import parse_size
 
 LONGEST_GRIDDISK_NAME = 30
 """Characters. Source: Oracle SAGUG, restrictions-values-common-attributes."""

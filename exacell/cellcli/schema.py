@@ -12,8 +12,8 @@ from enum import StrEnum
 from functools import cache
 from types import MappingProxyType
 
-from exacell.beside import data_beside
-from exacell.values import dataclass
+from exacell.core.datafiles import data_beside
+from exacell.core.values import dataclass
 
 _ABSENT = "-"
 _UNDESCRIBED = frozenset("uw")

@@ -31,7 +31,7 @@ from exacell.cellcli.query import read_describe, read_list
 from exacell.cellcli.render import render, render_name, render_value
 from exacell.cellcli.schema import ObjectType, find_object, objects_of
 from exacell.cellcli.tokens import Token, TokenKind, tokenize
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 __all__ = [
     "Change",

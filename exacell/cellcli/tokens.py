@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from exacell.errors import StatementError
-from exacell.values import dataclass
+from exacell.core.errors import StatementError
+from exacell.core.values import dataclass
 
 
 class TokenKind(StrEnum):

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from exacell.cellcli.schema import Kind, find_object, metric
-from exacell.errors import UnitError
-from exacell.units import parse_size
+from exacell.core.errors import UnitError
+from exacell.core.units import parse_size
 
 Value = str | int | float | bool | tuple[str, ...] | None
 """A typed value; None when the cell printed nothing."""

@@ -7,7 +7,7 @@ from shlex import quote
 
 from exacell.cellcli.schema import release_key
 from exacell.cellcli.tokens import TokenKind, tokenize
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 _LONG_XML_SINCE = "24.1"
 

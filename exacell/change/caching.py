@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exacell.fleet import Fleet
 from exacell.journal.caching_off import GONE, UNTOLD
 from exacell.plan import facts as f
+from exacell.session.fleet import Fleet
 
 _LISTS = {"flashcache": f.FLASHCACHE, "pmemcache": f.PMEMCACHE, "xrmemcache": f.XRMEMCACHE}
 

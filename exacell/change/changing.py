@@ -12,9 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import fold_equal
-from exacell.cellset import fold
-from exacell.change.carrying import refuse_plan, wide_moment
-from exacell.change.confirming import refuse_unrevertible, set_deadline
+from exacell.change.carriage import refuse_plan, wide_moment
 from exacell.change.consent import agree, refuse_above
 from exacell.change.engine import Engine
 from exacell.change.outcomes import (
@@ -31,20 +29,22 @@ from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
 from exacell.change.settling import inverse_of
 from exacell.change.waves import rolled
-from exacell.errors import ExitCode, JournalError, RefusedError
-from exacell.logins import refuse_login
+from exacell.core.cellset import fold
+from exacell.core.errors import ExitCode, JournalError, RefusedError
+from exacell.core.units import format_duration
+from exacell.journal.confirming import refuse_unrevertible, set_deadline
 from exacell.output.result import Result, worst
 from exacell.plan.estimate import timed
 from exacell.plan.model import Undo
-from exacell.plan.saved import refuse_other_plan
-from exacell.units import format_duration
+from exacell.session.logins import refuse_login
+from exacell.session.saved import refuse_other_plan
 
 if TYPE_CHECKING:
     from exacell.change.racklock import RackLock
-    from exacell.context import Context
     from exacell.language.registry import Flag, Value
     from exacell.plan.model import Plan, Step
     from exacell.plan.planned import Planned
+    from exacell.session.context import Context
 
 UNSENT = "-n: nothing was sent"
 """The note below a plan that was only shown."""
@@ -125,7 +125,7 @@ def _gone_on_with(ctx: Context, plan: Plan) -> Plan:
 
 def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:
     """Return a step that makes a cache which the first attempt has dropped: what was there before that is known."""
-    from exacell.plan.flashcache import NEW
+    from exacell.plan.planners.flashcache import NEW
 
     known = step.undo is Undo.IMPOSSIBLE and step.inverse == NEW and step.target in before
     return replace(step, undo=Undo.NOTHING, inverse="") if known else step

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from exacell.cellset import CellSet, fold, folded_names
-from exacell.console import Console
-from exacell.errors import CellSetError, RefusedError
+from exacell.core.cellset import CellSet, fold, folded_names
+from exacell.core.errors import CellSetError, RefusedError
 from exacell.language.registry import Value
+from exacell.output.console import Console
 from exacell.plan.model import Plan, Risk
 
 

@@ -15,28 +15,33 @@ from functools import partial
 from time import monotonic
 from types import MappingProxyType
 
-from exacell.asm import AsmClient
-from exacell.change.board import Board
 from exacell.change.caching import seen
 from exacell.change.following import Follower, Pause
 from exacell.change.gatekeeper import Gatekeeper, Passage
+from exacell.change.lockwatch import Vigil
 from exacell.change.probe import Prober, upon, upon_asm
+from exacell.change.progressboard import Board
 from exacell.change.running import Outcome, Report, Run, StepResult
 from exacell.change.verdicts import intent, judge, judge_sql, outcome_row, phrase, told_late
-from exacell.change.vigil import Vigil
-from exacell.console import Console
-from exacell.errors import BrokenOffError, ExitCode, JournalError, RefusedError
-from exacell.fleet import Fleet
+from exacell.core.background import unless_interrupted
+from exacell.core.errors import (
+    BrokenOffError,
+    ExitCode,
+    JournalError,
+    RefusedError,
+)
+from exacell.core.units import format_duration
+from exacell.core.uptime import uptime
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import FLASHCACHE
 from exacell.journal.record import Journal, Row
-from exacell.meanwhile import unless_interrupted
+from exacell.output.console import Console
 from exacell.plan.ageing import ages, ages_in_asm
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
+from exacell.session.asm import AsmClient
+from exacell.session.fleet import Fleet
 from exacell.transport.base import Ours, Reply, State
-from exacell.units import format_duration
-from exacell.uptime import uptime
 
 DETACHED = "detached: what was sent goes on unwatched"
 """Why a change ended that was interrupted twice while a statement was under way."""

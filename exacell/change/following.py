@@ -8,15 +8,15 @@ from dataclasses import replace
 from functools import partial
 from time import monotonic
 
-from exacell.change.board import Board
 from exacell.change.probe import NO_ANSWER
+from exacell.change.progressboard import Board
 from exacell.change.running import Outcome, Report, StepResult
-from exacell.fleet import Answer, Fleet
-from exacell.meanwhile import unless_interrupted
+from exacell.core.background import unless_interrupted
+from exacell.core.units import format_duration
 from exacell.plan import facts as f
 from exacell.plan.model import Check, Step
 from exacell.plan.watch import METERS, FlushState, FlushWatch
-from exacell.units import format_duration
+from exacell.session.fleet import Answer, Fleet
 
 LOST_POLLS = 180
 """A cell may be silent for as long as so many polls take before a flush without a limit counts as lost: at five seconds

@@ -7,19 +7,19 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from time import monotonic
 
-from exacell.asm import AsmClient
-from exacell.cellset import fold
-from exacell.change.board import Board
 from exacell.change.following import Pause
-from exacell.console import Console
-from exacell.errors import ExacellError
-from exacell.fleet import Fleet
-from exacell.meanwhile import unless_interrupted
+from exacell.change.progressboard import Board
+from exacell.core.background import unless_interrupted
+from exacell.core.cellset import fold
+from exacell.core.errors import ExacellError
+from exacell.core.units import counted, format_duration
+from exacell.core.values import dataclass
+from exacell.output.console import Console
 from exacell.plan import facts as f
 from exacell.plan.gate import GATE_FACTS, Closed, closed, spoken, unmounted
 from exacell.plan.model import Rolling
-from exacell.units import counted, format_duration
-from exacell.values import dataclass
+from exacell.session.asm import AsmClient
+from exacell.session.fleet import Fleet
 
 LEFT_ALONE = 60.0
 """Seconds for which nothing else has to close a gate than caches that earlier waves left off, until it is not waited for

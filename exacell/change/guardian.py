@@ -18,14 +18,24 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from exacell.change.confirming import Deadline, note_reverted, note_reverting, open_deadlines
 from exacell.change.sentry import Errand
-from exacell.config import Settings
-from exacell.console import Progress
-from exacell.errors import ExacellError, ExitCode, InterruptedByUserError, MovedError
+from exacell.core.config import Settings
+from exacell.core.errors import (
+    ExacellError,
+    ExitCode,
+    InterruptedByUserError,
+    MovedError,
+)
+from exacell.core.uptime import uptime
 from exacell.journal.actor import actor
+from exacell.journal.confirming import (
+    Deadline,
+    note_reverted,
+    note_reverting,
+    open_deadlines,
+)
 from exacell.journal.record import Journal, Row
-from exacell.uptime import uptime
+from exacell.output.console import Progress
 
 if TYPE_CHECKING:
     from exacell.plan.model import Plan
@@ -157,9 +167,9 @@ def take_back(errand: Errand, item: Deadline) -> str:
     """
     from exacell.change.overtaken import refuse_overtaken
     from exacell.change.undoing import undo
-    from exacell.ending import ending_well
-    from exacell.opening import open_context
+    from exacell.session.opening import open_context
     from exacell.session.options import Options
+    from exacell.session.signalled import ending_well
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
     console = LogConsole()
@@ -198,7 +208,7 @@ def _known(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def main(argv: Sequence[str]) -> int:
     """Run one guardian; ``argv`` holds the errand as JSON. Return 0 unless the change could not be taken back."""
-    from exacell.paths import Home
+    from exacell.core.paths import Home
 
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("paramiko").setLevel(logging.ERROR)

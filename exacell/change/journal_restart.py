@@ -16,14 +16,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from exacell.change.confirming import open_deadlines
 from exacell.change.pending import half_undone, pending
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
+from exacell.core.values import dataclass
 from exacell.journal.actor import actor
+from exacell.journal.confirming import open_deadlines
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Planned, read_row
 from exacell.journal.schema import SCHEMA
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def left_behind(ctx: Context, *, warn: bool = False) -> tuple[str, ...]:

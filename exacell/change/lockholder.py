@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 
+from exacell.core.units import format_duration
+from exacell.core.values import dataclass
 from exacell.journal.actor import actor, alive
 from exacell.journal.rows import Actor
-from exacell.units import format_duration
-from exacell.values import dataclass
 
 _FORMS = {
     "user": re.compile(r"[\w.@+\\$-]{1,64}", re.ASCII),

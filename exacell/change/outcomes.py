@@ -7,12 +7,12 @@ from typing import Any
 
 from exacell.cellcli.secrets import masked
 from exacell.change.running import Outcome, Report, StepResult
+from exacell.core.units import counted
 from exacell.output.result import Column, Record
 from exacell.plan.estimate import stage_seconds
+from exacell.plan.guards.takenback import risk_of, taken_back
 from exacell.plan.model import Gate, Plan, Step
-from exacell.plan.takenback import risk_of, taken_back
 from exacell.transport.base import State
-from exacell.units import counted
 
 
 def _steps(plan: Plan) -> Iterable[tuple[str, Step]]:

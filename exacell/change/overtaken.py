@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from exacell.errors import MovedError
+from exacell.core.errors import MovedError
 from exacell.journal.record import Journal
 from exacell.journal.rows import Planned
 from exacell.journal.state import ChangeState, by_change

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from exacell.asm import AsmClient
-from exacell.errors import ExacellError
-from exacell.fleet import Answer, Fleet, Upon
-from exacell.meanwhile import unless_interrupted
+from exacell.core.background import unless_interrupted
+from exacell.core.errors import ExacellError
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
 from exacell.plan.model import Check, Step
+from exacell.session.asm import AsmClient
+from exacell.session.fleet import Answer, Fleet, Upon
 from exacell.transport.base import Judgement
 
 NO_ANSWER = -1

@@ -6,15 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.cellset import fold
 from exacell.change.caching import seen
 from exacell.change.changing import refuse_read_only
+from exacell.change.execute import execute
 from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
 from exacell.change.probe import Prober
 from exacell.change.reviving import bring_back, revive
 from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
 from exacell.change.undoing import undo
-from exacell.errors import ExitCode, RefusedError
+from exacell.core.cellset import fold
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Row
@@ -23,11 +24,10 @@ from exacell.journal.state import by_change
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
-from exacell.session.execute import execute
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.registry import Value
+    from exacell.session.context import Context
 
 
 def unfinished(ctx: Context) -> list[Planned]:

@@ -12,22 +12,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.cellset import fold
+from exacell.change.execute import execute
 from exacell.change.leftbehind import unnoted
 from exacell.change.settling import attempts
-from exacell.errors import ExitCode
+from exacell.core.cellset import fold
+from exacell.core.errors import ExitCode
+from exacell.core.units import counted
 from exacell.journal.offline import observe_online
 from exacell.journal.state import ChangeState
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, unmounted
-from exacell.session.execute import execute
-from exacell.units import counted
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.registry import Value
+    from exacell.session.context import Context
 
 _ACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sACTIVE", re.IGNORECASE)
 _INACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE", re.IGNORECASE)

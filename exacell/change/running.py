@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 
-from exacell.cellset import fold
-from exacell.errors import ExitCode
+from exacell.core.cellset import fold
+from exacell.core.errors import ExitCode
+from exacell.core.values import dataclass
 from exacell.plan.model import Gate, Plan, Stage, Step
 from exacell.plan.watch import FlushState
 from exacell.transport.base import Looked
-from exacell.values import dataclass
 
 
 class Outcome(StrEnum):

@@ -13,12 +13,12 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from exacell.paths import ensure_dir
-from exacell.values import dataclass
+from exacell.core.paths import ensure_dir
+from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.journal.record import Journal
+    from exacell.session.context import Context
 
 BEGIN = 30.0
 """Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""
@@ -30,7 +30,7 @@ class Errand:
 
     Attributes:
         options: of exacell.session.options.Options, those that say how to reach the rack; paths absolute.
-        settings: of exacell.config.Settings, as they were in the shell.
+        settings: of exacell.core.config.Settings, as they were in the shell.
     """
 
     rack: str

@@ -11,19 +11,19 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exacell.cellset import fold
 from exacell.change.probe import NO_ANSWER, Prober
-from exacell.errors import RefusedError
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.core.units import format_duration
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Intent, Planned
 from exacell.journal.running import runs
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
-from exacell.units import format_duration
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def plan_row(journal: Journal, rack: str, change: int) -> Planned:

@@ -11,24 +11,36 @@ from exacell.cellcli.statement import Change, Grant, parse, render
 from exacell.change.consent import accepted_loss
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
-from exacell.errors import RefusedError
-from exacell.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
+from exacell.core.errors import RefusedError
 from exacell.journal.stopped import observe_services
-from exacell.plan.already import reached
-from exacell.plan.guard import facts_needed, guard_plan
-from exacell.plan.guard_targets import means, own_of, takes_own_name
+from exacell.plan.guards.already import reached
+from exacell.plan.guards.choice import facts_needed, guard_plan
+from exacell.plan.guards.inverse import with_inverse
+from exacell.plan.guards.targets import means, own_of, takes_own_name
+from exacell.plan.guards.unchanged import (
+    doubt,
+    holds_already,
+    same_iorm_plan,
+    services_of,
+    told_by,
+    with_changes,
+)
 from exacell.plan.media import rows_meant
 from exacell.plan.model import Plan
 from exacell.plan.nearby import refuse_slip
 from exacell.plan.planned import Planned
-from exacell.plan.settings_inverse import with_inverse
-from exacell.plan.unchanged import doubt, holds_already, same_iorm_plan, services_of, told_by, with_changes
-from exacell.vault import hide
+from exacell.session.factreading import (
+    facts_with_cellsrv_stopped,
+    headers_if_needed,
+    read_facts,
+    with_asm_sizes,
+)
+from exacell.session.vault import hide
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.line import Line
     from exacell.plan.facts import CellFacts
+    from exacell.session.context import Context
 
 
 def plan_typed(ctx: Context, line: Line) -> Planned:

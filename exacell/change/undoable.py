@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from exacell.change.pending import newest_stopped
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.journal.state import by_change
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.journal.rows import Planned
+    from exacell.session.context import Context
 
 
 def newest_to_undo(ctx: Context) -> int:

@@ -14,32 +14,37 @@ from typing import TYPE_CHECKING
 from exacell.cellcli.fold import neutral_text
 from exacell.cellcli.ownname import for_cell
 from exacell.cellcli.statement import Change
-from exacell.cellset import fold
 from exacell.change.caching import again
 from exacell.change.changing import refuse_read_only
-from exacell.change.confirming import note_reverted
+from exacell.change.execute import execute
 from exacell.change.probe import NO_ANSWER, Prober
 from exacell.change.reviving import activate_again, bring_back, revive
 from exacell.change.settling import attempts, drops_to_come, refuse_running, root_of, settle
 from exacell.change.undoable import older_to_undo
-from exacell.errors import ExitCode, MovedError, RefusedError, StatementError
+from exacell.core.cellset import fold
+from exacell.core.errors import (
+    ExitCode,
+    MovedError,
+    RefusedError,
+    StatementError,
+)
+from exacell.core.values import dataclass
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
+from exacell.journal.confirming import note_reverted
 from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
 from exacell.language.line import parse_line, with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.gate import UNMOUNTED
-from exacell.plan.guard_targets import takes_own_name
+from exacell.plan.guards.targets import takes_own_name
 from exacell.plan.model import Check, Step, Undo
 from exacell.plan.rolling import flags_again
-from exacell.session.execute import execute
-from exacell.values import dataclass
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.registry import Value
+    from exacell.session.context import Context
 
 
 @dataclass(frozen=True, kw_only=True)

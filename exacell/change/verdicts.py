@@ -9,11 +9,11 @@ from exacell.cellcli.reply import errors as reply_errors
 from exacell.cellcli.reply import successes
 from exacell.cellcli.statement import parse
 from exacell.change.running import Outcome, StepResult
-from exacell.errors import ExacellError
-from exacell.fleet import problem_of
+from exacell.core.errors import ExacellError
 from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
 from exacell.plan.model import Step
+from exacell.session.fleet import problem_of
 from exacell.transport.base import Looked, Reply, State
 from exacell.transport.exchange import LATE
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from exacell.cellset import fold
-from exacell.errors import RefusedError
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
 from exacell.journal.caching_off import FLASHCACHE
 from exacell.plan.gate import first_cells, flushed_cells
 from exacell.plan.rolling import Asked, roll
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.registry import Value
     from exacell.plan.model import Plan
     from exacell.plan.planned import Planned
+    from exacell.session.context import Context
 
 
 def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:

@@ -19,21 +19,21 @@ from exacell.care.health import (
     words,
     worst,
 )
-from exacell.cellset import fold
 from exacell.change.leftbehind import unnoted
-from exacell.errors import ExacellError, ExitCode
-from exacell.fleet import Answers
+from exacell.core.cellset import fold
+from exacell.core.errors import ExacellError, ExitCode
+from exacell.core.units import counted
 from exacell.journal.offline import observe_online
 from exacell.journal.stopped import observe_services
 from exacell.language.registry import Call
 from exacell.output.care import advice_lines, headlines, matrix_lines
 from exacell.output.result import Column, Result
+from exacell.session.fleet import Answers
 from exacell.transport.capabilities import refuse_statement
-from exacell.units import counted
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.plan.asmfacts import AsmFacts
+    from exacell.session.context import Context
 
 _ABOUT = 90
 """Characters of an alert's message that a table shows."""

@@ -9,18 +9,18 @@ from exacell.care.acknowledge import ack_plan
 from exacell.care.alerts import ALERTS, alerts_of
 from exacell.cellcli.statement import Change
 from exacell.cellcli.statement import parse as parse_cellcli
-from exacell.cellset import fold
-from exacell.errors import RefusedError, StatementError
-from exacell.factreading import read_facts
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError, StatementError
 from exacell.journal.actor import actor
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
-from exacell.plan.guard import guard_plan
+from exacell.plan.guards.choice import guard_plan
 from exacell.plan.planned import Planned
+from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
 

@@ -1,17 +1,17 @@
-"""Trusting a cell's host key. CellCLI's own statements are in exacell.passthrough."""
+"""Trusting a cell's host key. CellCLI's own statements are in exacell.change.passthrough."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.errors import RefusedError, StatementError
+from exacell.core.errors import RefusedError, StatementError
 from exacell.language.registry import Call
 from exacell.output.result import Result
 from exacell.transport.factory import over_ssh
 from exacell.transport.ssh.hostkeys import Trust
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def trust(ctx: Context, call: Call) -> Result:

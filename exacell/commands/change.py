@@ -7,25 +7,31 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.secrets import holds_secret
-from exacell.cellset import fold
 from exacell.change.changing import UNSENT
-from exacell.change.lookingback import look
+from exacell.change.execute import execute
+from exacell.change.leftovers import look
 from exacell.change.resuming import resume as go_on
 from exacell.change.resuming import retry as once_more
 from exacell.change.undoable import newest_to_undo
 from exacell.change.undoing import undo as take_back
-from exacell.errors import RefusedError, StatementError
+from exacell.commands.rehearsal.trial import rehearse as try_out
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError, StatementError
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Effect
 from exacell.output.result import Column, Result
-from exacell.plan.saved import Expected, SavedPlan, flatten, kept_flags, stages_json
-from exacell.rehearsing import rehearse as try_out
-from exacell.session.execute import execute
-from exacell.store import Store
+from exacell.session.saved import (
+    Expected,
+    SavedPlan,
+    flatten,
+    kept_flags,
+    stages_json,
+)
+from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.registry import Value
+    from exacell.session.context import Context
 
 
 def plan(ctx: Context, call: Call) -> Result:

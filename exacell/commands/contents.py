@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exacell.dbsql import names_of, query_database
-from exacell.errors import ExacellError, StatementError
+from exacell.core.errors import ExacellError, StatementError
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
+from exacell.session.dbsql import names_of, query_database
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 _SUMMED = ("cachedSize", "cachedWriteSize", "cachedKeepSize", "hitCount", "missCount")
 _MOST = 100

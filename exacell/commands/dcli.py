@@ -6,14 +6,14 @@ import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.dcli.run import run_dcli
-from exacell.errors import StatementError
+from exacell.change.dcli.run import run_dcli
+from exacell.core.errors import StatementError
 from exacell.language.registry import Call
 from exacell.language.shellwords import ACCEPT, stray_flag
 from exacell.output.result import Result
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def dcli(ctx: Context, call: Call) -> Result:

@@ -6,20 +6,25 @@ from typing import TYPE_CHECKING
 
 from exacell.change.consent import accepted_loss
 from exacell.change.probe import asm_records
-from exacell.errors import RefusedError
-from exacell.factreading import read_facts
+from exacell.core.errors import RefusedError
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmspace import AU_SIZES
-from exacell.plan.diskgroup import Wanted, create_plan, drop_plan, instance_nodes
-from exacell.plan.griddisk import members
 from exacell.plan.nearby import refuse_slip
 from exacell.plan.planned import Planned
-from exacell.plan.rebalance import power_plan
+from exacell.plan.planners.diskgroup import (
+    Wanted,
+    create_plan,
+    drop_plan,
+    instance_nodes,
+)
+from exacell.plan.planners.griddisk import members
+from exacell.plan.planners.rebalance import power_plan
+from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 _COLUMNS = (
     Column("name"),

@@ -10,18 +10,18 @@ from exacell.cellcli.ownname import for_cell
 from exacell.cellcli.schema import Kind as Type
 from exacell.cellcli.schema import find_object
 from exacell.cellcli.statement import List, parse, render
-from exacell.driftfacts import read_all, read_cells
-from exacell.errors import ExitCode, RefusedError, StatementError
+from exacell.commands.rehearsal.driftfacts import read_all, read_cells
+from exacell.core.errors import ExitCode, RefusedError, StatementError
+from exacell.core.units import counted, format_size
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result, worst
 from exacell.output.tables import table_lines
 from exacell.plan.drift import ASM, between_cells, folded, from_baseline, gone, neutral, told
-from exacell.store import Store
-from exacell.units import counted, format_size
+from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.plan.drift import Difference
+    from exacell.session.context import Context
 
 
 def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:

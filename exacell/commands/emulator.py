@@ -5,20 +5,20 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from exacell.cellset import CellSet
 from exacell.commands.declared.emulator import FAULT_OPTIONS, OPTIONS
+from exacell.core.cellset import CellSet
+from exacell.core.errors import ExitCode, RackFormatError, StatementError
+from exacell.core.units import counted
 from exacell.emulator import control
-from exacell.errors import ExitCode, RackFormatError, StatementError
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
-from exacell.signals import AtPrompt
-from exacell.units import counted
+from exacell.session.signals import AtPrompt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 @contextmanager

@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.change.settling import intended_on
-from exacell.factreading import read_facts
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
-from exacell.plan.cachemode import mode_plan
 from exacell.plan.facts import IORMPLAN
-from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.planned import Planned
+from exacell.plan.planners.cachemode import mode_plan
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
+from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
-    from exacell.context import Context
-    from exacell.fleet import Answers
     from exacell.plan.facts import CellFacts
+    from exacell.session.context import Context
+    from exacell.session.fleet import Answers
 
 
 def planning_facts() -> tuple[str, ...]:

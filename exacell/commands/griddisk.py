@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell import cellset
 from exacell.change.settling import sent_by
 from exacell.commands.flashcache import planning_facts
-from exacell.errors import ExacellError, StatementError
-from exacell.factreading import headers_if_needed, read_facts
+from exacell.core import cellset
+from exacell.core.errors import ExacellError, StatementError
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmspace import AU_SIZES, Keeping, keeps_failgroup
-from exacell.plan.carve import carve_plan
-from exacell.plan.griddisk import members, release_plan
-from exacell.plan.griddisk_size import resize_griddisk_plan
 from exacell.plan.nearby import refuse_slip
 from exacell.plan.planned import Planned
+from exacell.plan.planners.carve import carve_plan
+from exacell.plan.planners.griddisk import members, release_plan
+from exacell.plan.planners.griddisk_size import resize_griddisk_plan
+from exacell.session.factreading import headers_if_needed, read_facts
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 _COLUMNS = (
     Column("cell"),

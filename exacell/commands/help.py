@@ -12,16 +12,16 @@ from exacell.cellcli.meanings import metric_meaning, value_meanings
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
 from exacell.cellcli.suggest import closest
+from exacell.core.errors import StatementError
 from exacell.core.packaged import has_source, packaged_files
 from exacell.core.pages import shown_page
-from exacell.errors import StatementError
+from exacell.language.manual import man_page
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, commands
-from exacell.manual import man_page
 from exacell.output.result import Result
 from exacell.output.style import wrapped
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 _WIDTH = 79
 _PAGES = (".md", ".toml")

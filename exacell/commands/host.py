@@ -6,10 +6,15 @@ import subprocess
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from exacell.change.dcli.hosts import current_rack
+from exacell.change.dcli.refusing import journal_accepted, refuse_unread
 from exacell.change.verdicts import REPLY_KEPT
-from exacell.dcli.reach import current_rack
-from exacell.dcli.refusing import journal_accepted, refuse_unread
-from exacell.errors import BrokenOffError, ExitCode, JournalError, RefusedError
+from exacell.core.errors import (
+    BrokenOffError,
+    ExitCode,
+    JournalError,
+    RefusedError,
+)
 from exacell.journal.actor import actor
 from exacell.journal.reading import HERE
 from exacell.journal.record import Row
@@ -20,9 +25,9 @@ from exacell.opaque.scan import command_findings
 from exacell.output.result import Result
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.line import Line
     from exacell.opaque.findings import Findings
+    from exacell.session.context import Context
 
 _SHOWN = 60
 """Characters of the command in messages."""

@@ -8,20 +8,31 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.directive_names import DirectiveName
 from exacell.cellcli.iorm import IormPlan, parse, render
-from exacell.cellset import fold
 from exacell.commands.declared.iorm import WHICH
-from exacell.errors import ExitCode, RefusedError, ReplyError, StatementError
-from exacell.factreading import read_facts
+from exacell.core.cellset import fold
+from exacell.core.errors import (
+    ExitCode,
+    RefusedError,
+    ReplyError,
+    StatementError,
+)
+from exacell.core.units import counted
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result, worst
 from exacell.plan import facts as f
-from exacell.plan.iorm import Goal, flashlog_plan, goal_plan, set_plan, unset_plan
 from exacell.plan.planned import Planned
-from exacell.store import Store
-from exacell.units import counted
+from exacell.plan.planners.iorm import (
+    Goal,
+    flashlog_plan,
+    goal_plan,
+    set_plan,
+    unset_plan,
+)
+from exacell.session.factreading import read_facts
+from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def _wanted(call: Call) -> DirectiveName:

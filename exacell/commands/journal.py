@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from exacell.change.journal_restart import restart as begin_again
 from exacell.commands.declared.journal import FILTERS, RECENT
-from exacell.errors import ExitCode, JournalError, RefusedError
+from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.journal.auditing import (
     Common,
     Filter,
@@ -32,8 +32,8 @@ from exacell.output.onechange import change_page
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.journal.rows import Entry, Planned
+    from exacell.session.context import Context
 
 
 def show(ctx: Context, call: Call) -> Result:

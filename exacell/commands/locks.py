@@ -15,7 +15,7 @@ from exacell.output.result import Column, Result
 from exacell.output.style import wrapped
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def lock(ctx: Context, call: Call) -> Result:

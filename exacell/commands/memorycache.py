@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.schema import release_key
-from exacell.cellset import fold
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.commands.flashcache import cache_table, flush_limit
-from exacell.factreading import read_facts
-from exacell.fleet import Answers
+from exacell.core.cellset import fold
+from exacell.core.units import MIB
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.facts import PMEMCACHE, metric_values
-from exacell.plan.memorycache import memory_flush_plan
 from exacell.plan.planned import Planned
-from exacell.units import MIB
+from exacell.plan.planners.memorycache import memory_flush_plan
+from exacell.session.factreading import read_facts
+from exacell.session.fleet import Answers
 
 if TYPE_CHECKING:
-    from exacell.context import Context
-    from exacell.fleet import Answer
+    from exacell.session.context import Context
+    from exacell.session.fleet import Answer
 
 
 def show(ctx: Context, call: Call) -> Result:

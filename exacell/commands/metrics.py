@@ -7,17 +7,17 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from exacell.commands.declared.metrics import KINDS
-from exacell.comparing import compare
-from exacell.errors import ExitCode, RefusedError
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.language.registry import Call
 from exacell.metrics.snapshot import Snapshot
 from exacell.output.result import Column, Result
-from exacell.sampling import read_counters, wait_for_collection
-from exacell.store import Store
+from exacell.session.comparing import compare
+from exacell.session.sampling import read_counters, wait_for_collection
+from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.metrics.delta import CellDelta
+    from exacell.session.context import Context
 
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""

@@ -11,41 +11,47 @@ from typing import TYPE_CHECKING
 from exacell.care.asmlosses import asm_losses, refuse_losses
 from exacell.care.sqltext import is_unit, mounts, one_line, own_statement, refuse_session_bound
 from exacell.change.consent import accepted_loss, ask
+from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.leaving import Leaving
+from exacell.change.dcli.output import UNREACHABLE, Outcome
+from exacell.change.dcli.record import Record
+from exacell.change.dcli.refusing import refuse_unread
+from exacell.change.dcli.targets import target
+from exacell.change.dcli.upon import single_change
+from exacell.change.dcli.verdict import Judgement, agree, judge
+from exacell.change.dcli.work import Step, in_parallel, work_through
+from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
-from exacell.dbsql import change_request, names_of, problem_in, query_asm, query_database
-from exacell.dcli.judge import Judgement, agree, judge
-from exacell.dcli.leaving import Leaving
-from exacell.dcli.output import UNREACHABLE, Outcome
-from exacell.dcli.reach import Group
-from exacell.dcli.record import Record
-from exacell.dcli.refusing import refuse_unread
-from exacell.dcli.targets import target
-from exacell.dcli.upon import single_change
-from exacell.dcli.work import Step, in_parallel, work_through
-from exacell.errors import ExitCode, RefusedError, StatementError
+from exacell.core.errors import ExitCode, RefusedError, StatementError
+from exacell.core.units import counted
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
-from exacell.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.findings import Findings
 from exacell.opaque.scan import command_findings
 from exacell.opaque.sql import read_sql
 from exacell.opaque.wrapping import carried, wrapped
 from exacell.output.result import Column, Result
-from exacell.plan.diskgroup import mount_plan
 from exacell.plan.planned import Planned
-from exacell.session.execute import execute
+from exacell.plan.planners.diskgroup import mount_plan
+from exacell.session.dbsql import (
+    change_request,
+    names_of,
+    problem_in,
+    query_asm,
+    query_database,
+)
+from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.transport.base import Upload
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
-from exacell.units import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from exacell.care.sqltext import Rows
-    from exacell.context import Context
     from exacell.language.registry import Value
+    from exacell.session.context import Context
 
 
 def sql_asm(ctx: Context, call: Call) -> Result | Planned:

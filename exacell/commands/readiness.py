@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from exacell.care.health import Level, examine
 from exacell.care.offline import obstacles
 from exacell.care.readiness import readiness
-from exacell.cellset import fold
 from exacell.commands.care import MOST_WAYS, asm_facts, observe
-from exacell.errors import ExitCode, RefusedError
+from exacell.core.cellset import fold
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.language.registry import Call
 from exacell.output.care import advice_lines, check_lines
 from exacell.output.result import Column, Result
@@ -18,8 +18,8 @@ from exacell.output.tables import table_lines
 from exacell.plan import facts as f
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.plan.asmfacts import Operation
+    from exacell.session.context import Context
 
 
 def can_offline(ctx: Context, call: Call) -> Result:

@@ -7,24 +7,29 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.factcheck import read_check, read_wait
-from exacell.cellset import fold
-from exacell.change.confirming import confirm as keep
-from exacell.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
+from exacell.change.reciperun import RecipeRunner
+from exacell.core.cellset import fold
+from exacell.core.errors import (
+    ExitCode,
+    InterruptedByUserError,
+    RecipeError,
+    RefusedError,
+)
+from exacell.core.units import and_more, counted, format_duration
+from exacell.journal.confirming import confirm as keep
 from exacell.language.registry import Call
 from exacell.output.result import Column, Draw, Record, Result
 from exacell.output.style import hung, paint, printable
 from exacell.output.tables import table_lines
 from exacell.recipes.checker import check_recipe, problems_of
-from exacell.recipes.checking import failures
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
 from exacell.recipes.parsing import line_of, values_of
-from exacell.recipes.run import RecipeRunner
 from exacell.recipes.values import holds
-from exacell.units import and_more, counted, format_duration
+from exacell.session.checking import failures
 
 if TYPE_CHECKING:
     from exacell.cellcli.factcheck import FactCheck
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def recipes(ctx: Context, call: Call) -> Result:

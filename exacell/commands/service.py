@@ -7,18 +7,23 @@ from typing import TYPE_CHECKING
 from exacell.change.leftbehind import unnoted
 from exacell.change.reviving import mount_again
 from exacell.change.settling import done_on
-from exacell.errors import RefusedError
-from exacell.factreading import read_facts
+from exacell.core.errors import RefusedError
 from exacell.journal.offline import observe_online, offline_disks
 from exacell.journal.stopped import observe_services
 from exacell.language.registry import Call
 from exacell.output.result import Result
 from exacell.plan import facts as f
-from exacell.plan.availability import offline_plan, online_plan, restart_plan, restart_words
 from exacell.plan.planned import Planned
+from exacell.plan.planners.availability import (
+    offline_plan,
+    online_plan,
+    restart_plan,
+    restart_words,
+)
+from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def _one(ctx: Context, call: Call) -> str:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from exacell.cellset import fold
 from exacell.commands.declared.session import SETTINGS
-from exacell.config import load
-from exacell.errors import ConfigError, StatementError
+from exacell.core.cellset import fold
+from exacell.core.config import load
+from exacell.core.errors import ConfigError, StatementError
+from exacell.core.transportconfig import transport_name
+from exacell.core.units import counted
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
-from exacell.reach import transport_name
-from exacell.signals import ScriptRequested, SessionExit
+from exacell.session.signals import ScriptRequested, SessionExit
+from exacell.session.wherecells import use_cells
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
-from exacell.units import counted
-from exacell.wherecells import use_cells
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 _OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")
 """Settings that a transport is made with: changing one opens the connections anew."""

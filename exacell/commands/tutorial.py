@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.language.registry import Call
 from exacell.output.result import Result
 from exacell.session.services import no_companion
-from exacell.tutorial import Tutorial
+from exacell.session.tutorial import Tutorial
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def tutorial(ctx: Context, call: Call) -> Result:

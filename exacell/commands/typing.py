@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from exacell.aliases import Aliases
 from exacell.cellcli.suggest import closest
 from exacell.commands.declared.typing import HISTORY_SHOWN
-from exacell.errors import StatementError
-from exacell.history import history_file, read_entries
+from exacell.core.errors import StatementError
 from exacell.language.calls import VERBS
 from exacell.language.registry import Call, commands
 from exacell.language.shorthand import ALIAS_NAME
 from exacell.language.words import unquote
 from exacell.output.result import Column, Result
-from exacell.signals import EditRequested
+from exacell.session.aliases import Aliases
+from exacell.session.history import history_file, read_entries
+from exacell.session.signals import EditRequested
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 def history(ctx: Context, call: Call) -> Result:

@@ -7,29 +7,29 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from exacell.arrivals import Recording
-from exacell.errors import ExacellError, ExitCode, StatementError
+from exacell.change.execute import execute
+from exacell.core.errors import ExacellError, ExitCode, StatementError
+from exacell.core.units import counted
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Effect
 from exacell.live.appending import Appending
 from exacell.live.load import STATEMENT, reading_of
 from exacell.live.loop import Reader, run_live
+from exacell.live.polling import Looking
 from exacell.live.top import Sample, Top
 from exacell.live.watching import WatchView
-from exacell.looking import Looking
 from exacell.output.apart import each_cell_apart, wants_folding
 from exacell.output.differing import difference_of
 from exacell.output.result import Column, Result, worst
 from exacell.plan.facts import metric_values
-from exacell.repeating import Repeating
-from exacell.session.execute import execute
-from exacell.units import counted
+from exacell.session.partial import Recording
+from exacell.session.repeating import Repeating
 
 if TYPE_CHECKING:
-    from exacell.context import Context
-    from exacell.fleet import Answer
     from exacell.language.line import Line
     from exacell.output.screen import Screen
+    from exacell.session.context import Context
+    from exacell.session.fleet import Answer
 
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from exacell.errors import ConfigError
+from exacell.core.errors import ConfigError
 
 Group = Callable[[], int | None]
 """Tells the number of the group that ``trusted_group`` names, None for none; asked only where a group can write."""

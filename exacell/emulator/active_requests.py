@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
+from exacell.core.units import MIB
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.content_rows import TABLESPACES
 from exacell.emulator.iorm_rows import database_id
@@ -18,7 +19,6 @@ from exacell.emulator.segments import default_segments, object_number
 from exacell.emulator.smart_scans import sessions
 from exacell.emulator.values import Row
 from exacell.emulator.workload import Load
-from exacell.units import MIB
 
 MOST = 128
 """Requests of one load that a cell shows at most: a session has one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import absorb, for_partners, other_mirrors, pass_by, replace_lines
 from exacell.emulator.cache_fill import Filled, held_share, warmth
 from exacell.emulator.chance import binomial
@@ -25,7 +26,6 @@ from exacell.emulator.load_profiles import PROFILES, Profile
 from exacell.emulator.models import Cell
 from exacell.emulator.smart_scans import content_counter, scan
 from exacell.emulator.surroundings import Around
-from exacell.units import KIB, MIB
 
 _BLOCK = 8 * KIB
 

@@ -7,6 +7,7 @@ import random
 import uuid
 from collections.abc import Sequence
 
+from exacell.core.units import KIB, round_down
 from exacell.emulator.block_io import data_io
 from exacell.emulator.cache_kinds import FLASH_LOG_BYTES, memory_name, pmem_log_bytes
 from exacell.emulator.cache_models import CacheMember, FlashCache, FlashLog, MemoryCache
@@ -23,7 +24,6 @@ from exacell.emulator.schema import Release
 from exacell.emulator.space import log_share
 from exacell.emulator.surroundings import Around
 from exacell.emulator.workload import redo_writes
-from exacell.units import KIB, round_down
 
 DAY = 86400.0
 DEPLOYED_DAYS, BOOTED_DAYS = 40, 12

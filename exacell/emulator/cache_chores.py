@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import random
 
+from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_fill import MAX_USED_SHARE
 from exacell.emulator.device_io import FLASH, LARGE, LARGE_KB, WRITE, Counters, medium_io
 from exacell.emulator.models import Cell
-from exacell.units import KIB, MIB
 
 _BLOCK_MB = 8 * KIB / MIB
 

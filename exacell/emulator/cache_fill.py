@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from exacell.core.units import KIB
 from exacell.emulator.cache_models import FlashCache
 from exacell.emulator.models import Cell
-from exacell.units import KIB
 
 MAX_DIRTY_SHARE = 0.30
 MAX_USED_SHARE = 0.985

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from exacell.core.units import MIB
 from exacell.emulator.cache_models import FlashCache, FlashLog
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.models import Cell
 from exacell.emulator.profiles import LARGE_PMEM_LOG_SINCE, XRMEM_SINCE
 from exacell.emulator.schema import Release
-from exacell.units import MIB
 
 FLASH_LOG_BYTES = 512 * MIB
 """The flash log's default size over all flash cell disks. Source: Oracle SAGUG, create-flashlog."""

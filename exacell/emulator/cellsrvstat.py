@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from exacell.core.units import KIB
 from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.metrics import CellMetrics, gauges
 from exacell.emulator.models import Cell
 from exacell.emulator.program import Out, Pause, Program
 from exacell.emulator.rack import Rack
 from exacell.emulator.schema import rows_of
-from exacell.units import KIB
 
 GROUPS = {
     "io": "Input/Output related stats",

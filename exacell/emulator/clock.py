@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from exacell.errors import EmulatorError
+from exacell.core.errors import EmulatorError
 
 MINUTE = 60.0
 """Rack seconds between two metric collections. Source: Oracle SAGUG, displaying-current-metrics."""

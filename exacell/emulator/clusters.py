@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from exacell.errors import EmulatorError
+from exacell.core.errors import EmulatorError
 
 ONLY = "main"
 """Name of the cluster of a rack that has one."""

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from exacell.core.errors import EmulatorError, RackFormatError
+from exacell.core.units import parse_duration
 from exacell.emulator.fault_control import FaultRow, Option, Options, clear_faults, fault, faults
 from exacell.emulator.rack_file import rack_file, refuse_real_rack, write_rack_file
 from exacell.emulator.requests import ANSWER_S, ask, existing_rack
@@ -28,8 +30,6 @@ from exacell.emulator.store import (
     read_json,
     write_json,
 )
-from exacell.errors import EmulatorError, RackFormatError
-from exacell.units import parse_duration
 
 __all__ = [
     "AsmInfo",

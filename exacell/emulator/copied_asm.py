@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from exacell.errors import EmulatorError
-from exacell.units import MIB
+from exacell.core.errors import EmulatorError
+from exacell.core.units import MIB
 
 
 def copy_groups(

@@ -21,6 +21,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
+from exacell.core.errors import EmulatorError, ExacellError, RackFormatError
 from exacell.emulator.faults import Kind
 from exacell.emulator.host_making import HostMaking
 from exacell.emulator.host_shells import HostShells
@@ -35,7 +36,6 @@ from exacell.emulator.shell import KINDS, write_path, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
 from exacell.emulator.timekeeper import TimeKeeper
 from exacell.emulator.world import World
-from exacell.errors import EmulatorError, ExacellError, RackFormatError
 
 LOG = logging.getLogger("exacell.emulator")
 

@@ -5,6 +5,12 @@ Source: reference asm.md section 10.
 
 from __future__ import annotations
 
+from exacell.core.units import (
+    GIB,
+    KIB,
+    MIB,
+    TIB,
+)
 from exacell.emulator.asm.default import new_file
 from exacell.emulator.asm.model import DiskGroup
 from exacell.emulator.databases import BLOCK_SIZES, DEFAULT_LOG_BYTES, Database, RedoGroup
@@ -12,7 +18,6 @@ from exacell.emulator.db_rows import SETTABLE
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
-from exacell.units import GIB, KIB, MIB, TIB
 
 _UNITS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import ABSORBED, REJECTED
 from exacell.emulator.device_io import Counters
 from exacell.emulator.load_profiles import Profile
 from exacell.emulator.workload import REDO_WRITE_BYTES
-from exacell.units import KIB, MIB
 
 BLOCK_BYTES = 8 * KIB
 REDO_BLOCK_BYTES = 512

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.asmcmd import asmcmd
 from exacell.emulator.asm.clusters import AsmClusters
 from exacell.emulator.asm.instance import Asm
@@ -16,7 +17,6 @@ from exacell.emulator.program import Out, Program
 from exacell.emulator.spool import ReadFile, WriteFile
 from exacell.emulator.sqlplus.program import sqlplus
 from exacell.emulator.srvctl import srvctl
-from exacell.errors import EmulatorError
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from exacell.units import FLASH_CELLDISK_RESERVE
+from exacell.core.units import FLASH_CELLDISK_RESERVE
 
 
 class DiskType(StrEnum):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exacell.core.units import format_size
 from exacell.emulator.asm.view import AsmDiskView
 from exacell.emulator.cache_models import CacheMember, FlashCache
 from exacell.emulator.disk_health import DROPPED
@@ -23,7 +24,6 @@ from exacell.emulator.models import FIRST_OFFSET, Cell
 from exacell.emulator.place import Place
 from exacell.emulator.profiles import CACHED_BY_ONE_SINCE
 from exacell.emulator.values import Row, Size, Value
-from exacell.units import format_size
 
 _FLUSH_ERRORS = {"stale": FLUSH_ERROR_STALE, "error": FLUSH_ERROR_WRITE}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from exacell.core.units import parse_duration
 from exacell.emulator.requests import ask, existing_rack
 from exacell.emulator.store import Json
-from exacell.units import parse_duration
 
 Option = str | int | float | bool
 Options = Mapping[str, Option]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from exacell.core.errors import EmulatorError
+from exacell.core.units import KIB, MIB
 from exacell.emulator.device_io import FLASH, backing
 from exacell.emulator.disk_health import fail, mend, swap
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.faults import Fault, Kind
 from exacell.emulator.models import Cell
 from exacell.emulator.workload import REDO_WRITE_BYTES, keep
-from exacell.errors import EmulatorError
-from exacell.units import KIB, MIB
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack

@@ -14,8 +14,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.clock import RackClock
-from exacell.errors import EmulatorError
 
 Option = str | int | float | bool
 

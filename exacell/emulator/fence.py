@@ -19,9 +19,9 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator import fence_launcher
 from exacell.emulator.fence_launcher import LONGEST, OWN, receive
-from exacell.errors import EmulatorError
 
 BIN = "/run/exacell/bin"
 """Where shells find the emulated programs."""

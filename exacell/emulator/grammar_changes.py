@@ -10,6 +10,12 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
+from exacell.core.units import (
+    GIB,
+    KIB,
+    MIB,
+    TIB,
+)
 from exacell.emulator.admin import FORMS, parse_admin, parse_calibrate
 from exacell.emulator.changes import (
     AlterCell,
@@ -54,7 +60,6 @@ from exacell.emulator.profiles import (
 )
 from exacell.emulator.schema import Release, object_types
 from exacell.emulator.tokens import Kind, Token, TokenStream
-from exacell.units import GIB, KIB, MIB, TIB
 
 SERVICES = ("RS", "MS", "CELLSRV", "ALL")
 EXASCALE_SERVICES = tuple(EXASCALE_STATUS.values())

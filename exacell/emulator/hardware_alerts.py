@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from exacell.core.units import GIB
 from exacell.emulator.alert_models import Alert
 from exacell.emulator.alerts import MAX_ALERTS
 from exacell.emulator.disk_models import CellDisk
 from exacell.emulator.models import Cell
-from exacell.units import GIB
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack

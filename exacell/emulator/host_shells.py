@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.fence import BIN, SSH, Fence, Fences, python_inside
 from exacell.emulator.service import ControlService
 from exacell.emulator.shell import DBNODE, Host
 from exacell.emulator.store import RackFiles, write_json
 from exacell.emulator.world import World
-from exacell.errors import EmulatorError
 
 LOG = logging.getLogger("exacell.emulator")
 

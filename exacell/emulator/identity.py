@@ -11,10 +11,10 @@ from pathlib import Path
 
 from asyncssh import SSHKey, generate_private_key, read_private_key
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.fence import SSH
 from exacell.emulator.shell import HostKind
 from exacell.emulator.store import RackFiles, read_json, write_json, write_text
-from exacell.errors import EmulatorError
 
 LOOPBACK = "127.0.0.1"
 SSH_PORT = 22

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from exacell.units import parse_size
+from exacell.core.units import parse_size
 
 
 @dataclass(frozen=True)

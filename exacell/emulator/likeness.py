@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.cell_store import cell_from_state, to_state
 from exacell.emulator.clock import fastest
 from exacell.emulator.copied_asm import copy_groups
@@ -24,7 +25,6 @@ from exacell.emulator.profiles import HardwareModel, ReleaseProfile, models, rel
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.schema import Release, release_of
 from exacell.emulator.store import Json
-from exacell.errors import EmulatorError
 
 
 @dataclass(frozen=True, kw_only=True)

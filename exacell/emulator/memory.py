@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import random
 
+from exacell.core.units import KIB, MIB
 from exacell.emulator.build import new_memory_cache
 from exacell.emulator.cache_fill import fill
 from exacell.emulator.device_io import Counters, add
 from exacell.emulator.models import Cell
 from exacell.emulator.profiles import XRMEM_SINCE
 from exacell.emulator.schema import Release
-from exacell.units import KIB, MIB
 
 _BLOCK = 8 * KIB
 _POPULATE_SHARE = 0.05

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 
+from exacell.core.units import KIB
 from exacell.emulator.cache_chores import ABSORBED, FOR_LARGE_WRITES, LARGE_WRITES, REJECTED
 from exacell.emulator.device_io import spread
 from exacell.emulator.metric_rules import DISKS, Base
-from exacell.units import KIB
 
 KINDS = tuple((kind, size) for kind in ("R", "W") for size in ("LG", "SM"))
 """Reads and writes, large and small."""

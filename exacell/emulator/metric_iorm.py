@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 
+from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_shares import cache_shares
 from exacell.emulator.collection import Collection
 from exacell.emulator.device_io import CAPACITY, FLASH, HARD, OTHER_DATABASE
@@ -16,7 +17,6 @@ from exacell.emulator.iorm_queues import waits
 from exacell.emulator.metric_rules import CPUS, DISKS, Base
 from exacell.emulator.metric_scene import Scene
 from exacell.emulator.tenants import WHOLE, Part, category_of, pdb_parts, volume_parts
-from exacell.units import KIB, MIB
 
 SPECIAL_DATABASES = ("ASM", OTHER_DATABASE)
 """Databases of every cell's IORM metrics. Source: reference cellcli.md 4.3."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from exacell.core.units import KIB, MIB
 from exacell.emulator.ambient import ambient
 from exacell.emulator.collection import Collection
 from exacell.emulator.device_io import CAPACITY, FLASH, HARD, RECEIVED, SENT, share
@@ -21,7 +22,6 @@ from exacell.emulator.metric_scene import IB_PORTS, INFINIBAND_PORTS, MEDIA, ROC
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.network_errors import host_errors, port_errors, server_errors
 from exacell.emulator.scrubbing import READ_US
-from exacell.units import KIB, MIB
 
 _SPARSE_AT_FIRST = 0.02
 """Share of a sparse grid disk that is allocated from the beginning."""

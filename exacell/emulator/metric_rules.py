@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from exacell.core.units import KIB
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.schema import MetricDefinition, metric_definitions
 from exacell.emulator.smart_scans import SESSIONS_HWM, sessions
-from exacell.units import KIB
 
 Base = Mapping[str, float]
 """The base values of one object."""

@@ -14,8 +14,8 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Iterator
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.collection import Collection
-from exacell.errors import EmulatorError
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS names (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);

@@ -11,8 +11,8 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.schema import MetricDefinition, rows_of
-from exacell.errors import EmulatorError
 
 _AMOUNTS: Mapping[str, str] = {"GB": "Gigabytes", "KB": "Kilobytes", "MB": "Megabytes"}
 _PER: Mapping[str, str] = {"_SEC": ", per second", "_MIN": ", per minute"}

@@ -12,12 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from exacell.core.units import MIB
 from exacell.emulator.collection import Collection
 from exacell.emulator.device_io import add
 from exacell.emulator.metric_store import Collections, MetricStore
 from exacell.emulator.models import Cell
 from exacell.emulator.past import before
-from exacell.units import MIB
 
 _KEPT_PAST = 64
 """Generated collections that are remembered: enough for a reading, which looks at a minute, the one before, an hour ago."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from exacell.core.units import ALLOCATION_UNIT
 from exacell.emulator.alert_models import Alert, Threshold
 from exacell.emulator.cache_models import CacheMember, FlashCache, FlashLog, MemoryCache
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun, PhysicalDisk, ScrubSchedule
 from exacell.emulator.iorm_models import IormPlan
-from exacell.units import ALLOCATION_UNIT
 
 Record = dict[str, Any]
 """Attributes of an object that only CellCLI keeps; JSON-able."""

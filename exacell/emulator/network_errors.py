@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exacell.core.units import KIB
 from exacell.emulator.device_io import RECEIVED, SENT, Counters, share
-from exacell.units import KIB
 
 LOST_KB, LOST = "NET.LOST_KB", "NET.LOST"
 """Counters of the KB that were lost on their way, and of the packets that they made up."""

@@ -10,9 +10,9 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any
 
+from exacell.core.errors import EmulatorError
+from exacell.core.units import parse_size
 from exacell.emulator.schema import Release, release_of
-from exacell.errors import EmulatorError
-from exacell.units import parse_size
 
 ORDER_BY_SINCE: Release = (12, 1, 2, 1)
 PRIMARY_MEDIA_SINCE: Release = (24, 1)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
+from exacell.core.errors import EmulatorError, RackFormatError
 from exacell.emulator.asm.view import AsmView
 from exacell.emulator.build import build_cell
 from exacell.emulator.cache_fill import settle_flush
@@ -38,7 +39,6 @@ from exacell.emulator.profiles import (
 from exacell.emulator.rack_minutes import Progress, apply_loads, collect
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
 from exacell.emulator.workload import Load
-from exacell.errors import EmulatorError, RackFormatError
 
 FORMAT = 2
 QUIET_S = 3600.0

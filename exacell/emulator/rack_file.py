@@ -7,9 +7,9 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.names import GRID_HOME, fold
 from exacell.emulator.store import rack_files, write_text
-from exacell.errors import EmulatorError
 
 if TYPE_CHECKING:
     from exacell.emulator.control import RackInfo

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.clock import fastest
 from exacell.emulator.clusters import make_clusters
 from exacell.emulator.profiles import (
@@ -15,7 +16,6 @@ from exacell.emulator.profiles import (
     release_profile,
 )
 from exacell.emulator.tenants import checked_pdbs, checked_vaults
-from exacell.errors import EmulatorError
 
 MODES = ("writeback", "writethrough")
 _MAX_CELLS, _MAX_DBNODES = 512, 64

@@ -11,6 +11,7 @@ from dataclasses import asdict, fields, replace
 from functools import partial
 from typing import Any
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.clusters import AsmClusters
 from exacell.emulator.beneath import Files
 from exacell.emulator.cell_store import to_state as cell_to_state
@@ -45,7 +46,6 @@ from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.raid_tools import raid_tool
 from exacell.emulator.store import Json
 from exacell.emulator.world import StartedLoad
-from exacell.errors import EmulatorError
 
 _HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
 """Programs that every host has and that ask its firmware."""

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from exacell.core.units import GIB, TIB
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.program import Out, Program
 from exacell.emulator.rack import Rack
-from exacell.units import GIB, TIB
 
 _NODE_DRIVES = 4
 _NODE_DRIVE_BYTES = 600_127_266_816

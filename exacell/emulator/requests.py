@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator import wire
 from exacell.emulator.store import Json, RackFiles, all_racks, rack_files, read_json
-from exacell.errors import EmulatorError
 
 ANSWER_S = 30.0
 """How long an answer may take unless the caller says otherwise."""

@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from itertools import takewhile
 from types import MappingProxyType
 
+from exacell.core.units import MIB
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.device_io import HARD
 from exacell.emulator.disk_models import CellDisk, GridDisk, ScrubSchedule
 from exacell.emulator.metrics import BUSY_S, CellMetrics
 from exacell.emulator.models import Cell
-from exacell.units import MIB
 
 DAY = 86400.0
 INTERVALS: Mapping[str, float] = MappingProxyType(

@@ -15,12 +15,12 @@ may create one (ORA-01031). Source: Oracle Database SQL Language Reference; Orac
 
 from __future__ import annotations
 
+from exacell.core.units import KIB
 from exacell.emulator.databases import Database
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segments import CHOICES, DEFAULT, Segment, clause_shares
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
-from exacell.units import KIB
 
 SMALLEST = 64 * KIB
 """Size of a segment without data."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from zlib import crc32
 
-from exacell.units import MIB
+from exacell.core.units import MIB
 
 DEFAULT, KEEP, NONE = "DEFAULT", "KEEP", "NONE"
 CHOICES = (DEFAULT, KEEP, NONE)

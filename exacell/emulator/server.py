@@ -27,6 +27,7 @@ from asyncssh import (
     SSHTCPSession,
 )
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.driver import ConsoleLost, LineBuffer
 from exacell.emulator.faults import FaultBook, Kind
 from exacell.emulator.forwarding import Destinations
@@ -40,7 +41,6 @@ from exacell.emulator.sftp import HomeSFTPServer
 from exacell.emulator.shell import DBNODE, Host, Login
 from exacell.emulator.simple_command import simple_command
 from exacell.emulator.store import RackFiles
-from exacell.errors import EmulatorError
 
 LOG = logging.getLogger("exacell.emulator")
 

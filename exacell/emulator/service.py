@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
+from exacell.core.errors import EmulatorError, ExacellError
 from exacell.emulator import wire
 from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.driver import ConsoleLost, LineBuffer
@@ -21,7 +22,6 @@ from exacell.emulator.programs import Programs
 from exacell.emulator.sessions import VARIABLE, Sessions
 from exacell.emulator.shell import Host
 from exacell.emulator.store import Json
-from exacell.errors import EmulatorError, ExacellError
 
 LOG = logging.getLogger("exacell.emulator")
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from exacell.core.units import MIB
 from exacell.emulator.db_rows import parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
 from exacell.emulator.stat_rows import OWN_SESSION
-from exacell.units import MIB
 
 _BACKGROUND = ("PMON", "VKTM", "DIAG", "DIA0", "LMON", "LMD0", "LMS0", "LCK0", "DBW0", "LGWR", "CKPT", "SMON", "RECO")
 _OF_ASM = (*_BACKGROUND[:-1], "RBAL", "GMON", "ASMB")

@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from exacell.core.units import (
+    ALLOCATION_UNIT,
+    GIB,
+    format_size,
+    round_down,
+)
 from exacell.emulator.disk_models import DiskType
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.models import Cell
-from exacell.units import ALLOCATION_UNIT, GIB, format_size, round_down
 
 MAX_LOG_PER_DISK = 4 * GIB
 MAX_LOG = 64 * GIB

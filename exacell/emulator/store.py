@@ -30,7 +30,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from exacell.errors import EmulatorError
+from exacell.core.errors import EmulatorError
 
 Json = dict[str, object]
 

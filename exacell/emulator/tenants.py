@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.profiles import EXASCALE_SINCE
 from exacell.emulator.schema import Release
-from exacell.errors import EmulatorError
 
 PLUGGABLE_SINCE: Release = (12, 2)
 """Since when cells list pluggable databases and have metrics of them. Source: reference cellcli.md 8."""

@@ -13,9 +13,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.store import Json
-from exacell.errors import EmulatorError
 
 LOG = logging.getLogger("exacell.emulator")
 

@@ -10,11 +10,11 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
+from exacell.core.units import format_size
 from exacell.emulator.clock import iso_time
 from exacell.emulator.grammar import Filter
 from exacell.emulator.grammar_changes import size_of
 from exacell.emulator.messages import CellError, Code
-from exacell.units import format_size
 
 
 @dataclass(frozen=True)

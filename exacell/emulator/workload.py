@@ -14,6 +14,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_models import FlashLog
 from exacell.emulator.chance import binomial, multinomial
 from exacell.emulator.clock import MINUTE
@@ -31,7 +32,6 @@ from exacell.emulator.device_io import (
 from exacell.emulator.iorm_queues import limited_at
 from exacell.emulator.models import Cell
 from exacell.emulator.surroundings import Around
-from exacell.units import KIB, MIB
 
 FLASH_FIRST_SHARE = 0.80
 """Share of races that flash wins, about; each cell has its own within a few percent."""

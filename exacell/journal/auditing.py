@@ -11,8 +11,10 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
 
-from exacell.cellset import natural_key
-from exacell.errors import StatementError, UnitError
+from exacell.core.cellset import natural_key
+from exacell.core.errors import StatementError, UnitError
+from exacell.core.units import parse_duration
+from exacell.core.values import dataclass
 from exacell.journal.rows import (
     Actor,
     Ended,
@@ -28,8 +30,6 @@ from exacell.journal.rows import (
     StepRow,
 )
 from exacell.plan.model import Step
-from exacell.units import parse_duration
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from exacell.core.values import dataclass
 from exacell.journal.rows import Entry, Intent, Observed, Outcome, StepRow
-from exacell.values import dataclass
 
 FLASHCACHE = "flashcache"
 """The cache that rows speak of which name none."""

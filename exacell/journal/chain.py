@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 GENESIS = "0" * 64
 """What stands for the hash before the first row."""

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
+from exacell.core.values import dataclass
 from exacell.journal.schema import COLUMNS, OBJECTS, in_words, strange
-from exacell.values import dataclass
 
 RESTART = "journal restart puts it aside and begins a new one"
 

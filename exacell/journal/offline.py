@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from exacell.cellset import fold
+from exacell.core.cellset import fold
+from exacell.core.values import dataclass
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Intent, Observed, Outcome
 from exacell.journal.state import paired
-from exacell.values import dataclass
 
 LOOKED_BACK = 100
 """Of so many changes that switched grid disks, the newest, the rows are read: this is done at every start. A round over

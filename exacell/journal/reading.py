@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal.file import JournalFile
 from exacell.journal.rows import Entry, Planned, change_number, damaged_row, read_row
 from exacell.journal.schema import CACHING, CONFIRMING, SERVICES, STOPPED, SWITCHING

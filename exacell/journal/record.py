@@ -26,13 +26,13 @@ from pathlib import Path
 from typing import Any
 
 from exacell.cellcli.secrets import masked_data, may_hold
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
+from exacell.core.filelock import flock
+from exacell.core.values import dataclass
 from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
 from exacell.journal.file import NUMBERS, RESTART
 from exacell.journal.reading import JournalReader
 from exacell.journal.schema import COLUMNS, OBJECTS, SCHEMA, in_words, strange
-from exacell.turns import flock
-from exacell.values import dataclass
 
 RECENT = 1000
 """So many rows are checked before each change; walking a long journal takes seconds and is verify's."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
+from exacell.core.values import dataclass
 from exacell.journal.rows import Entry, Outcome, StepRow
-from exacell.values import dataclass
 
 FLASHCACHE, FLASHLOG = "flashcache", "flashlog"
 

@@ -15,8 +15,8 @@ from functools import cache, cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from exacell.core.values import dataclass
 from exacell.journal.chain import is_whole
-from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.plan.model import Rolling, Step

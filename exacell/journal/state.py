@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
+from exacell.core.values import dataclass
 from exacell.journal.rows import Ended, Entry, Gated, Intent, Outcome, Planned, StepRow
-from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.plan.model import Step

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from exacell.cellset import fold
+from exacell.core.cellset import fold
+from exacell.core.values import dataclass
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Intent, Observed, Outcome
 from exacell.journal.state import paired, services_of
-from exacell.values import dataclass
 
 _NOT_DONE = ("failed", "not done", "refused")
 _UP = ("done", "not needed")

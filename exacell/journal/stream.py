@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal.chain import Follower
 from exacell.journal.reading import JournalReader
 from exacell.journal.rows import Entry, change_number

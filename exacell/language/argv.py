@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Sequence
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.text import RAW_TAILS
 from exacell.language.words import scan
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from exacell.cellcli.factcheck import read_check, read_wait
 from exacell.cellcli.statement import Verb
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.kinds import convert
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.text import RAW_TAILS

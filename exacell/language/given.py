@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.kinds import convert
 from exacell.language.line import Line
 from exacell.language.registry import COMMON_FLAGS, Value

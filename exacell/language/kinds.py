@@ -5,10 +5,10 @@ from __future__ import annotations
 import difflib
 import re
 
-from exacell.cellset import CellSet
-from exacell.errors import ExacellError, StatementError
+from exacell.core.cellset import CellSet
+from exacell.core.errors import ExacellError, StatementError
+from exacell.core.units import parse_duration, parse_size
 from exacell.language.registry import Kind, Param, Value
-from exacell.units import parse_duration, parse_size
 
 _TRUE = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
 _LONGEST = 18

@@ -18,14 +18,14 @@ from dataclasses import field, replace
 from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement
 from exacell.cellcli.statement import parse as parse_cellcli
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
+from exacell.core.values import dataclass
 from exacell.language.calls import VERBS, find_command, read_call, take_flags, unknown_first
 from exacell.language.pasted_sql import sql_error
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.shellwords import bang_command
 from exacell.language.text import RAW_TAILS, strip_comment
 from exacell.language.words import Word, scan, split_words
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 _CREATE = re.compile(
     r"create\s+diskgroup\s+(?P<name>\S+)\s+(?:(?P<redundancy>external|normal|high|flex|extended)\s+redundancy\b"

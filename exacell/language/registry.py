@@ -15,8 +15,8 @@ from enum import StrEnum
 from functools import cache, cached_property
 from typing import Any
 
-from exacell.language.formats import FORMATS
-from exacell.values import dataclass
+from exacell.core.formats import FORMATS
+from exacell.core.values import dataclass
 
 Value = str | int | float | bool | tuple[str, ...] | None
 Handler = Callable[..., Any]

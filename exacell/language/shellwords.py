@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.calls import take_flags
 from exacell.language.registry import COMMON_FLAGS, Call, Flag, Value
 from exacell.language.words import split_words

@@ -9,14 +9,14 @@ import re
 from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.schema import objects_of
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
+from exacell.core.units import counted
+from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Effect, commands
 from exacell.language.suggestion import Known
 from exacell.language.words import Word, split_words, unquote
-from exacell.units import counted
-from exacell.values import dataclass
 
 ALIAS_NAME = re.compile(r"[A-Za-z][\w\-]*")
 

@@ -11,8 +11,8 @@ from itertools import accumulate, islice
 from typing import overload
 
 from exacell.cellcli.schema import metrics
+from exacell.core.values import dataclass
 from exacell.language.registry import Kind, Param
-from exacell.values import dataclass
 
 Names = Callable[[Kind], Sequence[str | tuple[str, str]]]
 """Known names of a kind, bare or with a phrase about each, at once: from a cache, never from a cell."""

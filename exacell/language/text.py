@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.words import scan
 
 RAW_TAILS = ("dcli", "sh", "host", "alias")

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from exacell.errors import StatementError
-from exacell.values import dataclass
+from exacell.core.errors import StatementError
+from exacell.core.values import dataclass
 
 
 @dataclass(frozen=True)

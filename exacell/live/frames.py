@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from exacell.cellset import fold
+from exacell.core.cellset import fold
 from exacell.live.trend import number_of, sparkline
 from exacell.output.differing import record_key
 from exacell.output.folding import FoldedRecord, fold_records

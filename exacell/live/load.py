@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 COUNTERS = (
     "FC_IO_RQ_R",

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
 
-from exacell.errors import ExacellError
+from exacell.core.errors import ExacellError
 from exacell.live.source import Background
 from exacell.output.screen import Screen
 
@@ -36,7 +36,7 @@ class View(Protocol[Seen]):
 
 
 class Source(Protocol[T]):
-    """Where readings come from: :class:`Reader`, or :class:`exacell.looking.Looking`."""
+    """Where readings come from: :class:`Reader`, or :class:`exacell.live.polling.Looking`."""
 
     def start(self) -> None:
         """Begin to read."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from exacell.errors import ExacellError
+from exacell.core.errors import ExacellError
 
 
 class Background:

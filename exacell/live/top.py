@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from exacell.cellset import fold, natural_key
+from exacell.core.cellset import fold, natural_key
+from exacell.core.units import counted, human_size
+from exacell.core.values import dataclass
 from exacell.live.load import Load, Loads, Reading
 from exacell.live.trend import sparkline
 from exacell.output.folding import fold_problems
 from exacell.output.style import paint, printable
 from exacell.output.tables import number_text
-from exacell.units import counted, human_size
-from exacell.values import dataclass
 
 _TREND = 8
 _SPAN = 10.0

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
+from exacell.core.values import dataclass
 from exacell.metrics.restarts import created_anew, fell
 from exacell.metrics.snapshot import CellCounters, Snapshot
-from exacell.values import dataclass
 
 Number = int | float
 

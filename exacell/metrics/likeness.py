@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from exacell.cellcli.iorm import IormPlan, diff, parse
-from exacell.cellset import fold
-from exacell.errors import ReplyError
+from exacell.core.cellset import fold
+from exacell.core.errors import ReplyError
+from exacell.core.units import format_size
 from exacell.metrics.snapshot import Snapshot
-from exacell.units import format_size
 
 CONDITIONS: Mapping[str, str] = {
     "release": "release",

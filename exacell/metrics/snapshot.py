@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, field
 from typing import Any
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from exacell.cellcli.statement import Change, Grant, parse
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.opaque.errors import UnreadError
 
 _CLIENT = frozenset(("HELP", "REM", "REMARK", "SET", "EXIT", "QUIT"))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from exacell.errors import RefusedError
-from exacell.units import and_more
-from exacell.values import dataclass
+from exacell.core.errors import RefusedError
+from exacell.core.units import and_more
+from exacell.core.values import dataclass
 
 ACCEPT = "--accept-opaque"
 

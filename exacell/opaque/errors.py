@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.errors import ExacellError
+from exacell.core.errors import ExacellError
 
 
 class UnreadError(ExacellError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 
 from exacell.cellcli.nodes import Change, Grant
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ import re
 from exacell.care.asmlosses import asm_losses
 from exacell.cellcli.statement import Change, Grant
 from exacell.cellcli.statement import parse as parse_cellcli
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.opaque.cellclitext import change_in, statements_in
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.findings import Findings, FoundStatement

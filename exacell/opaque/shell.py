@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from exacell.core.values import dataclass
 from exacell.opaque.cellclitext import statements_behind, statements_in
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.lexing import FIRST_LINES, SEVERAL, Document, Joint, Redirection, Token, Word, lex
 from exacell.opaque.sql import read_sql
 from exacell.opaque.table import Row, refuse_words, row_of
-from exacell.values import dataclass
 
 __all__ = ["Command", "Reading", "UnreadError", "read_shell"]
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import field
 
+from exacell.core.values import dataclass
 from exacell.opaque.errors import UnreadError
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 
+from exacell.core.values import dataclass
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.sqltables import columns
-from exacell.values import dataclass
 
 LONGEST = 2499
 """Characters that SQL*Plus before 12.2 takes as one line; it leaves out a longer one and goes on. Source: reference asm.md 2."""

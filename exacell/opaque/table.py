@@ -9,10 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from exacell.beside import data_beside
+from exacell.core.datafiles import data_beside
+from exacell.core.values import dataclass
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.places import refuse_place
-from exacell.values import dataclass
 
 FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin")
 """Where a command of the table may be named with its path."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.output.result import Result
 
 FOLDING = ("auto", "on", "off")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from exacell.care.health import NO_ANSWER, Finding, Level
 from exacell.care.readiness import Readiness
-from exacell.cellset import fold
+from exacell.core.cellset import fold
 from exacell.output.folding import MASK, FoldedRecord, fold_records, masker, unmasked
 from exacell.output.style import paint, wrapped
 

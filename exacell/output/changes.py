@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from exacell.cellset import fold
+from exacell.core.cellset import fold
 from exacell.output.result import Column
 from exacell.output.tables import table_lines, value_text
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from exacell.cellcli.rows import Rows
-from exacell.cellset import natural_key
+from exacell.core.cellset import natural_key
 from exacell.output.folding import masker
 
 _BETWEEN, _END = "\0", "\n"

@@ -13,12 +13,12 @@ from typing import Any
 
 from exacell.cellcli.fold import VOLATILE
 from exacell.cellcli.ownname import for_cell
-from exacell.cellset import fold, natural_key
+from exacell.core.cellset import fold, natural_key
+from exacell.core.values import dataclass
 from exacell.output.folding import mask_value
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, paint_within
 from exacell.output.tables import padded_column, texts_of, turned_lines
-from exacell.values import dataclass
 
 KEYS = ("name", "metricObjectName", "object", "prefix", "database", "kind")
 """Attributes that tell which record of one cell is compared with which of another, those that the records have."""

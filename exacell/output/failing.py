@@ -10,11 +10,11 @@ import traceback
 from pathlib import Path
 
 from exacell.cellcli.secrets import masked
-from exacell.errors import ExacellError, ExitCode
+from exacell.core.errors import ExacellError, ExitCode
+from exacell.core.paths import Home, ensure_dir, replace_file
 from exacell.output.faults import error_lines
 from exacell.output.streams import let_go, lost, told
 from exacell.output.style import paint, terminal_width, wants_color, wrapped
-from exacell.paths import Home, ensure_dir, replace_file
 
 _BUG = 70
 """Exit status of a mistake in exacell itself. Source: sysexits.h, EX_SOFTWARE."""

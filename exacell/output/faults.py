@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from exacell.cellcli.secrets import holds_secret, masked
-from exacell.errors import ExacellError, StatementError
+from exacell.core.errors import ExacellError, StatementError
 from exacell.output.style import paint, printable
 
 _MARGIN = 4

@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from exacell.cellcli.ownname import OWN_NAME, OWN_UPPER, label_of
-from exacell.cellset import fold, natural_key
-from exacell.values import dataclass
+from exacell.core.cellset import fold, natural_key
+from exacell.core.values import dataclass
 
 Record = Mapping[str, Any]
 

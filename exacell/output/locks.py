@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, tzinfo
 
+from exacell.core.units import format_duration
 from exacell.output.changes import local_text
 from exacell.output.style import printable
-from exacell.units import format_duration
 
 
 def lock_sentence(row: Mapping[str, object], *, zone: tzinfo | None = UTC) -> str:

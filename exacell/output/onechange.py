@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 
-from exacell.cellset import CellSet, fold, natural_key
-from exacell.errors import CellSetError
+from exacell.core.cellset import CellSet, fold, natural_key
+from exacell.core.errors import CellSetError
+from exacell.core.units import counted, format_duration
 from exacell.journal.rows import (
     Actor,
     Confirmed,
@@ -28,7 +29,6 @@ from exacell.journal.rows import (
 from exacell.output.changes import ended_text, local_text
 from exacell.output.folding import masker
 from exacell.output.style import hung, paint, printable
-from exacell.units import counted, format_duration
 
 _WIDTH = 100
 """Columns to write for when there is no terminal."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from exacell.cellset import CellSet, fold, folded_names, natural_key
-from exacell.errors import CellSetError
+from exacell.core.cellset import (
+    CellSet,
+    fold,
+    folded_names,
+    natural_key,
+)
+from exacell.core.errors import CellSetError
+from exacell.core.units import counted, format_duration
 from exacell.output.folding import masker, unmasked
 from exacell.output.style import hung, paint, printable
+from exacell.plan.guards.takenback import all_taken_back
 from exacell.plan.model import Change, Gate, Plan, Risk, Stage, Step, Undo
-from exacell.plan.takenback import all_taken_back
-from exacell.units import counted, format_duration
 
 _NARROWEST = 40
 _UNKNOWN_WIDTH = 100

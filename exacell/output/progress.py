@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from exacell.cellset import fold
-from exacell.console import Progress
+from exacell.core.cellset import fold
+from exacell.core.units import format_duration
+from exacell.output.console import Progress
 from exacell.output.style import hung
-from exacell.units import format_duration
 
 _BAR = 16
 

@@ -8,8 +8,8 @@ from typing import IO
 
 from exacell.cellcli.ownname import has_own_name
 from exacell.cellcli.rows import ByBlocks
-from exacell.cellset import fold
-from exacell.language.formats import check_format
+from exacell.core.cellset import fold
+from exacell.core.formats import check_format
 from exacell.output import formats
 from exacell.output.folding import fold_texts
 from exacell.output.result import Record, Result
@@ -39,7 +39,7 @@ def render(
     """Write the data of ``result`` to ``stream``; notes and problems are the caller's. Return whether ``{cell}`` is in it.
 
     Args:
-        format: one of :data:`exacell.language.formats.FORMATS`.
+        format: one of :data:`exacell.core.formats.FORMATS`.
         width: columns of the terminal, None when the stream is none.
         header: whether tables, csv, tsv and md begin with titles.
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
-from exacell.errors import ExitCode
-from exacell.values import dataclass
+from exacell.core.errors import ExitCode
+from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.plan.planned import Planned

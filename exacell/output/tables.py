@@ -8,13 +8,13 @@ from itertools import chain
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from exacell.cellcli.rows import Rows
-from exacell.cellset import fold
+from exacell.core.cellset import fold
+from exacell.core.units import format_size, human_size
 from exacell.output.columns import Body, body_of
 from exacell.output.folding import FoldedRecord, fold_records
 from exacell.output.formats import flat, keys_of
 from exacell.output.result import Column
 from exacell.output.style import paint, paint_around, paint_within, printable
-from exacell.units import format_size, human_size
 
 Record = Mapping[str, Any]
 

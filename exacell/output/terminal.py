@@ -20,7 +20,7 @@ from exacell.output.streams import gone, let_go
 from exacell.output.style import draws, paint, printable, terminal_width, wants_color, wrapped
 
 if TYPE_CHECKING:
-    from exacell.console import Progress
+    from exacell.output.console import Progress
     from exacell.output.progress import ProgressLog
     from exacell.output.screen import Screen
     from exacell.plan.model import Plan
@@ -70,7 +70,7 @@ def _await_line(stream: TextIO, over: Callable[[], bool]) -> None:
 
 
 class TerminalConsole:
-    """Implements :class:`exacell.console.Console` on the process's standard streams.
+    """Implements :class:`exacell.output.console.Console` on the process's standard streams.
 
     Args:
         quiet: talk that is no plan, question or problem is left out.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 
 from exacell.cellcli.statement import Change, Describe, Grant, List, Setting, Statement, parse
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 _KEEPS = frozenset(
     (

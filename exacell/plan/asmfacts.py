@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from exacell.errors import ReplyError
-from exacell.units import counted
-from exacell.values import dataclass
+from exacell.core.errors import ReplyError
+from exacell.core.units import counted
+from exacell.core.values import dataclass
 
 END = "__EXACELL_OK__"
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from exacell.errors import ReplyError
+from exacell.core.errors import ReplyError
+from exacell.core.units import MIB
+from exacell.core.values import dataclass
 from exacell.plan.asmfacts import END, PREAMBLE, AsmFacts, DiskGroup, check_sql
 from exacell.plan.facts import GridDisk
-from exacell.units import MIB
-from exacell.values import dataclass
 
 _COLUMNS = ("inst_id", "group_number", "path", "total_mb")
 

@@ -8,10 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import (
+    ALLOCATION_UNIT,
+    MIB,
+    counted,
+    format_size,
+)
+from exacell.core.values import dataclass
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
-from exacell.units import ALLOCATION_UNIT, MIB, counted, format_size
-from exacell.values import dataclass
 
 COPIES = {"external": 1, "normal": 2, "high": 3}
 """Copies of each extent of a data file. Source: reference asm.md section 4."""

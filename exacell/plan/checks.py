@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from exacell.cellcli.directives import parse as parse_iorm
-from exacell.errors import ExacellError
+from exacell.core.errors import ExacellError
 from exacell.plan.model import Check, FactValue, Op
 
 Record = Mapping[str, Any]

@@ -12,7 +12,7 @@ from exacell.cellcli.iorm import IormPlan, diff, parse
 from exacell.cellcli.reply import Record, values
 from exacell.cellcli.schema import Attribute, ObjectType, metric, objects
 from exacell.cellcli.secrets import masked
-from exacell.errors import RefusedError, ReplyError
+from exacell.core.errors import RefusedError, ReplyError
 from exacell.plan.drift import Difference, Facts, from_baseline, neutral
 from exacell.plan.facts import XRMEMCACHE
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.fold import VOLATILE, neutral_text
 from exacell.cellcli.ownname import OWN_NAME
-from exacell.cellset import CellSet, fold
-from exacell.errors import CellSetError
-from exacell.values import dataclass
+from exacell.core.cellset import CellSet, fold
+from exacell.core.errors import CellSetError
+from exacell.core.values import dataclass
 
 Facts = Mapping[str, Mapping[str, str]]
 """Cell → ``object name attribute`` → value, both in neutral form."""

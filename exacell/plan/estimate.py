@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from exacell.core.units import MIB, human_size
+from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Gate, Plan, Stage, Step, Watch
 from exacell.plan.rolling import laps
-from exacell.units import MIB, human_size
-from exacell.values import dataclass
 
 FLUSH_RATE = 20 * MIB
 """Bytes a second that one hard disk takes of a flush's scattered writes, beside its databases' own. An assumption."""

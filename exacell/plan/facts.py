@@ -9,8 +9,8 @@ from typing import Any
 from exacell.cellcli.iorm import IormPlan
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.cellcli.schema import release_key
-from exacell.units import ALLOCATION_UNIT, MIB, round_down
-from exacell.values import dataclass
+from exacell.core.units import ALLOCATION_UNIT, MIB, round_down
+from exacell.core.values import dataclass
 
 Record = Mapping[str, Any]
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
+from exacell.core.units import and_more
+from exacell.core.values import dataclass
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.units import and_more
-from exacell.values import dataclass
 
 GATE_FACTS = (f.GRIDDISK, f.FLASHCACHE)
 """What is read from every cell of the rack."""

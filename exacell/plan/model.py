@@ -12,8 +12,8 @@ from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
-from exacell.units import format_size
-from exacell.values import dataclass
+from exacell.core.units import format_size
+from exacell.core.values import dataclass
 
 FactValue = str | int | float | bool | tuple[str | int, ...] | None
 """What a fact may be compared with."""

@@ -9,7 +9,7 @@ import difflib
 import re
 from collections.abc import Iterable, Sequence
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 
 _ALIKE = 0.8
 """Two names as similar as this, as difflib has it (1 is the same), may be one and a slip for it."""

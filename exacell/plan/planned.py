@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
+from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True)

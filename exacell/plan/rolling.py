@@ -10,9 +10,9 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.values import dataclass
 from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, Stage, Step
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from exacell.units import human_size
-from exacell.values import dataclass
+from exacell.core.units import human_size
+from exacell.core.values import dataclass
 
 COMPLETE = ("complete", "completed")
 

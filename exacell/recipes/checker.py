@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from difflib import SequenceMatcher
 
 from exacell.cellcli.suggest import closest
-from exacell.errors import ExacellError, RecipeError, StatementError
+from exacell.core.errors import ExacellError, RecipeError, StatementError
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind, Param, Value

@@ -6,12 +6,12 @@ import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.config import trusted_group
+from exacell.core.config import trusted_group
+from exacell.core.errors import ConfigError, RecipeError, why_unreadable
 from exacell.core.packaged import packaged_files, packaged_folder
+from exacell.core.paths import Home
 from exacell.core.trust import refuse_untrusted
-from exacell.errors import ConfigError, RecipeError, why_unreadable
 from exacell.language.registry import Param
-from exacell.paths import Home
 from exacell.recipes.parsing import Draft, Recipe, read_draft, recipe_error
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.suggest import closest
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param
 

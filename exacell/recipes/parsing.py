@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.suggest import closest
-from exacell.errors import RecipeError, StatementError
+from exacell.core.errors import RecipeError, StatementError
+from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.kinds import convert
 from exacell.language.registry import Param, Value, commands
@@ -21,7 +22,6 @@ from exacell.language.text import join_continued, needs_more, strip_comment
 from exacell.language.words import split_words
 from exacell.recipes.header import WORDS, read_needs, read_param, read_risk, read_title
 from exacell.recipes.values import substitute
-from exacell.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.language.line import Line

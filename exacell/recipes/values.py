@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from exacell.cellcli.suggest import closest
-from exacell.errors import RecipeError
+from exacell.core.errors import RecipeError
 from exacell.language.registry import Value
 from exacell.language.words import Word, split_words
 

@@ -11,7 +11,7 @@ from exacell.cellcli.factcheck import FactCheck, read_check, read_wait
 from exacell.cellcli.nodes import Change, Filter, List, Operator
 from exacell.cellcli.schema import metric, metrics
 from exacell.cellcli.suggest import closest
-from exacell.errors import ExacellError
+from exacell.core.errors import ExacellError
 from exacell.language.kinds import convert
 from exacell.language.line import Line
 from exacell.language.registry import Call, Kind, Param

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value

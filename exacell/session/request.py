@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
-    from exacell.change.confirming import WaitingRun
+    from exacell.journal.confirming import WaitingRun
     from exacell.language.line import Line
-    from exacell.plan.saved import Expected
+    from exacell.session.saved import Expected
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,22 +8,22 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from exacell.config import trusted_group
+from exacell.core.config import trusted_group
+from exacell.core.errors import ExitCode, StatementError
 from exacell.core.trust import refuse_untrusted
-from exacell.errors import ExitCode, StatementError
-from exacell.fallbacks import Fallbacks
-from exacell.opened import Opened, cluster_of
+from exacell.session.fallbacks import Fallbacks
+from exacell.session.opened import Opened, cluster_of
 
 if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.
-    from exacell.asm import AsmClient
-    from exacell.completion.names import NameCache
-    from exacell.console import Console
-    from exacell.fleet import Fleet
     from exacell.journal.record import Journal
     from exacell.language.line import Line
+    from exacell.output.console import Console
+    from exacell.session.asm import AsmClient
+    from exacell.session.completion.names import NameCache
+    from exacell.session.fleet import Fleet
     from exacell.session.state import Session
-    from exacell.store import Store
+    from exacell.session.store import Store
     from exacell.transport.base import Transport
 
 
@@ -70,7 +70,7 @@ class Services:
         Raises:
             ConfigError: others can write them.
         """
-        from exacell.store import Store
+        from exacell.session.store import Store
 
         path = self._session.home.state_dir / "store.db"
         refuse_untrusted(path, trusted_group(self._session.home))
@@ -118,7 +118,7 @@ class Services:
         session = self._session
         name = session.rack.name if session.rack is not None else ""
         if name not in self._learned:
-            from exacell.completion.knowledge import name_cache
+            from exacell.session.completion.knowledge import name_cache
 
             self._learned[name] = name_cache(session.home, session.rack)
         return self._learned[name]

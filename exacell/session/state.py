@@ -9,17 +9,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.config import Config, RackConfig, Settings, load, named_cells, trusted_group, which_rack
+from exacell.core.config import (
+    Config,
+    RackConfig,
+    Settings,
+    load,
+    named_cells,
+    trusted_group,
+    which_rack,
+)
+from exacell.core.errors import CellSetError, RefusedError
+from exacell.core.interruption import Interruption
 from exacell.core.trust import refuse_untrusted
-from exacell.errors import CellSetError, RefusedError
-from exacell.interruption import Interruption
-from exacell.selection import Selection
+from exacell.session.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from exacell.cellset import CellSet
-    from exacell.paths import Home
+    from exacell.core.cellset import CellSet
+    from exacell.core.paths import Home
     from exacell.session.options import Options
 
 

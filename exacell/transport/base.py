@@ -17,8 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
-from exacell.errors import ExitCode
-from exacell.values import dataclass
+from exacell.core.errors import ExitCode
+from exacell.core.values import dataclass
 
 
 class State(StrEnum):

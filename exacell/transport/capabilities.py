@@ -10,7 +10,7 @@ import re
 import shlex
 from collections.abc import Iterable
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.transport.base import Capabilities, Request, Role
 
 SSH = Capabilities(name="ssh", fan_out="one kept connection a host")

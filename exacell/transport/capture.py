@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from enum import StrEnum
 from typing import IO
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 _PIECE = 1 << 20
 SPILL = 512 << 10

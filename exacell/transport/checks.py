@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 
-from exacell.cellset import fold
-from exacell.errors import ConfigError, RefusedError
+from exacell.core.cellset import fold
+from exacell.core.errors import ConfigError, RefusedError
 from exacell.transport.base import Capabilities, Request
 from exacell.transport.capabilities import refuse_requests
 

@@ -28,14 +28,14 @@ from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from ClusterShell.Propagation import RouteResolvingError
 from ClusterShell.Task import Task, task_self
 
-from exacell.config import RackConfig, Settings
+from exacell.core.config import RackConfig, Settings
+from exacell.core.values import dataclass
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH
 from exacell.transport.clush_topology import gateway_names, read_topology, ssh_script
 from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in
-from exacell.values import dataclass
 
 _GROOMING_S = 0.05
 """For how long a gateway gathers answers before it sends them on; ClusterShell's default of 0.25 is felt at a prompt."""
@@ -141,7 +141,7 @@ class ClushTransport(RackTransport):
                 settle(Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=problem))
             return []
         cells = {request.target: _Cell(request) for request in requests}
-        # No SimpleQueue: exacell.interruption says what its get makes of a process that is stopped and goes on.
+        # No SimpleQueue: exacell.core.interruption says what its get makes of a process that is stopped and goes on.
         ended: queue.Queue[_Cell | BaseException | None] = queue.Queue()
         again: list[Request] = []
         open_cells = dict(cells)

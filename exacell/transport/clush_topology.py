@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
 from ClusterShell.Topology import TopologyError, TopologyGraph, TopologyParser, TopologyTree
 
-from exacell.config import RackConfig
-from exacell.errors import ConfigError
+from exacell.core.config import RackConfig
+from exacell.core.errors import ConfigError
 
 
 def ssh_script(rack: RackConfig, gateways: Sequence[str], user: str) -> str:

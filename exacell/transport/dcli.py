@@ -22,8 +22,9 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 
-from exacell.config import RackConfig, Settings
-from exacell.errors import ConfigError, RefusedError, TransportError
+from exacell.core.config import RackConfig, Settings
+from exacell.core.errors import ConfigError, RefusedError, TransportError
+from exacell.core.values import dataclass
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
 from exacell.transport.checks import required_program
@@ -32,7 +33,6 @@ from exacell.transport.local_process import Ended, LocalProcess
 from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
 from exacell.transport.replies import REFUSED, more_time, no_end, not_logged_in
-from exacell.values import dataclass
 
 USAGE_STATUS = 2
 TIMEOUT_STATUS = 124

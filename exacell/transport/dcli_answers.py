@@ -13,7 +13,7 @@ import ast
 import re
 from collections.abc import Sequence
 
-from exacell.values import dataclass
+from exacell.core.values import dataclass
 
 _UNABLE = re.compile(r"^Unable to connect to (?:hosts|cells): (\[.*\])\s*$", re.MULTILINE)
 

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from exacell.cellcli.reply import errors as reply_errors
-from exacell.config import RackConfig, Settings
-from exacell.errors import RefusedError, TransportError
+from exacell.core.config import RackConfig, Settings
+from exacell.core.errors import RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, statements_in
 from exacell.transport.checks import required_program

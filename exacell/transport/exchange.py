@@ -16,8 +16,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
+from exacell.core.uptime import uptime
 from exacell.transport.base import Judgement, Looked, Pair
-from exacell.uptime import uptime
 
 AGE = 0.1
 """Seconds that may lie between a look's answer and its statement when it is about to be written."""

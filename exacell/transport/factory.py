@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from exacell.config import RackConfig, Settings
-from exacell.reach import transport_name
+from exacell.core.config import RackConfig, Settings
+from exacell.core.transportconfig import transport_name
 from exacell.transport.base import Transport
 from exacell.transport.composite import CompositeTransport
 from exacell.transport.ssh import SshTransport

@@ -6,8 +6,8 @@ import os
 import pwd
 import socket
 
-from exacell.config import RackConfig
-from exacell.errors import TransportError
+from exacell.core.config import RackConfig
+from exacell.core.errors import TransportError
 from exacell.transport.base import Reply, Request, Role, State
 from exacell.transport.exchange_drivers import over_process, wait_until_ours
 from exacell.transport.fanout import Flight

@@ -11,10 +11,10 @@ import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 
-from exacell.errors import TransportError
+from exacell.core.errors import TransportError
+from exacell.core.values import dataclass
 from exacell.transport.base import Large
 from exacell.transport.capture import Capture, End
-from exacell.values import dataclass
 
 _PIECE = 65536
 

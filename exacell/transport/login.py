@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shlex
 
-from exacell.config import RackConfig
-from exacell.errors import ConfigError
+from exacell.core.config import RackConfig
+from exacell.core.errors import ConfigError
+from exacell.core.values import dataclass
 from exacell.transport.base import Request, Role
-from exacell.values import dataclass
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,9 @@ from collections.abc import Sequence
 from dataclasses import field
 from pathlib import Path
 
-from exacell.config import RackConfig, Settings
-from exacell.errors import ConfigError, TransportError
+from exacell.core.config import RackConfig, Settings
+from exacell.core.errors import ConfigError, TransportError
+from exacell.core.values import dataclass
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import OPENSSH
 from exacell.transport.capture import End
@@ -32,7 +33,6 @@ from exacell.transport.local_process import Ended, LocalProcess
 from exacell.transport.login import Login, login_of
 from exacell.transport.rack_transport import LoginRefusedError, RackTransport
 from exacell.transport.replies import OWN_STATUS, PROBLEMS, REFUSED, broken_off_reply, no_end
-from exacell.values import dataclass
 
 _PERSIST_S = 600
 """Seconds for which an idle connection outlives us when nobody ends it, as after a crash."""

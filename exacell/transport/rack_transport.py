@@ -6,8 +6,8 @@ import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from exacell.config import RackConfig, Settings
-from exacell.errors import TransportError
+from exacell.core.config import RackConfig, Settings
+from exacell.core.errors import TransportError
 from exacell.transport.base import Request, Role, Transport
 from exacell.transport.checks import check_requests
 from exacell.transport.login import Login

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from exacell.core.units import human_size
 from exacell.transport.base import Reply, Request, State
 from exacell.transport.capture import End, Ending
 from exacell.transport.fanout import Flight
-from exacell.units import human_size
 
 OWN_STATUS = 255
 """The ssh program's exit status for a failure of its own. Source: ssh(1)."""

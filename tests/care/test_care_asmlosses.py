@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exacell.care.asmlosses import asm_losses, refuse_losses
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.opaque.scan import command_findings
 
 LOSING = {

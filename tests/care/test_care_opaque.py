@@ -9,8 +9,13 @@ from typing import Any
 import pytest
 
 from exacell.change.racklock import lock_of
-from exacell.config import AsmConfig
-from exacell.errors import ExacellError, ExitCode, JournalError, RefusedError
+from exacell.core.config import AsmConfig
+from exacell.core.errors import (
+    ExacellError,
+    ExitCode,
+    JournalError,
+    RefusedError,
+)
 from exacell.plan.asmfacts import END
 from exacell.session.request import Request
 from exacell.transport.capabilities import CLUSH, EXACLI

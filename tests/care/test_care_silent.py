@@ -9,18 +9,18 @@ from threading import Event
 import pytest
 
 from exacell.care.health import AREAS
+from exacell.change.execute import execute
 from exacell.change.running import Outcome
 from exacell.change.verdicts import judge
-from exacell.context import Context, Options
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from exacell.language.line import parse_line
-from exacell.opened import Opened
-from exacell.opening import open_context
 from exacell.output.care import matrix_lines
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.plan.model import Step
-from exacell.session.execute import execute
+from exacell.session.context import Context, Options
+from exacell.session.opened import Opened
+from exacell.session.opening import open_context
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
 

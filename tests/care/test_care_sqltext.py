@@ -17,7 +17,7 @@ from exacell.care.sqltext import (
     refuse_session_bound,
     sent_script,
 )
-from exacell.errors import RefusedError, StatementError
+from exacell.core.errors import RefusedError, StatementError
 
 
 @pytest.mark.parametrize("sql", ["select 1 from dual; drop table t", "", " ; ", "select 'a from dual", "/"])

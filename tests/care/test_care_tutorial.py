@@ -6,9 +6,9 @@ import sys
 
 import pexpect
 
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from exacell.language.line import parse_line
-from exacell.tutorial import ELSEWHERE, STEPS, Tutorial
+from exacell.session.tutorial import ELSEWHERE, STEPS, Tutorial
 
 PROMPT = "exacell> "
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exacell.cellcli.condition import is_condition, parse_condition
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 CELL: dict[str, Any] = {
     "name": "exa1cel01",

@@ -12,7 +12,7 @@ from exacell.cellcli import iorm
 from exacell.cellcli.iorm import Directive, DirectiveAttribute, DirectiveChange, DirectiveName, IormPlan
 from exacell.cellcli.nodes import Change
 from exacell.cellcli.statement import parse, render
-from exacell.errors import ExacellError, RefusedError, ReplyError
+from exacell.core.errors import ExacellError, RefusedError, ReplyError
 
 CASES = Path(__file__).parent.parent / "data" / "cellcli" / "iorm.txt"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.errors import ExitCode, RefusedError
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.transport.base import Capabilities
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD
 from tests.support.sessions import Session

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from exacell.cellcli import reply
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
-from exacell.errors import ReplyError
+from exacell.core.errors import ReplyError
 
 DATA = Path(__file__).parent.parent / "data" / "cellcli"
 LAYOUTS = sorted(path.name for path in DATA.glob("layout_*.txt"))

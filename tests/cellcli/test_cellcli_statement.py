@@ -30,7 +30,7 @@ from exacell.cellcli.rules import _CHOICES
 from exacell.cellcli.schema import Kind, objects
 from exacell.cellcli.statement import columns, parse, render
 from exacell.cellcli.tokens import is_word, tokenize
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 DATA = Path(__file__).parent.parent / "data" / "cellcli"
 

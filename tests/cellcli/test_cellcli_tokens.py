@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exacell.cellcli.tokens import Token, TokenKind, is_word, tokenize
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 
 def texts(line: str) -> list[str]:

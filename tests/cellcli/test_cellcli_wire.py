@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from exacell.cellcli.releases import fitted, missing
 from exacell.cellcli.statement import parse
 from exacell.cellcli.wire import command
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 
 
 def test_a_statement_is_one_argument() -> None:

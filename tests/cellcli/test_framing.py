@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from exacell.cellcli import framing
 from exacell.cellcli.framing import TEMPLATES, Framer, Marker, Probe, can_be_fed
-from exacell.errors import ReplyError
+from exacell.core.errors import ReplyError
 
 PROBE_NAMES = [f"probe{number}" for number in range(2 * len(TEMPLATES))]
 TEXT = st.binary(max_size=200) | st.sampled_from(

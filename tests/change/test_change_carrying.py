@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from exacell.change.carrying import refuse_plan, wide_moment
-from exacell.errors import RefusedError
+from exacell.change.carriage import refuse_plan, wide_moment
+from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
 from exacell.transport.base import Transport
 from exacell.transport.capabilities import CLUSH, EXACLI_CLOUD, SSH

@@ -10,7 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from exacell.change.confirming import (
+from exacell.change.guardian import LATE, LOOK, watch
+from exacell.change.pending import pending
+from exacell.change.sentry import Errand
+from exacell.core.errors import MovedError, RefusedError
+from exacell.journal.actor import actor
+from exacell.journal.confirming import (
     LONGEST,
     Deadline,
     WaitingRun,
@@ -23,11 +28,6 @@ from exacell.change.confirming import (
     refuse_unrevertible,
     set_deadline,
 )
-from exacell.change.guardian import LATE, LOOK, watch
-from exacell.change.pending import pending
-from exacell.change.sentry import Errand
-from exacell.errors import MovedError, RefusedError
-from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
 from exacell.language.line import parse_line
 from exacell.plan.model import Gate, Plan, Risk, Stage, Step, Undo

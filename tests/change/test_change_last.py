@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from exacell.change.lastchange import last_change
-from exacell.config import RackConfig
-from exacell.errors import CellSetError
+from exacell.core.config import RackConfig
+from exacell.core.errors import CellSetError
 from exacell.journal.record import Journal, Row
 from exacell.plan.model import Gate, Plan, Stage, Step
-from exacell.selection import Selection
+from exacell.session.lastchange import last_change
+from exacell.session.selection import Selection
 
 CELLS = ("c1", "c2", "c3")
 

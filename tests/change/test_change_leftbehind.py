@@ -14,7 +14,7 @@ import pytest
 from exacell.change import changing
 from exacell.change.leftbehind import left_behind
 from exacell.change.racklock import LockedError, RackLock
-from exacell.config import RackConfig
+from exacell.core.config import RackConfig
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from exacell.change import lookingback
-from exacell.errors import JournalError
+from exacell.change import leftovers as lookingback
+from exacell.core.errors import JournalError
 from exacell.journal.record import Journal, Row
 from tests.plan.plan_factory import grid
 

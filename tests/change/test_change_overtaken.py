@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from exacell.change.overtaken import refuse_overtaken
-from exacell.errors import MovedError
+from exacell.core.errors import MovedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row
 from exacell.plan.model import Check, Plan, Stage, Step, as_data

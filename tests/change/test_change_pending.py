@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from exacell.change.confirming import set_deadline
 from exacell.change.pending import LOOKED_BACK, half_undone, newest_stopped, observe_caching, pending
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from exacell.journal import actor as actors
 from exacell.journal.actor import actor
+from exacell.journal.confirming import set_deadline
 from exacell.journal.record import Journal, Row
 from exacell.plan.model import Gate, Plan, Stage, Step, Undo, as_data
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from exacell.config import RackConfig
-from exacell.dcli.judge import Judgement, agree
-from exacell.dcli.reach import Group
-from exacell.dcli.targets import target
-from exacell.errors import RefusedError
-from exacell.logins import refuse_login, refuse_restricted, refuse_writer
+from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.targets import target
+from exacell.change.dcli.verdict import Judgement, agree
+from exacell.core.config import RackConfig
+from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
+from exacell.session.logins import refuse_login, refuse_restricted, refuse_writer
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH, refuse_uploads
 

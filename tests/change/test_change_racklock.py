@@ -15,8 +15,8 @@ import pytest
 
 from exacell.change import racklock
 from exacell.change.racklock import LockedError, RackLock, lock_of
-from exacell.config import RackConfig
-from exacell.errors import RefusedError
+from exacell.core.config import RackConfig
+from exacell.core.errors import RefusedError
 
 
 @pytest.fixture
@@ -297,7 +297,7 @@ TAKER = """
 import sys, time
 from pathlib import Path
 from typing import Any
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.change.racklock import RackLock
 lock, log = RackLock(Path(sys.argv[1]), "r1"), Path(sys.argv[2])
 done = 0

@@ -14,9 +14,9 @@ from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import read_xml_documents, values
 from exacell.cellcli.statement import Change, parse
 from exacell.change.probe import judged, lists_for
-from exacell.errors import ExacellError
+from exacell.core.errors import ExacellError
 from exacell.plan import facts as f
-from exacell.plan.guard import facts_needed, guard_plan
+from exacell.plan.guards.choice import facts_needed, guard_plan
 from tests.emulator.cells.cells_bench import AsmStub, Bench
 
 DATA = Path(__file__).parents[1] / "data"

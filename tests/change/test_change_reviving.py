@@ -13,7 +13,7 @@ import pytest
 
 from exacell.change import reviving
 from exacell.change.reviving import activate_again, bring_back, mount_again, revive, start_again
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from exacell.journal.record import Journal, Row
 from exacell.journal.state import ChangeState
 from exacell.output.result import Result

@@ -10,12 +10,19 @@ import pytest
 
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.commands.drift import _row
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.language.line import parse_line
 from exacell.plan.drift import Difference, between_cells, folded, from_baseline, gone, neutral, of_asm, told
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache
 from exacell.plan.model import Plan, Stage, Step
-from exacell.plan.saved import SavedPlan, flatten, kept_flags, moved, refuse_other_plan, stages_json
+from exacell.session.saved import (
+    SavedPlan,
+    flatten,
+    kept_flags,
+    moved,
+    refuse_other_plan,
+    stages_json,
+)
 
 
 def _fact(cell: str, size: int = 100, **more: object) -> CellFacts:

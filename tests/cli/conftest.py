@@ -32,7 +32,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def rack(home: Path, monkeypatch: pytest.MonkeyPatch) -> TableTransport:
     """The transport that every context gets."""
-    import exacell.context as module
+    import exacell.session.context as module
 
     transport = TableTransport()
     transport.rules.append(("releaseversion", lambda cell: f"\t {cell}\t 19.3.2.0.0.190918\n"))

@@ -7,7 +7,7 @@ import pytest
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics, objects, objects_of
 from exacell.commands.help import page
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.language.registry import commands
 

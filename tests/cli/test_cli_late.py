@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
-from exacell.late import _PUT_OFF
+from exacell.core.lazyimport import _PUT_OFF
 
 MODULES = sorted(_PUT_OFF)
-PUT_OFF = "from exacell.late import put_off, without; put_off(); import sys; "
+PUT_OFF = "from exacell.core.lazyimport import put_off, without; put_off(); import sys; "
 
 
 def python(code: str) -> str:

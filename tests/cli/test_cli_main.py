@@ -12,7 +12,7 @@ import pytest
 
 import exacell.cli
 from exacell.cli import main
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from tests.support.program import Program, told
 
 HEAVY = ("fabric", "paramiko", "rich", "prompt_toolkit", "asyncio", "numpy", "importlib.metadata")

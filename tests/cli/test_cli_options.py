@@ -2,9 +2,9 @@
 
 import pytest
 
-from exacell.errors import StatementError
-from exacell.options import read_argv, usage
-from exacell.scripts import read_script
+from exacell.core.errors import StatementError
+from exacell.language.options import read_argv, usage
+from exacell.session.scripts import read_script
 
 
 @pytest.mark.parametrize(

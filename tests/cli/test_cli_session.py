@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from exacell.cli import main
-from exacell.context import Options
-from exacell.errors import ExitCode, RefusedError
-from exacell.history import append_history
+from exacell.core.errors import ExitCode, RefusedError
+from exacell.session.context import Options
+from exacell.session.history import append_history
 from tests.support.sessions import Session, TableTransport
 
 

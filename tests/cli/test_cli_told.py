@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from exacell import cli
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner

@@ -10,11 +10,11 @@ from timeit import timeit
 
 import pytest
 
-from exacell.completion.kept_commands import use_kept
-from exacell.completion.names import NameCache
-from exacell.completion.shells import candidates, complete, completion_files
 from exacell.language import registry
 from exacell.language.registry import Kind, commands
+from exacell.prompt.shells import candidates, complete, completion_files
+from exacell.session.completion.kept_commands import use_kept
+from exacell.session.completion.names import NameCache
 
 ROOT = Path(__file__).parents[2]
 
@@ -34,11 +34,9 @@ def words(env: dict[str, str], *typed: str) -> list[str]:
 
 
 def test_the_files_are_up_to_date() -> None:
-    """completions/ holds what python -m exacell.completion.shells write would write."""
+    """completions/ holds what python -m exacell.prompt.shells write would write."""
     for name, text in completion_files().items():
-        assert (ROOT / "completions" / name).read_text() == text, (
-            f"{name}: run python -m exacell.completion.shells write"
-        )
+        assert (ROOT / "completions" / name).read_text() == text, f"{name}: run python -m exacell.prompt.shells write"
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from exacell.completion.names import NameCache
 from exacell.language.registry import Kind
-from exacell.plan.saved import SavedPlan
-from exacell.store import Store
+from exacell.session.completion.names import NameCache
+from exacell.session.saved import SavedPlan
+from exacell.session.store import Store
 
 ROOT = Path(__file__).parents[2]
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from exacell.completion.kept_names import KeptNames
-from exacell.completion.names import NameCache
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Fit
+from exacell.session.completion.kept_names import KeptNames
+from exacell.session.completion.names import NameCache
 
 NAMES = ["DATA_CD_01_c1", "data_cd_00_c1", "DATA_CD_00_C2", "RECO_CD_00_c1", "İO_CD", "x"]
 ABOUT = {"DATA_CD_01_c1": "the  first\none"}

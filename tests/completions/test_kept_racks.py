@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from exacell import config
-from exacell.completion.kept_racks import CELLIP, kept_racks
-from exacell.errors import ConfigError
-from exacell.paths import Home
+from exacell.core import config
+from exacell.core.errors import ConfigError
+from exacell.core.paths import Home
+from exacell.session.completion.kept_racks import CELLIP, kept_racks
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_kept_racks_are_those_of_the_configuration(home: Home) -> None:
 def test_the_second_reading_needs_no_toml(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     """While the sources are as they were, the configuration is not read."""
     kept_racks(home, env(home))
-    monkeypatch.setitem(sys.modules, "exacell.config", None)
+    monkeypatch.setitem(sys.modules, "exacell.core.config", None)
     assert list(kept_racks(home, env(home)).racks) == ["u2", "t1"]
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.cellset import CellSet, fold, natural_key
-from exacell.errors import CellSetError
+from exacell.core.cellset import CellSet, fold, natural_key
+from exacell.core.errors import CellSetError
 
 NAMES = st.builds(
     lambda stem, number, width, tail: f"{stem}{number:0{width}d}{tail}",

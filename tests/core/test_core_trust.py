@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from exacell.core import trust
+from exacell.core.errors import ConfigError
 from exacell.core.trust import group_number, refuse_untrusted
-from exacell.errors import ConfigError
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can make another user's files")
 

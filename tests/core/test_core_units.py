@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.errors import UnitError
-from exacell.units import (
+from exacell.core.errors import UnitError
+from exacell.core.units import (
     ALLOCATION_UNIT,
     GIB,
     KIB,

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from exacell import values
+from exacell.core import values
 
 Decorator = Callable[..., Any]
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from exacell.context import Context, Options
 from exacell.emulator import control
-from exacell.opening import open_context
 from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner
+from exacell.session.context import Context, Options
+from exacell.session.opening import open_context
 
 RACK = "t1"
 REFEREES = Path(__file__).parents[1] / "referees"

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from exacell.cellcli.statement import Change, Grant, parse
+from exacell.change.dcli import verdict as module
+from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.sequence import left_away, needs_now
+from exacell.change.dcli.targets import target
+from exacell.change.dcli.verdict import Judgement, agree, judge
 from exacell.change.racklock import lock_of
-from exacell.dcli import judge as module
-from exacell.dcli.judge import Judgement, agree, judge
-from exacell.dcli.reach import Group
-from exacell.dcli.sequence import left_away, needs_now
-from exacell.dcli.targets import target
-from exacell.errors import JournalError, RefusedError
+from exacell.core.errors import JournalError, RefusedError
 from exacell.opaque.findings import Findings
 from exacell.opaque.scan import script_findings
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache, PmemCache
-from exacell.plan.guard import guard_plan
+from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Plan, Stage, Step
 from exacell.session.request import Request
 from exacell.transport.capabilities import DCLI, SSH
@@ -285,7 +285,7 @@ def test_a_cell_whose_cellsrv_is_stopped_is_asked_what_it_can_tell(
     made = group()
     made.ctx.facts = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
     plain = ("list cell attributes name, cellsrvStatus",) if stopped else ()
-    monkeypatch.setattr("exacell.dcli.judge.facts_with_cellsrv_stopped", lambda *_: plain)
+    monkeypatch.setattr("exacell.change.dcli.verdict.facts_with_cellsrv_stopped", lambda *_: plain)
     judged(made, "alter cell comment=x")
     assert (asked == [plain]) is stopped
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.dcli.options import DcliExit, DcliOptions, check, option_list, parse_dcli
+from exacell.change.dcli.options import (
+    DcliExit,
+    DcliOptions,
+    check,
+    option_list,
+    parse_dcli,
+)
 
 PARSED = {
     "-c a,b hostname": {"hosts": ("a,b",), "words": ("hostname",)},

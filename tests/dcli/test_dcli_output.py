@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from exacell.dcli.output import (
+from exacell.change.dcli.output import (
     LineGuard,
     Outcome,
     Style,

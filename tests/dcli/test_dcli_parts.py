@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from exacell.dcli import keys
-from exacell.dcli.files import delivery_of
-from exacell.dcli.options import DcliExit, parse_dcli
-from exacell.dcli.sshoptions import SshOptions, read_ssh_options
-from exacell.dcli.vmstat import Table, read_watch
+from exacell.change.dcli import keys
+from exacell.change.dcli.files import delivery_of
+from exacell.change.dcli.options import DcliExit, parse_dcli
+from exacell.change.dcli.sshoptions import SshOptions, read_ssh_options
+from exacell.change.dcli.vmstat import Table, read_watch
 
 SSH = {
     "-p 2222": (("Port 2222",), ()),

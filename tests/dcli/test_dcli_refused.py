@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from exacell.config import RackConfig
-from exacell.context import Options
-from exacell.dcli.reach import _child, reached
-from exacell.dcli.sshoptions import SshOptions
-from exacell.dcli.targets import target
-from exacell.errors import ExitCode, RefusedError
+from exacell.change.dcli.hosts import _child, reached
+from exacell.change.dcli.sshoptions import SshOptions
+from exacell.change.dcli.targets import target
+from exacell.core.config import RackConfig
+from exacell.core.errors import ExitCode, RefusedError
+from exacell.session.context import Options
 from exacell.transport.base import Role
 from exacell.transport.capabilities import CLUSH, EXACLI
 from tests.support.sessions import Session

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from exacell.dcli.options import DcliExit, parse_dcli
-from exacell.dcli.targets import Target, targets_of
+from exacell.change.dcli.options import DcliExit, parse_dcli
+from exacell.change.dcli.targets import Target, targets_of
 
 
 def labels(*argv: str) -> list[str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from exacell.dcli.judge import Judgement, agree
-from exacell.dcli.leaving import Leaving
-from exacell.dcli.upon import single_change, stale_by_then
+from exacell.change.dcli.leaving import Leaving
+from exacell.change.dcli.upon import single_change, stale_by_then
+from exacell.change.dcli.verdict import Judgement, agree
 from exacell.opaque.scan import command_findings
 from exacell.plan.model import Check, Plan, Stage, Step
 
@@ -108,9 +108,9 @@ def test_a_cell_whose_cellsrv_is_stopped_is_asked_what_it_can_tell(
         return {}, {"c1": None}
 
     plain = ("list cell attributes name, cellsrvStatus",) if stopped else ()
-    monkeypatch.setattr("exacell.dcli.leaving.facts_with_cellsrv_stopped", lambda *_: plain)
-    monkeypatch.setattr("exacell.dcli.leaving.gather", gather)
-    monkeypatch.setattr("exacell.dcli.leaving.problem_of", lambda _: "silent")
+    monkeypatch.setattr("exacell.change.dcli.leaving.facts_with_cellsrv_stopped", lambda *_: plain)
+    monkeypatch.setattr("exacell.change.dcli.leaving.gather", gather)
+    monkeypatch.setattr("exacell.change.dcli.leaving.problem_of", lambda _: "silent")
     changes = tuple(command_findings("cellcli -e drop flashcache").changes)
     work = Leaving(group=_group(fleet=SimpleNamespace(query=print)), judgement=Judgement(changes=changes))
     assert work.why_not("c1") == "silent"
@@ -123,7 +123,7 @@ def test_whether_its_login_gets_in_is_asked_before_anybody_agrees(
 ) -> None:
     """Before changes are agreed to, their cells are asked whether the login gets in; a reader's is told by each cell itself."""
     tried: list[tuple[tuple[str, ...], str]] = []
-    monkeypatch.setattr("exacell.dcli.judge.refuse_writer", lambda _, cells, user: tried.append((cells, user)))
+    monkeypatch.setattr("exacell.change.dcli.verdict.refuse_writer", lambda _, cells, user: tried.append((cells, user)))
     group: Any = SimpleNamespace(ctx=None, rack=SimpleNamespace(opaque="allow"), login="x")
     agree(group, Judgement(plans=(plan(step("c1"), step("c2")),)), {}, login=login)
     assert tried == [(("c1", "c2"), user) for user in chosen]
@@ -134,7 +134,7 @@ def test_how_wide_the_moment_is_is_said_first(
     monkeypatch: pytest.MonkeyPatch, opaque: str, flags: dict[str, Any], told: int
 ) -> None:
     """Before such a change goes it is said how long its proof may age, also with -y; not where the rack asks for nothing."""
-    monkeypatch.setattr("exacell.dcli.judge.refuse_writer", lambda *_: None)
+    monkeypatch.setattr("exacell.change.dcli.verdict.refuse_writer", lambda *_: None)
     said: list[str] = []
     group: Any = SimpleNamespace(
         ctx=SimpleNamespace(console=SimpleNamespace(say=said.append)), rack=SimpleNamespace(opaque=opaque), login="x"

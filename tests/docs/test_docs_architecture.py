@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import draw_house
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 PACKAGES = sorted(path.parent.name for path in (ROOT / "exacell").glob("*/__init__.py"))
@@ -28,3 +30,8 @@ def test_every_module_on_the_page_exists(name: str) -> None:
 def test_every_module_beside_the_packages_is_on_the_page(name: str) -> None:
     """Each module that stands in no package is in the table of modules."""
     assert f"`{name}`" in PAGE
+
+
+def test_the_picture_is_drawn_from_the_imports() -> None:
+    """docs/pictures/architecture.svg is what ``python benchmarks/draw_house.py`` draws now."""
+    assert draw_house.PICTURE.read_text(encoding="utf-8") == draw_house.drawn()

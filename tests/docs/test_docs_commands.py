@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from exacell.config import load
-from exacell.errors import StatementError
+from exacell.core.config import load
+from exacell.core.errors import StatementError
+from exacell.core.paths import Home
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
 from exacell.language.registry import commands
-from exacell.paths import Home
 from tests.support.program import Done, InProcess, told
 
 ROOT = Path(__file__).parents[2]

@@ -219,10 +219,10 @@ from exacell.cellcli.schema import metrics, objects
 from exacell.cellcli.verbs import Verb
 from exacell.commands.help import page
 from exacell.core.packaged import packaged_files
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.registry import commands
-from exacell.options import usage
-from exacell.completion.shells import completion_files
+from exacell.language.options import usage
+from exacell.prompt.shells import completion_files
 
 print(usage())
 topics = [[], ["safety"], ["flags"], ["man"], ["docs"], *(list(words) for words in commands())]

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from exacell import largelist, passthrough
+from exacell.change import passthrough
 from exacell.output import apart
+from exacell.session import largelist
 from exacell.transport import capture
 from tests.support.program import InProcess, Program
 

@@ -7,11 +7,11 @@ import pytest
 from engine_desk import Desk
 from engine_fakes import Bench
 
+from exacell.change import reciperun as run
 from exacell.change import resuming, reviving, undoing
+from exacell.change.execute import execute
 from exacell.language.line import Line
 from exacell.output.result import Result
-from exacell.recipes import run
-from exacell.session.execute import execute
 from exacell.session.request import Request
 
 

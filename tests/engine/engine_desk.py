@@ -12,15 +12,15 @@ from typing import Any
 from engine_fakes import CELLS, NODES, Bench
 
 from exacell.change.verdicts import intent
-from exacell.config import AsmConfig, Config, RackConfig
-from exacell.context import Context, Options
-from exacell.errors import ExacellError, ExitCode
+from exacell.core.config import AsmConfig, Config, RackConfig
+from exacell.core.errors import ExacellError, ExitCode
+from exacell.core.paths import Home
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import Line
 from exacell.output.result import Result
-from exacell.paths import Home
 from exacell.plan.model import Plan, Rolling, Stage, Step
+from exacell.session.context import Context, Options
 from exacell.session.request import Request
 
 DEAD = {"pid": "4194305"}

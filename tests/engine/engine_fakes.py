@@ -12,20 +12,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from exacell.asm import AsmClient
 from exacell.change.engine import Engine
 from exacell.change.running import Outcome, Report
-from exacell.config import AsmConfig
-from exacell.console import SilentConsole
-from exacell.fleet import Fleet
+from exacell.core.config import AsmConfig
+from exacell.core.units import GIB, parse_size
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
+from exacell.output.console import SilentConsole
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import END
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan
+from exacell.session.asm import AsmClient
+from exacell.session.fleet import Fleet
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
-from exacell.units import GIB, parse_size
 from tests.support.pairs import carried_out
 from tests.support.transports import Open
 

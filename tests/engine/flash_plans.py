@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engine_fakes import CELLS, Bench
 
+from exacell.core.units import GIB
 from exacell.journal.caching_off import caching_off
-from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Plan
-from exacell.units import GIB
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
 
 FLUSH = "ALTER FLASHCACHE ALL FLUSH NOWAIT"
 CANCEL = "ALTER FLASHCACHE ALL CANCEL FLUSH"

@@ -16,15 +16,21 @@ from typing import Any
 
 from exacell.change.engine import Engine
 from exacell.change.running import Report
-from exacell.console import SilentConsole
-from exacell.fleet import Answer, Answers, Fleet, Record, Upon
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, typed
+from exacell.output.console import SilentConsole
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import offline_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
+from exacell.session.fleet import (
+    Answer,
+    Answers,
+    Fleet,
+    Record,
+    Upon,
+)
 from exacell.transport.base import FleetResult, Judgement, Looked, Reply, State
 from exacell.transport.capabilities import SSH
 

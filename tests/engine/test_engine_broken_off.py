@@ -12,9 +12,9 @@ from exacell.cellcli.iorm import DirectiveName
 from exacell.change.pending import pending
 from exacell.change.resuming import resume
 from exacell.change.undoing import undo
-from exacell.errors import BrokenOffError, ExitCode, JournalError
+from exacell.core.errors import BrokenOffError, ExitCode, JournalError
 from exacell.journal.record import Row
-from exacell.plan.iorm import flashlog_plan
+from exacell.plan.planners.iorm import flashlog_plan
 
 ONE = CELLS[0]
 STATEMENT = "disable flashlog db=SPOT"

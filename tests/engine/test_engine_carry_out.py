@@ -12,15 +12,15 @@ from engine_fakes import CELLS, Bench
 from exacell.change import changing
 from exacell.change.changing import _made_again, carry_out, refuse_read_only
 from exacell.change.racklock import lock_of
-from exacell.context import Options
-from exacell.errors import ExitCode, MovedError, RefusedError
+from exacell.core.errors import ExitCode, MovedError, RefusedError
 from exacell.language.registry import commands
 from exacell.output.result import Result
-from exacell.plan.flashcache import NEW
 from exacell.plan.model import Plan, Stage, Step, Undo
 from exacell.plan.planned import Planned
-from exacell.plan.saved import Expected, SavedPlan
+from exacell.plan.planners.flashcache import NEW
+from exacell.session.context import Options
 from exacell.session.request import Request
+from exacell.session.saved import Expected, SavedPlan
 
 STEP = Step(target=CELLS[0], what="cache", statement="ALTER FLASHCACHE ALL CANCEL FLUSH")
 PLAN = Plan(statement="flush flashcache", rack="t1", stages=(Stage(title="cache", steps=(STEP,)),))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from engine_fakes import CELLS, DONE, FAILED, NOT_NEEDED, NOT_SENT, REFUSED, Bench, on, outcomes, said
 from flash_plans import CANCEL, DROP, FLUSH, NEW, OLD, ONE, THREE, TWO, all_caching, flush, pending, resize
 
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
+from exacell.core.units import GIB
 from exacell.journal.record import Journal
 from exacell.transport.base import Reply, State
-from exacell.units import GIB
 
 # -- when all goes well ----------------------------------------------------------------------------------------------
 

@@ -8,10 +8,10 @@ from flash_plans import CANCEL, DROP, FLUSH, NEW, ONE, THREE, TWO, all_caching, 
 from exacell.change.engine import STAYS_FLUSHED
 from exacell.change.following import LOST_POLLS
 from exacell.change.outcomes import ended_records
-from exacell.errors import ExitCode
-from exacell.plan.flashcache import flush_plan
+from exacell.core.errors import ExitCode
+from exacell.core.units import GIB
+from exacell.plan.planners.flashcache import flush_plan
 from exacell.transport.base import Reply, State
-from exacell.units import GIB
 
 # -- lost answers ----------------------------------------------------------------------------------------------------
 

@@ -10,12 +10,12 @@ from functools import partial
 import pytest
 from engine_fakes import CELLS, Bench
 
-from exacell.change.board import Board
 from exacell.change.following import PATIENT, Follower
 from exacell.change.gatekeeper import Gatekeeper
 from exacell.change.probe import NO_ANSWER
+from exacell.change.progressboard import Board
 from exacell.change.running import Outcome, Report, StepResult
-from exacell.console import Progress, SilentConsole
+from exacell.output.console import Progress, SilentConsole
 from exacell.plan.model import Check, Op, Rolling, Step
 
 ONE, TWO, THREE = CELLS

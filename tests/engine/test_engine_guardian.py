@@ -8,14 +8,14 @@ import pytest
 from engine_desk import Desk, Left
 from engine_fakes import CELLS, Bench
 
-from exacell import opening
 from exacell.change import overtaken, undoing
-from exacell.change.confirming import open_deadlines, set_deadline
 from exacell.change.guardian import take_back
 from exacell.change.sentry import Errand
-from exacell.errors import MovedError
+from exacell.core.errors import MovedError
+from exacell.journal.confirming import open_deadlines, set_deadline
 from exacell.output.result import Result
 from exacell.plan.model import Step
+from exacell.session import opening
 
 STEP = Step(target=CELLS[0], what="w", statement="ALTER CELL x=1")
 

@@ -10,16 +10,16 @@ from types import SimpleNamespace
 import pytest
 from engine_fakes import CELLS, Bench
 
-from exacell import meanwhile
-from exacell.change.board import Board
 from exacell.change.changing import _interrupted
 from exacell.change.following import Follower
 from exacell.change.gatekeeper import LEAST_LOOK, Gatekeeper
 from exacell.change.probe import Prober
+from exacell.change.progressboard import Board
 from exacell.change.running import Outcome, Report, StepResult
-from exacell.console import SilentConsole
-from exacell.errors import ExitCode
-from exacell.meanwhile import unless_interrupted
+from exacell.core import background as meanwhile
+from exacell.core.background import unless_interrupted
+from exacell.core.errors import ExitCode
+from exacell.output.console import SilentConsole
 from exacell.plan.model import Check, Op, Plan, Rolling, Stage, Step, Watch
 from exacell.transport.base import Reply, Request
 

@@ -8,7 +8,7 @@ from flash_plans import DROP, ONE, THREE, TWO, flush, resize
 
 from exacell.change import verdicts
 from exacell.change.running import Outcome, StepResult
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from exacell.transport.base import Looked
 
 

@@ -9,14 +9,15 @@ from pathlib import Path
 import pytest
 from engine_fakes import CELLS, Bench
 
-from exacell import arrivals, meanwhile
-from exacell.config import RackConfig, load
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
-from exacell.errors import InterruptedByUserError, RefusedError
-from exacell.factreading import read_facts
-from exacell.paths import Home
+from exacell.core import background as meanwhile
+from exacell.core.config import RackConfig, load
+from exacell.core.errors import InterruptedByUserError, RefusedError
+from exacell.core.paths import Home
+from exacell.output.console import SilentConsole
 from exacell.plan import facts as f
+from exacell.session import partial as arrivals
+from exacell.session.context import Context, Options
+from exacell.session.factreading import read_facts
 from exacell.transport.base import Reply, Request
 
 THREE = CELLS[2]

@@ -29,18 +29,18 @@ from flash_plans import CANCEL, FLUSH, NEW, resize
 from exacell.cellcli.iorm import DirectiveName
 from exacell.change.changing import carry_out
 from exacell.change.running import Outcome, Report, StepResult
-from exacell.errors import ExitCode, JournalError, RefusedError
+from exacell.core.errors import ExitCode, JournalError, RefusedError
+from exacell.core.units import GIB, MIB
 from exacell.journal.record import Journal, Row
 from exacell.plan.asmspace import Keeping
-from exacell.plan.carve import carve_plan
-from exacell.plan.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.facts import GridDisk
-from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.iorm import flashlog_plan
 from exacell.plan.model import Check, Op, Plan, Stage, Step
 from exacell.plan.planned import Planned
+from exacell.plan.planners.carve import carve_plan
+from exacell.plan.planners.diskgroup import Wanted, create_plan, drop_plan
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
+from exacell.plan.planners.iorm import flashlog_plan
 from exacell.transport.base import FleetResult, Reply, Request, State
-from exacell.units import GIB, MIB
 from tests.support.forging import forging
 
 

@@ -12,13 +12,13 @@ from engine_fakes import CELLS, NODES, Bench
 from exacell.change.pending import pending
 from exacell.change.resuming import resume, retry
 from exacell.change.undoing import undo
-from exacell.context import Options
-from exacell.errors import ExitCode, RefusedError
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.journal.record import Row
 from exacell.language.line import Line
 from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Step, Undo
+from exacell.session.context import Options
 from exacell.session.request import Request
 
 ONE, TWO, _ = CELLS

@@ -11,20 +11,20 @@ import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench, said
 
+from exacell.change.execute import execute
 from exacell.change.pending import pending
 from exacell.change.racklock import RackLock
 from exacell.change.resuming import resume, retry, unfinished
 from exacell.change.settling import settle
 from exacell.change.undoable import newest_to_undo
 from exacell.change.undoing import undo
-from exacell.context import Context
-from exacell.errors import ExitCode, JournalError, RefusedError
+from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import parse_line
-from exacell.plan.flashcache import flush_plan
 from exacell.plan.model import Check, Op, Step, Undo
-from exacell.session.execute import execute
+from exacell.plan.planners.flashcache import flush_plan
+from exacell.session.context import Context
 from exacell.transport.base import Reply
 from tests.support.clocks import set_back
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from rolling_world import MemoryJournal, World, make_world
 
-from exacell.errors import ExitCode, RefusedError
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.journal.state import ChangeState, overlaps
-from exacell.plan.availability import restart_plan
 from exacell.plan.model import Rolling
+from exacell.plan.planners.availability import restart_plan
 from exacell.plan.rolling import Asked
 
 PLANS = 1000

@@ -15,9 +15,9 @@ from exacell.change import settling
 from exacell.change.probe import NO_ANSWER
 from exacell.change.resuming import retry
 from exacell.change.settling import LATE_LOOKS, drops_to_come, settle
-from exacell.config import POLL
-from exacell.context import Options
+from exacell.core.config import POLL
 from exacell.plan.model import Check, Op, Step
+from exacell.session.context import Options
 
 SIZE = Check(object="asm.diskgroup", attribute="totalMb", value=1)
 MEMBERS = Check(object="asm.disk", op=Op.COUNT, value=2)

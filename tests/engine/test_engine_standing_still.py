@@ -10,7 +10,7 @@ from engine_fakes import DONE, NOT_SENT, REFUSED, Bench, outcomes
 from flash_plans import DROP, FLUSH, NEW, ONE, TWO, all_caching, pending, resize
 
 from exacell.change.engine import FRESH, LOOKS, Engine
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from exacell.journal.record import Journal, Row
 from exacell.plan.model import Check, Gate, Stage, Step
 

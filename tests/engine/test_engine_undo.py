@@ -6,10 +6,10 @@ import pytest
 from engine_fakes import CELLS, Bench, lost, on, said
 
 from exacell.change.undoing import Done, _refuse_impossible, read_change
-from exacell.errors import RefusedError
-from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB
 from exacell.plan.model import Plan, Stage, Step, Undo
-from exacell.units import GIB
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
 
 ONE, TWO, THREE = CELLS
 

@@ -12,12 +12,13 @@ from engine_fakes import CELLS, NODES, Bench
 from exacell.cellcli.ownname import for_cell
 from exacell.change import undoing
 from exacell.change.pending import pending
+from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import resume, retry, unfinished
 from exacell.change.undoable import newest_to_undo
 from exacell.change.undoing import undo
 from exacell.change.verdicts import intent
 from exacell.commands.change import undo_run
-from exacell.errors import ExitCode, MovedError, RefusedError
+from exacell.core.errors import ExitCode, MovedError, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import Line, parse_line
@@ -25,7 +26,6 @@ from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Op, Step, Undo
 from exacell.recipes.parsing import line_of, parse_recipe
-from exacell.recipes.run import RecipeRunner
 from exacell.session.request import Request
 
 ONE, TWO, THREE = CELLS

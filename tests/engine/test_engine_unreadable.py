@@ -9,12 +9,12 @@ from engine_fakes import CELLS, Bench
 from exacell.care.health import Observed, examine, words
 from exacell.change.probe import Prober
 from exacell.commands.iorm import show
-from exacell.errors import ExitCode, RefusedError
-from exacell.factreading import read_facts
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.language.line import parse_line
 from exacell.plan import facts as f
 from exacell.plan.model import Check
-from exacell.sampling import read_counters
+from exacell.session.factreading import read_facts
+from exacell.session.sampling import read_counters
 
 ONE, TWO, THREE = CELLS
 STRANGE = "plan: SPOT first"

@@ -13,10 +13,10 @@ from exacell.change.gatekeeper import LEFT_ALONE
 from exacell.change.pending import pending
 from exacell.change.running import Outcome, Report, Run, StepResult
 from exacell.change.settling import refuse_running
-from exacell.console import Progress, SilentConsole
-from exacell.errors import ExitCode
-from exacell.plan.flashcache import flush_plan, resize_plan
+from exacell.core.errors import ExitCode
+from exacell.output.console import Progress, SilentConsole
 from exacell.plan.model import Gate, Plan, Rolling, Stage, Step
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.rolling import Asked, roll
 from exacell.transport.base import Reply
 

@@ -24,10 +24,11 @@ from matrix_watch import RackTransport, Watch, WatchedJournal
 
 from exacell.change import settling
 from exacell.change.engine import Engine
+from exacell.change.execute import execute
 from exacell.change.pending import Pending, pending
-from exacell.config import AsmConfig, Config, RackConfig
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
+from exacell.core.config import AsmConfig, Config, RackConfig
+from exacell.core.errors import ExacellError, ExitCode
+from exacell.core.paths import Home
 from exacell.emulator.asm.model import DiskMode
 from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.models import Cell
@@ -35,12 +36,11 @@ from exacell.emulator.names import GRID_HOME
 from exacell.emulator.program import Ask, Out, Pause, Program
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.simple_command import simple_command
-from exacell.errors import ExacellError, ExitCode
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import parse_line
-from exacell.paths import Home
-from exacell.session.execute import execute
+from exacell.output.console import SilentConsole
+from exacell.session.context import Context, Options
 from exacell.transport.base import Reply, Request, Role, State
 
 DEAD_PID = 4_194_305

@@ -15,8 +15,8 @@ from matrix_rack import CELLS, NODES, MatrixRack, Operator, Prepared, Said
 from matrix_verbs import TWO, VERBS, Verb
 
 from exacell.change.resuming import unfinished
+from exacell.core.errors import ExitCode
 from exacell.emulator.rack import Rack
-from exacell.errors import ExitCode
 
 State = dict[str, Any]
 ROUNDS = 4

@@ -14,7 +14,7 @@ from matrix_verbs import VERBS, Verb
 
 from exacell.change import settling
 from exacell.change.settling import LATE_LOOKS
-from exacell.config import EMULATED_POLL
+from exacell.core.config import EMULATED_POLL
 
 DROPS = [
     ("resize flashcache (smaller)", 2, "DROP FLASHCACHE"),

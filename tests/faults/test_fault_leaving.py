@@ -17,13 +17,13 @@ from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_rack import CELLS, Answering, MatrixRack
 from matrix_run import prepared
 
+from exacell.change.dcli.leaving import Leaving
+from exacell.change.dcli.targets import target
+from exacell.change.dcli.verdict import Judgement
+from exacell.change.dcli.work import Step, work_through
 from exacell.change.racklock import lock_of
-from exacell.config import RackConfig
-from exacell.dcli.judge import Judgement
-from exacell.dcli.leaving import Leaving
-from exacell.dcli.targets import target
-from exacell.dcli.work import Step, work_through
-from exacell.errors import JournalError
+from exacell.core.config import RackConfig
+from exacell.core.errors import JournalError
 from exacell.opaque.scan import command_findings
 from exacell.transport.base import FleetResult, Reply, Request, State, Upload
 from tests.support.transports import Open

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
 from exacell.emulator import control, fault_control
 from exacell.emulator.store import rack_files
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
-from exacell.opening import open_context
+from exacell.output.console import SilentConsole
+from exacell.session.context import Context, Options
+from exacell.session.opening import open_context
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 HIT, SLOW = "exa1cel02", "exa1cel01"

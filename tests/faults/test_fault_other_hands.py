@@ -10,8 +10,8 @@ from matrix_rack import CELLS, MatrixRack, Operator
 from matrix_run import prepared
 from matrix_verbs import GROUPED
 
-from exacell.change import lookingback
-from exacell.errors import JournalError
+from exacell.change import leftovers as lookingback
+from exacell.core.errors import JournalError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal
 

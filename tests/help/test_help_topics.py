@@ -13,10 +13,10 @@ from exacell.cellcli.codes import CODES, find_code
 from exacell.cellcli.meanings import metric_meaning
 from exacell.cellcli.schema import find_object, metrics
 from exacell.commands.help import manual, page
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
+from exacell.language.options import OPTIONS, usage
 from exacell.language.registry import Command, Effect, commands, handler_of
-from exacell.options import OPTIONS, usage
 
 ROOT = Path(__file__).parents[2]
 

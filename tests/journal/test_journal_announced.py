@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal.chain import GENESIS
 from exacell.journal.file import JournalFile
 from exacell.journal.record import Journal, Row

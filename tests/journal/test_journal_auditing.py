@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from exacell.commands.journal import verify
-from exacell.errors import ExitCode, JournalError, StatementError
+from exacell.core.errors import ExitCode, JournalError, StatementError
 from exacell.journal.auditing import CSV_COLUMNS, Filter, as_csv, as_jsonl, finished, moment, outlines_of, summary
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry
@@ -25,8 +25,8 @@ from exacell.output.result import Result
 from tests.support.forging import forging
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.registry import Call
+    from exacell.session.context import Context
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal.caching_off import caching_off
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, typed

@@ -9,7 +9,7 @@ import pytest
 
 from exacell.change.journal_restart import restart
 from exacell.change.pending import pending
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal import record
 from exacell.journal.auditing import Common, Filter, as_csv, as_jsonl, moment, outlines_of, row_record, summary
 from exacell.journal.record import Journal, Row

@@ -10,7 +10,7 @@ import pytest
 
 from exacell.change.journal_restart import restart
 from exacell.change.pending import pending
-from exacell.errors import BrokenOffError, JournalError
+from exacell.core.errors import BrokenOffError, JournalError
 from exacell.journal.record import Journal, Row
 from tests.support.forging import forging
 

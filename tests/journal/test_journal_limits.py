@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from exacell.change.leftbehind import left_behind
-from exacell.config import Config, RackConfig
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
-from exacell.errors import JournalError
+from exacell.core.config import Config, RackConfig
+from exacell.core.errors import JournalError
+from exacell.core.paths import Home
 from exacell.journal.record import Journal, Row
-from exacell.paths import Home
+from exacell.output.console import SilentConsole
+from exacell.session.context import Context, Options
 from tests.support.forging import forging
 
 GARBAGE = "this was a journal once\n" * 100
@@ -35,7 +35,7 @@ def filled(path: Path, rows: int = 5) -> Journal:
 FULL = """
 import sys, resource
 from pathlib import Path
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal.record import Journal, Row
 journal = Journal(Path(sys.argv[1]))
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from exacell.cellset import natural_key
+from exacell.core.cellset import natural_key
 from exacell.journal import auditing
 from exacell.journal.auditing import Common, as_csv, outlines_of, row_record, summary
 from exacell.journal.reading import without_collecting

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal.record import Journal, Row
 
 UNDONE, OTHER = Row(kind="undone", body={}), Row(kind="outcome", target="c1", body={"what": "w", "state": "done"})

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from exacell.change.journal_restart import restart
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal import file, salvage
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off

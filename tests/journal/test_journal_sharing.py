@@ -16,10 +16,10 @@ import pytest
 
 from exacell.change.pending import pending
 from exacell.change.racklock import LockedError, RackLock
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
+from exacell.core.filelock import flock
 from exacell.journal.file import JournalFile
 from exacell.journal.record import Journal, Row
-from exacell.turns import flock
 
 
 def test_a_turn_that_is_never_given_back_is_told(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_the_journal_of_another_user(tmp_path: Path) -> None:
     """It should say that the files are another user's, in one line, whether that one may look into the directory or not."""
     Journal(tmp_path / "journal.db").begin("t1", {})
     code = (
-        "import os, sys\nfrom pathlib import Path\nfrom exacell.errors import JournalError\n"
+        "import os, sys\nfrom pathlib import Path\nfrom exacell.core.errors import JournalError\n"
         "from exacell.journal.record import Journal\njournal = Journal(Path(sys.argv[1]))\nos.setuid(65534)\n"
         "for deed in (journal.entries, journal.all_entries, lambda: journal.begin('t1', {}), journal.examine):\n"
         "    try:\n        print(deed())\n    except JournalError as error:\n        print(error.hint)\n"

@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from exacell.commands.journal import export, show
-from exacell.console import SilentConsole
-from exacell.errors import ExitCode, JournalError
+from exacell.core.errors import ExitCode, JournalError
 from exacell.journal import auditing, file
 from exacell.journal.chain import GENESIS, Follower, Walk, digest
 from exacell.journal.record import Journal, Row
 from exacell.journal.stream import Stream
 from exacell.language.line import parse_line
+from exacell.output.console import SilentConsole
 from exacell.output.result import Result
 from tests.support.forging import forging
 
 if TYPE_CHECKING:
-    from exacell.context import Context
     from exacell.language.registry import Call
+    from exacell.session.context import Context
 
 
 class Desk:

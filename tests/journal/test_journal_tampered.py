@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from exacell.change.journal_restart import restart
-from exacell.errors import JournalError
+from exacell.core.errors import JournalError
 from exacell.journal.record import Journal, Row
 from exacell.journal.schema import COLUMNS
 from tests.support.forging import forging

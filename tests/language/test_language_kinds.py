@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param, Value
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from exacell.cellcli.statement import render
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.argv import argv_line
 from exacell.language.calls import ONLY_CELLCLI
 from exacell.language.line import Line, parse_line

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.language.pasted_sql import sql_error
 

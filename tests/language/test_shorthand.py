@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.shorthand import understood
 
 ALIASES = {

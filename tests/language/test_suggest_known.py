@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.config import FORMATS
+from exacell.core.config import FORMATS
 from exacell.language.registry import Kind
 from exacell.language.suggest import suggest
 from exacell.language.suggestion import Fit, Known, Vocabulary, described_metrics, fit_of

@@ -17,7 +17,7 @@ import pytest
 import exacell
 from benchmarks import house
 from exacell.cellcli.schema import objects
-from exacell.errors import StatementError
+from exacell.core.errors import StatementError
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
 from exacell.language.registry import MODULES as REGISTERED
@@ -28,7 +28,10 @@ from tests.support.sessions import Session
 ROOT = Path(exacell.__file__).parent
 MODULES = sorted(ROOT.rglob("*.py"))
 
-PURE = ("errors", "units", "values", "cellset", "cellcli", "plan", "care", "metrics", "language", "opaque")
+PURE = (
+    *("core/errors", "core/units", "core/values", "core/cellset"),
+    *("cellcli", "metrics", "plan", "care", "language", "opaque"),
+)
 """Packages and modules that reach no socket, file, clock or terminal."""
 
 IMPURE = frozenset(
@@ -78,30 +81,11 @@ EXCEPTIONS = {
     ("language/registry.py", "importlib"): "it imports the command modules that register themselves",
 }
 
-BELOW = {
-    "errors": (),
-    "values": (),
-    "units": ("errors", "values"),
-    "cellset": ("errors", "values"),
-    "core": ("errors", "values"),
-    "cellcli": ("errors", "units", "values", "cellset", "beside"),
-    "metrics": ("errors", "units", "values", "cellset", "cellcli"),
-    "plan": ("errors", "units", "values", "cellset", "cellcli", "metrics"),
-    "care": ("errors", "units", "values", "cellset", "cellcli", "metrics", "plan"),
-    "language": ("errors", "units", "values", "cellset", "cellcli"),
-    "opaque": ("errors", "units", "values", "cellset", "beside", "cellcli", "metrics", "plan", "care"),
-    "journal": ("errors", "units", "values", "cellset", "cellcli", "plan", "turns"),
-    "emulator": ("errors", "units"),
-}
-"""What a package may import of exacell, besides itself."""
-
-LOWER = (
-    *("transport", "journal", "store", "fleet", "asm", "console", "config", "paths", "completion/names"),
-    *("recipes/parsing", "recipes/files", "recipes/values", "change/racklock", "change/probe", "change/engine"),
-    *("change/running", "change/verdicts", "change/following", "change/gatekeeper", "change/confirming"),
+ORDER = (
+    *("core", "cellcli", "metrics", "plan", "care", "language", "opaque", "journal", "output", "transport", "recipes"),
+    *("session", "change", "live", "commands", "runner", "prompt", "commandline", "cli", "__main__"),
 )
-UPPER = ("commands", "cli", "repl", "runner", "context")
-"""What context and everything below it never import is commands and the surfaces; LOWER never imports context either."""
+"""The packages and the modules beside them, the lowest first: each imports only what stands before it, and itself."""
 
 
 def _name(path: Path) -> str:
@@ -184,24 +168,40 @@ def test_pure_modules_open_no_file_and_ask_no_clock(path: Path) -> None:
     assert not calls
 
 
-@pytest.mark.parametrize("part", BELOW)
-def test_arrows(part: str) -> None:
-    """Each layer imports only itself and those below it."""
-    for path in inside(part):
-        assert own_imports(path) <= {part, *BELOW[part]}, _name(path)
+PRODUCT = {name: module for name, module in house.modules().items() if module.product}
+ARROWS = {name: {target for target in targets if target in PRODUCT} for name, targets in house.arrows(PRODUCT).items()}
+"""What each module of the product imports of it: in functions and for type checkers, too."""
 
 
-@pytest.mark.parametrize("path", inside(*LOWER), ids=_name)
-def test_what_the_context_stands_on_knows_nothing_above(path: Path) -> None:
-    """Transport, journal, store and what sends plans import neither the context nor commands nor surfaces."""
-    assert not own_imports(path) & set(UPPER)
+def test_no_import_goes_up() -> None:
+    """Each package imports only those below it, wherever the import stands."""
+    rank = {part: place for place, part in enumerate(ORDER)}
+    pairs = [
+        (name, target)
+        for name, targets in ARROWS.items()
+        for target in targets
+        if name.count(".") and target.count(".") and rank[name.split(".")[1]] < rank[target.split(".")[1]]
+    ]
+    assert pairs == []
+
+
+def test_each_package_has_its_place() -> None:
+    """The order names every package and every module beside them, and no others."""
+    there = {name.split(".")[1] for name in PRODUCT if name.count(".")}
+    assert there == set(ORDER)
+
+
+def test_the_emulator_leans_on_data_alone() -> None:
+    """The emulator imports of the product only CellCLI's tables, units and errors: it judges the client by itself."""
+    for path in inside("emulator"):
+        found = {module for module, typing in imports(path) if module.startswith("exacell.") and not typing}
+        own = {module for module in found if not module.startswith("exacell.emulator")}
+        assert own <= {"exacell.core.errors", "exacell.core.units"}, _name(path)
 
 
 def test_there_is_no_circle() -> None:
     """No module of the product reaches itself by imports, wherever they stand: at the top, in a function, for type checkers."""
-    found = house.modules()
-    own = {name for name, module in found.items() if module.product}
-    knots = house.circles({name: targets & own for name, targets in house.arrows(found).items() if name in own})
+    knots = house.circles(ARROWS)
     assert knots == [], "\n".join(" ".join(knot) for knot in knots)
 
 
@@ -211,37 +211,10 @@ def test_a_circle_is_seen() -> None:
     assert house.circles(graph) == [["a", "b", "c"]]
 
 
-def test_nobody_but_their_parser_reads_the_bodies_of_rows() -> None:
-    """What a journal's row says is a field with a type: no module of the product asks a row's body by a key."""
-    found = {name: house.untyped_reads(module) for name, module in house.modules().items() if module.product}
-    assert [name for name, reads in found.items() if reads] == []
-
-
-@pytest.mark.parametrize(
-    ("text", "reads"),
-    [
-        ("row.body['state']", 1),
-        ("x.y.body.get('state', '')", 1),
-        ("'plan' not in row.body", 1),
-        ("row.body['nothing of the kind']", 0),
-        ("row['state']", 0),
-        ("from exacell.journal.rows import Entry\nrow['state'] + entry.get('what') + row['cell']", 2),
-        ("from exacell.journal.rows import Entry\nrow['state'] = 1", 0),
-        ("row.state", 0),
-    ],
-)
-def test_what_counts_as_a_read_of_a_row_by_a_key(text: str, reads: int) -> None:
-    """A row's body by a key counts anywhere, a mapping named like a row where the journal is imported; a field never does."""
-    assert house.untyped_reads(house.Module("exacell.x", ast.parse(text), 1, package=False)) == reads
-
-
 @pytest.mark.parametrize("path", inside("session/state", "session/services", "session/options"), ids=_name)
 def test_what_a_session_is_knows_nothing_of_what_is_done_in_it(path: Path) -> None:
-    """A session's state and services import neither what carries statements out nor what changes cells, not even for type
-    checkers."""
-    known = {module.split(".")[1] for module, _ in imports(path) if module.startswith("exacell.")}
-    assert not known & {*UPPER, "change", "recipes", "passthrough", "factreading", "wherecells"}
-    assert not {"exacell.session.execute", "exacell.session.request"} & {module for module, _ in imports(path)}
+    """A session's state and services know no request, not even for type checkers."""
+    assert "exacell.session.request" not in {module for module, _ in imports(path)}
 
 
 def test_a_statement_gets_three_things(tmp_path: Path) -> None:
@@ -266,13 +239,7 @@ def test_what_is_changed_beside_a_session_stays_there(tmp_path: Path) -> None:
     assert ctx.aside(ctx.fleet, same_interruption=True).interrupted is ctx.interrupted
 
 
-def test_commands_know_no_surface() -> None:
-    """Commands import neither the command line nor the prompt nor the runner that renders."""
-    for path in inside("commands", "context"):
-        assert not own_imports(path) & {"cli", "repl", "runner"}, _name(path)
-
-
-DECLARED = ("language", *BELOW["language"], "commands.declared", "config", "reach", "dcli.offered", "output.apart")
+DECLARED = ("core", "cellcli", "language", "commands.declared", "change.dcli.offered", "output.apart")
 """What declarations of commands are made of."""
 
 
@@ -312,20 +279,6 @@ def test_a_line_is_parsed_without_the_work() -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize("path", inside("dcli", "passthrough", "recipes", "change", "factreading"), ids=_name)
-def test_what_carries_statements_out_knows_no_command(path: Path) -> None:
-    """What commands call to read, judge and change imports none of the command modules, whose verbs may come and go."""
-    assert not own_imports(path) & {"commands"}, _name(path)
-
-
-@pytest.mark.parametrize(
-    "path", inside("transport", "fleet", "asm", "opened", "selection", "store", "config", "paths", "console"), ids=_name
-)
-def test_what_reaches_cells_knows_nothing_of_changes(path: Path) -> None:
-    """Transports, fleet and ASM client carry what they are given: they import neither what changes cells nor the journal."""
-    assert not own_imports(path) & {"change", "journal"}, _name(path)
-
-
 def test_only_one_command_module_knows_the_emulator() -> None:
     """Nothing outside the emulator imports it but its own command module, and that only through its control."""
     for path in MODULES:
@@ -340,7 +293,7 @@ def test_only_one_command_module_knows_the_emulator() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    inside("commands", "plan", "cellcli", "metrics", "journal", "change/engine", "change/undoing", "context"),
+    inside("commands", "plan", "cellcli", "metrics", "journal", "change/engine", "change/undoing", "session"),
     ids=_name,
 )
 def test_commands_and_core_never_print(path: Path) -> None:
@@ -423,13 +376,6 @@ def test_the_function_of_a_command_is_there(found: Command) -> None:
     assert len(inspect.signature(handler).parameters) == 2
     assert inspect.get_annotations(handler)["return"] in ("Result", "Planned", "Result | Planned")
     assert handler.__doc__
-
-
-def test_the_language_knows_no_session() -> None:
-    """No module of the language imports the session, nor what results are made of, not even for type checkers."""
-    for path in inside("language"):
-        known = {module.split(".")[1] for module, _ in imports(path) if module.startswith("exacell.")}
-        assert known <= {"language", *BELOW["language"]}, _name(path)
 
 
 @pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from exacell import sampling
-from exacell.config import RackConfig
-from exacell.errors import ExitCode
+from exacell.core.config import RackConfig
+from exacell.core.errors import ExitCode
 from exacell.metrics.snapshot import CellCounters
+from exacell.session import sampling
 
 if TYPE_CHECKING:
-    from exacell.context import Context
+    from exacell.session.context import Context
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from exacell.errors import RefusedError
-from exacell.fleet import Answer
-from exacell.looking import Looking
+from exacell.core.errors import RefusedError
+from exacell.live.polling import Looking
+from exacell.session.fleet import Answer
 from exacell.transport.base import Reply, State
 
 CELLS = ("cel01", "cel02", "cel03")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.live.loop import Reader, run_live
 
 

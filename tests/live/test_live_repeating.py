@@ -9,14 +9,14 @@ from typing import Any
 
 import pytest
 
-from exacell.context import Context, Options
+from exacell.change.execute import execute
 from exacell.language.line import Line, parse_line
-from exacell.opened import Opened
-from exacell.opening import open_context
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
-from exacell.repeating import Repeating
-from exacell.session.execute import execute
+from exacell.session.context import Context, Options
+from exacell.session.opened import Opened
+from exacell.session.opening import open_context
+from exacell.session.repeating import Repeating
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.patience import patiently, until
 from tests.support.transports import Open

@@ -8,13 +8,13 @@ from threading import Event
 
 import pytest
 
-from exacell.comparing import compare
-from exacell.context import Context, Options
 from exacell.journal.record import Row
 from exacell.metrics.snapshot import CellCounters, Snapshot
-from exacell.opened import Opened
-from exacell.opening import open_context
 from exacell.output.terminal import TerminalConsole
+from exacell.session.comparing import compare
+from exacell.session.context import Context, Options
+from exacell.session.opened import Opened
+from exacell.session.opening import open_context
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
 

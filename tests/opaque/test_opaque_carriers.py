@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from exacell.console import SilentConsole
-from exacell.errors import JournalError, RefusedError, StatementError
+from exacell.core.errors import JournalError, RefusedError, StatementError
 from exacell.journal.rows import Entry
+from exacell.output.console import SilentConsole
 from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner
 from tests.support.sessions import Session

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from exacell.cellcli.rows import Rows
-from exacell.language.formats import FORMATS
+from exacell.core.formats import FORMATS
 from exacell.output.columns import body_of
 from exacell.output.folding import fold_records, masker
 from exacell.output.render import lines, render

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.language.formats import FORMATS
+from exacell.core.formats import FORMATS
 from exacell.output import formats
 from exacell.output.render import lines
 from exacell.output.result import Column, Result

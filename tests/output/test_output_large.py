@@ -13,7 +13,7 @@ from exacell.cellcli.largerows import LargeRows, Part, joined
 from exacell.cellcli.pieces import Pieces, XmlPieces, cut, look_through, text_blocks
 from exacell.cellcli.reply import errors, read_xml, stray_line, values
 from exacell.cellcli.rows import read_rows
-from exacell.errors import ReplyError
+from exacell.core.errors import ReplyError
 from exacell.output.render import lines, render
 from exacell.output.result import Column, Result
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from exacell.console import Progress
-from exacell.errors import ExacellError, StatementError
+from exacell.core.errors import ExacellError, StatementError
+from exacell.output.console import Progress
 from exacell.output.faults import error_lines, sentence, underlined
 from exacell.output.progress import ProgressLog, progress_lines
 from exacell.output.style import wants_color

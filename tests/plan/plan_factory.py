@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.core.units import GIB, MIB
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup, Operation
 from exacell.plan.facts import CellDisk, CellFacts, FlashCache, GridDisk
 from exacell.plan.model import Plan, Stage, Step
-from exacell.units import GIB, MIB
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 DBPLAN = "((name=SPOT,share=8,limit=80),(name=ERP,share=4,flashcache=off),(name=default,share=1))"

@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan, Step
 
 

@@ -8,10 +8,10 @@ import pytest
 from plan_factory import CACHE, CELLS, cache, cell, disk, free_grid, grid, rack, with_flash_grids
 
 from exacell.cellcli.statement import parse
-from exacell.plan.already import reached
+from exacell.core.units import GIB, MIB
 from exacell.plan.facts import CellFacts, PmemCache
-from exacell.plan.guard_targets import means
-from exacell.units import GIB, MIB
+from exacell.plan.guards.already import reached
+from exacell.plan.guards.targets import means
 
 FULL = tuple(disk(f"FD_0{n}_exa1cel01", free=0) for n in (0, 1))
 CACHES: list[tuple[str, dict[str, Any], str]] = [

@@ -23,14 +23,19 @@ from plan_factory import (
 )
 from plan_shown import check_approved, check_no_other, lines_of
 
-from exacell.plan.availability import SERVICES, offline_plan, online_plan, restart_plan
-from exacell.plan.cachemode import mode_plan
+from exacell.core.units import GIB, MIB
 from exacell.plan.facts import CellDisk, CellFacts, PmemCache
-from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.griddisk_size import resize_griddisk_plan
-from exacell.plan.memorycache import memory_flush_plan
 from exacell.plan.model import Plan
-from exacell.units import GIB, MIB
+from exacell.plan.planners.availability import (
+    SERVICES,
+    offline_plan,
+    online_plan,
+    restart_plan,
+)
+from exacell.plan.planners.cachemode import mode_plan
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
+from exacell.plan.planners.griddisk_size import resize_griddisk_plan
+from exacell.plan.planners.memorycache import memory_flush_plan
 
 APPROVED = Path(__file__).parent / "approved"
 ONE, TWO, THREE = CELLS

@@ -13,7 +13,7 @@ from plan_shown import check_approved, check_no_other, lines_of
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.cellcli.statement import Change, Grant, parse
 from exacell.plan.facts import CellFacts, PmemCache
-from exacell.plan.guard import guard_plan
+from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Plan
 
 APPROVED = Path(__file__).parent / "approved_raw"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.errors import ReplyError
+from exacell.core.errors import ReplyError
 from exacell.plan.asmfacts import END, AsmFacts, change_script, check_sql, facts_script, read_facts, sql_errors
 
 GROUP_1 = "1|1|DATA|MOUNTED|NORMAL|4194304|1000|500|100|200|0|19.0.0.0.0|11.2.0.4.0|Y"

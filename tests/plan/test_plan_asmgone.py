@@ -9,12 +9,12 @@ import pytest
 from plan_factory import CELLS, asm, asm_disk, cell, grid, group
 from plan_guarding import guard, only
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.asmgone import headers_over
 from exacell.plan.facts import EXPELLED, GridDisk
-from exacell.plan.griddisk import release_plan
 from exacell.plan.model import Op
+from exacell.plan.planners.griddisk import release_plan
 
 DEAD = "DATA_CD_01_exa1cel01"
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from plan_factory import asm, asm_disk, group
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import ALLOCATION_UNIT, GIB, MIB
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
 from exacell.plan.asmspace import AU_SIZES, COPIES, Keeping, keeps_failgroup, largest_au, least_disk
-from exacell.units import ALLOCATION_UNIT, GIB, MIB
 
 PUBLISHED = [16, 16, 16]
 """Disks a cell of the empty group whose lsdg is published: 48 of 6144 MB. Source: reference asm.md section 7."""

@@ -8,16 +8,21 @@ from typing import Any
 import pytest
 from plan_factory import CELLS, cache, cell, free_grid, grid, rack, sent, stage, step
 
-from exacell.errors import RefusedError
-from exacell.plan.availability import SERVICES, offline_plan, online_plan, restart_plan
-from exacell.plan.cachemode import mode_plan
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB
 from exacell.plan.checks import failure
 from exacell.plan.facts import CellFacts, PmemCache
-from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.gate import all_online, offline_cells
 from exacell.plan.model import Gate, Op, Plan, Risk
+from exacell.plan.planners.availability import (
+    SERVICES,
+    offline_plan,
+    online_plan,
+    restart_plan,
+)
+from exacell.plan.planners.cachemode import mode_plan
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.rolling import Asked, roll, takes_offline, why_not
-from exacell.units import GIB
 
 ONE = CELLS[0]
 NO = "Cannot de-activate due to other offline disks in the diskgroup"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from exacell.change.consent import accepted_loss, agree, refuse_above
-from exacell.console import SilentConsole
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.output.console import SilentConsole
 from exacell.plan.model import Plan, Risk
 
 LOST = ("exa1cel01", "DATA")

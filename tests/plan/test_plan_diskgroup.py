@@ -9,12 +9,17 @@ from typing import Any
 import pytest
 from plan_factory import CELLS, NODES, asm, asm_disk, free_grid, group, stage, step
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import MIB
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
-from exacell.plan.diskgroup import Wanted, create_plan, drop_plan, instance_nodes
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
-from exacell.units import MIB
+from exacell.plan.planners.diskgroup import (
+    Wanted,
+    create_plan,
+    drop_plan,
+    instance_nodes,
+)
 
 GRIDS: dict[str, tuple[GridDisk, ...]] = {name: tuple(free_grid(f"FD_0{n}_{name}") for n in (0, 1)) for name in CELLS}
 

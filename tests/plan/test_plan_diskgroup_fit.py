@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.errors import RefusedError
-from exacell.plan.diskgroup_fit import refuse_small
-from exacell.units import MIB
+from exacell.core.errors import RefusedError
+from exacell.core.units import MIB
+from exacell.plan.planners.diskgroup_fit import refuse_small
 
 
 @pytest.mark.parametrize(("disk", "fits"), [(400, True), (1, False)])

@@ -10,15 +10,15 @@ from plan_factory import CELLS, cache, cell, disk, grid, with_flash_grids, with_
 from plan_guarding import guard, only, pmem
 
 from exacell.cellcli.statement import parse
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB
 from exacell.plan import facts as f
-from exacell.plan.cachemode import mode_plan
-from exacell.plan.doubts import hidden_cache, hidden_pmem
 from exacell.plan.facts import CellFacts
-from exacell.plan.guard import facts_needed
-from exacell.plan.guard_caches import unproven_cache
+from exacell.plan.guards.caches import unproven_cache
+from exacell.plan.guards.choice import facts_needed
+from exacell.plan.implausible import hidden_cache, hidden_pmem
 from exacell.plan.model import Plan, Risk
-from exacell.units import GIB
+from exacell.plan.planners.cachemode import mode_plan
 
 ONE = CELLS[0]
 GONE = cell(flash_cache=None)

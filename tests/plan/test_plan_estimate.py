@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 from plan_factory import CELLS, cell, rack
 
+from exacell.core.units import GIB, MIB
 from exacell.output.plans import plan_lines
 from exacell.plan import estimate as e
-from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.model import Gate, Plan, Stage, Step, Watch
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.rolling import Asked, roll
-from exacell.plan.saved import stages_json
-from exacell.units import GIB, MIB
+from exacell.session.saved import stages_json
 
 
 def dirty(fact, size: float):

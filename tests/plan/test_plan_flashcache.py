@@ -9,11 +9,18 @@ from plan_factory import CACHE, CELLS, cache, cell, disk, grid, rack, sent, stag
 from plan_guarding import pmem
 
 from exacell.cellcli.iorm import parse as parse_iorm
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB, MIB
 from exacell.plan.facts import CellFacts, rounded_cache
-from exacell.plan.flashcache import FLUSHED, applicable, flush_plan, flush_refusal, recreate_stages, resize_plan
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo, Watch
-from exacell.units import GIB, MIB
+from exacell.plan.planners.flashcache import (
+    FLUSHED,
+    applicable,
+    flush_plan,
+    flush_refusal,
+    recreate_stages,
+    resize_plan,
+)
 
 FLUSH = "ALTER FLASHCACHE ALL FLUSH NOWAIT"
 CANCEL = "ALTER FLASHCACHE ALL CANCEL FLUSH"

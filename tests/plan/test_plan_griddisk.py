@@ -9,14 +9,14 @@ from typing import Any
 import pytest
 from plan_factory import CELLS, cache, cell, disk, free_grid, grid, rack, sent, stage, step, with_flash_grids, with_free
 
-from exacell.cellset import fold
-from exacell.errors import RefusedError
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB, MIB
 from exacell.plan.asmspace import Keeping
-from exacell.plan.carve import carve_plan, media_of
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.griddisk import members, refuse_used, release_plan
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
-from exacell.units import GIB, MIB
+from exacell.plan.planners.carve import carve_plan, media_of
+from exacell.plan.planners.griddisk import members, refuse_used, release_plan
 
 
 def carve(*facts: CellFacts, **options: Any) -> Plan:

@@ -9,13 +9,13 @@ import pytest
 from plan_factory import CELLS, asm, asm_disk, cell, disk, free_grid, grid, group, operation, sent, step
 
 from exacell.change.probe import asm_records
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB, MIB
 from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.checks import failure
 from exacell.plan.facts import CellFacts
-from exacell.plan.griddisk_size import resize_griddisk_plan
 from exacell.plan.model import Gate, Plan, Risk
-from exacell.units import GIB, MIB
+from exacell.plan.planners.griddisk_size import resize_griddisk_plan
 
 ONE = CELLS[0]
 NODE = "exa1db01"

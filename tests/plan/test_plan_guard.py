@@ -9,10 +9,10 @@ from plan_factory import CELLS, cell, rack, with_flash_grids
 from plan_guarding import bare, flushed, guard, only
 
 from exacell.cellcli.statement import Change, parse
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
-from exacell.plan.guard import facts_needed, guard_plan
+from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.model import Op, Risk, Undo
 
 

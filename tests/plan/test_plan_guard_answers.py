@@ -8,14 +8,14 @@ from typing import Any, cast
 import pytest
 
 from exacell.cellcli.statement import Change, parse
-from exacell.errors import ExacellError
-from exacell.factreading import gather
-from exacell.fleet import Answer, Answers
-from exacell.plan import doubts
+from exacell.core.errors import ExacellError
 from exacell.plan import facts as f
-from exacell.plan.already import reached
-from exacell.plan.guard import facts_needed, guard_plan
+from exacell.plan import implausible as doubts
+from exacell.plan.guards.already import reached
+from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.model import Op
+from exacell.session.factreading import gather
+from exacell.session.fleet import Answer, Answers
 from exacell.transport.base import Reply, State
 
 ONE = "exa1cel01"

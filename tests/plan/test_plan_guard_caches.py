@@ -10,13 +10,13 @@ from plan_guarding import bare, flushed, guard, only
 
 from exacell.cellcli.nodes import Group, Scalar, Setting, Value
 from exacell.cellcli.statement import Change, parse
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB, MIB
 from exacell.plan.facts import CellFacts
-from exacell.plan.flashcache import FLUSHED
-from exacell.plan.guard import guard_plan
-from exacell.plan.guard_caches import unproven_cache
+from exacell.plan.guards.caches import unproven_cache
+from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Check, Op, Risk, Undo
-from exacell.units import GIB, MIB
+from exacell.plan.planners.flashcache import FLUSHED
 
 LOSING = [
     "drop flashcache",

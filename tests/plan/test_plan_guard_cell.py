@@ -9,8 +9,8 @@ from plan_factory import CELLS, cache, cell, grid
 from plan_guarding import flushed, guard, only, pmem
 
 from exacell.cellcli.statement import Change, parse
-from exacell.errors import RefusedError
-from exacell.plan.guard import guard_plan
+from exacell.core.errors import RefusedError
+from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Op, Risk
 
 

@@ -10,11 +10,11 @@ from plan_factory import CELLS, cache, cell, disk, rack
 from plan_guarding import bare, guard, only
 
 from exacell.cellcli.statement import parse
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB, MIB
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
-from exacell.plan.guard import facts_needed
-from exacell.units import GIB, MIB
+from exacell.plan.guards.choice import facts_needed
 
 ONE, TWO, THREE = CELLS
 ON_ONE = f"celldisk=FD_00_{ONE}"

@@ -8,7 +8,7 @@ import pytest
 from plan_factory import CELLS, cell, free_grid, grid, rack, with_flash_grids
 from plan_guarding import guard, only
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan.model import Op, Risk, Undo
 
 

@@ -11,7 +11,7 @@ from plan_guarding import guard, only
 from exacell.cellcli.iorm import over_allocated
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.change.probe import judged, lists_for
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan.model import Undo
 
 

@@ -9,12 +9,12 @@ from plan_factory import CELLS, cell, disk, grid
 from plan_guarding import guard, only
 
 from exacell.cellcli.statement import parse
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts, Lun
-from exacell.plan.guard import facts_needed
+from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Op
-from exacell.units import GIB
 
 ONE, TWO, THREE = CELLS
 

@@ -8,7 +8,7 @@ from plan_guarding import guard
 
 from exacell.cellcli.nodes import Group, Scalar
 from exacell.cellcli.statement import Change, Setting, parse, render
-from exacell.plan.guard_targets import own_of, without_names
+from exacell.plan.guards.targets import own_of, without_names
 
 ONE, TWO, THREE = CELLS
 

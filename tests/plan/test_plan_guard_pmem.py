@@ -9,12 +9,12 @@ from plan_factory import CELLS, cache, cell
 from plan_guarding import guard, only, pmem
 
 from exacell.cellcli.statement import parse
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan import facts as f
-from exacell.plan.flashcache import FLUSHED
-from exacell.plan.guard import facts_needed
+from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Check, Op
-from exacell.plan.pmem import PMEM_FLUSHED
+from exacell.plan.planners.flashcache import FLUSHED
+from exacell.plan.planners.pmem import PMEM_FLUSHED
 
 
 def test_write_back_pmem_needs_proof() -> None:

@@ -8,9 +8,9 @@ import pytest
 from plan_factory import CELLS, cell
 from plan_guarding import flushed, guard, only, pmem
 
-from exacell.errors import RefusedError
-from exacell.plan.flashcache import FLUSHED
+from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan
+from exacell.plan.planners.flashcache import FLUSHED
 
 RELEASES = (
     "11.2.3.2.1.130109",

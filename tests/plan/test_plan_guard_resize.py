@@ -10,12 +10,12 @@ import pytest
 from plan_factory import CELLS, asm, asm_disk, cell, disk, grid, group, operation, with_flash_grids
 from plan_guarding import guard, only
 
-from exacell.errors import RefusedError, ReplyError
+from exacell.core.errors import RefusedError, ReplyError
+from exacell.core.units import GIB, MIB
 from exacell.plan.asmfacts import END, AsmFacts
 from exacell.plan.asmsize import SIZES_SCRIPT, Told, read_sizes, sizes_over
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Check, Op
-from exacell.units import GIB, MIB
 
 NAME = "DATA_CD_00_exa1cel01"
 ALTER = f"alter griddisk {NAME} size="

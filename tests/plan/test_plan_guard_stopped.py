@@ -10,11 +10,11 @@ from plan_factory import CELLS, cell, disk, grid
 from plan_guarding import guard, only
 
 from exacell.cellcli.statement import parse
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB, MIB
 from exacell.plan.facts import CellFacts
-from exacell.plan.guard_stopped import may_be_stopped
+from exacell.plan.guards.stopped import may_be_stopped
 from exacell.plan.model import Op, Risk
-from exacell.units import GIB, MIB
 
 ONE = CELLS[0]
 TEXT = "alter cell flashCacheMode=writeback"

@@ -8,10 +8,17 @@ import pytest
 from plan_factory import CELLS, DBPLAN, cell, rack
 
 from exacell.cellcli.iorm import DirectiveName, parse
-from exacell.errors import ExacellError, RefusedError
+from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan.facts import CellFacts
-from exacell.plan.iorm import Goal, agree, flashlog_plan, goal_plan, set_plan, unset_plan
 from exacell.plan.model import Plan, Risk, Undo
+from exacell.plan.planners.iorm import (
+    Goal,
+    agree,
+    flashlog_plan,
+    goal_plan,
+    set_plan,
+    unset_plan,
+)
 
 
 def toggle(db: str = "SPOT", *, on: bool = False, facts: Mapping[str, CellFacts] | None = None) -> Plan:

@@ -15,10 +15,16 @@ from exacell.cellcli.nodes import Change
 from exacell.cellcli.statement import parse as parse_statement
 from exacell.cellcli.statement import render as render_statement
 from exacell.commands import iorm as commands
-from exacell.errors import ExacellError, RefusedError
+from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan.facts import CellFacts
-from exacell.plan.iorm import Goal, flashlog_plan, goal_plan, set_plan, unset_plan
 from exacell.plan.model import Plan
+from exacell.plan.planners.iorm import (
+    Goal,
+    flashlog_plan,
+    goal_plan,
+    set_plan,
+    unset_plan,
+)
 
 NAMES = ("SPOT", "spot", "ERP", "C##X", "a$b", "$x", "my db", "it's", "default", "other")
 PARTS = {"role": ("primary", "standby"), "type": ("database", "profile"), "asmcluster": ("c1", "C2")}

@@ -10,7 +10,7 @@ from plan_factory import CELLS, cell, disk, grid, rack, with_flash_grids
 from plan_guarding import guard, only
 
 from exacell.cellcli.statement import Change, parse
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan.facts import CellFacts
 from exacell.plan.media import grids_meant, kinds_meant, rows_meant
 from exacell.plan.model import Undo

@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plan_factory import CELLS, cell, rack, with_flash_grids
 
+from exacell.core.units import GIB, MIB
 from exacell.plan.asmspace import Keeping
-from exacell.plan.carve import carve_plan
-from exacell.plan.flashcache import flush_plan, resize_plan
-from exacell.plan.griddisk import release_plan
 from exacell.plan.model import (
     Change,
     Check,
@@ -30,7 +28,9 @@ from exacell.plan.model import (
     highest,
     step_from_json,
 )
-from exacell.units import GIB, MIB
+from exacell.plan.planners.carve import carve_plan
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
+from exacell.plan.planners.griddisk import release_plan
 
 TEXT = st.text(max_size=8)
 VALUES: st.SearchStrategy[Any] = st.one_of(

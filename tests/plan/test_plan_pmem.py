@@ -6,12 +6,12 @@ import pytest
 from plan_factory import CELLS, cell, disk
 from plan_guarding import pmem
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan.facts import CellDisk, CellFacts
-from exacell.plan.flashcache import flush_plan
-from exacell.plan.memorycache import memory_flush_plan
 from exacell.plan.model import Op
-from exacell.plan.pmem import unhealthy
+from exacell.plan.planners.flashcache import flush_plan
+from exacell.plan.planners.memorycache import memory_flush_plan
+from exacell.plan.planners.pmem import unhealthy
 
 DISKS = cell().cell_disks
 FAILED = disk("CD_09_x", status="failed")

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 from plan_factory import asm, group, operation, sent
 
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.plan.asmfacts import Operation
 from exacell.plan.model import Plan, Undo
-from exacell.plan.rebalance import power_plan
+from exacell.plan.planners.rebalance import power_plan
 
 NODE = "exa1db01"
 

@@ -10,15 +10,15 @@ import pytest
 from plan_factory import CELLS, asm, cache, cell, grid, group, rack
 from plan_guarding import guard
 
-from exacell.errors import RefusedError
-from exacell.plan.availability import offline_plan, online_plan, restart_plan
-from exacell.plan.diskgroup import drop_plan
+from exacell.core.errors import RefusedError
+from exacell.core.units import GIB
 from exacell.plan.facts import CellFacts
-from exacell.plan.flashcache import flush_plan, resize_plan
 from exacell.plan.gate import closed, first_cells, offline_cells, spoken, unmounted
 from exacell.plan.model import Gate, Plan, Rolling, as_data, rolling_from_json
+from exacell.plan.planners.availability import offline_plan, online_plan, restart_plan
+from exacell.plan.planners.diskgroup import drop_plan
+from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.rolling import Asked, flags_again, laps, roll, takes_offline, why_not
-from exacell.units import GIB
 
 ONE, TWO, THREE = CELLS
 

@@ -6,9 +6,9 @@ import pytest
 from plan_factory import CELLS
 
 from exacell.cellcli.statement import parse
-from exacell.plan.guard_steps import NO_INVERSE
+from exacell.plan.guards.inverse import with_inverse
+from exacell.plan.guards.steps import NO_INVERSE
 from exacell.plan.model import Change, Plan, Stage, Step, Undo
-from exacell.plan.settings_inverse import with_inverse
 
 
 def change(kind: str, name: str, attribute: str, before: str) -> Change:

@@ -8,11 +8,11 @@ import pytest
 from test_plan_approved import CASES
 
 from exacell.change.outcomes import planned_records
-from exacell.errors import RefusedError
+from exacell.core.errors import RefusedError
 from exacell.output.folding import masker
 from exacell.output.plans import plan_lines
+from exacell.plan.guards.takenback import all_taken_back
 from exacell.plan.model import Plan
-from exacell.plan.takenback import all_taken_back
 
 
 def planned(make: Callable[[], Plan]) -> Plan | None:

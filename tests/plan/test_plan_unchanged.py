@@ -9,8 +9,15 @@ from plan_factory import CELLS, DBPLAN, cell
 
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.cellcli.statement import Change, Scalar, Setting, Verb, parse
+from exacell.plan.guards.unchanged import (
+    doubt,
+    holds_already,
+    same_iorm_plan,
+    services_of,
+    told_by,
+    with_changes,
+)
 from exacell.plan.model import Plan, Stage, Step
-from exacell.plan.unchanged import doubt, holds_already, same_iorm_plan, services_of, told_by, with_changes
 
 SERVICES_TOLD = (
     "list cell attributes name, rsStatus, msStatus, cellsrvStatus, egsStatus, ersStatus, sysEdsStatus, usrEdsStatus, "

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from exacell.core.units import GIB, MIB
 from exacell.plan.watch import METERS, FlushState, FlushWatch
-from exacell.units import GIB, MIB
 
 DONE = ({"name": "FD_00", "flushStatus": "complete"}, {"name": "FD_01", "flushStatus": "Completed"})
 BUSY = ({"name": "FD_00", "flushStatus": "complete"}, {"name": "FD_01", "flushStatus": "working: Flushed 1 MB"})

@@ -9,10 +9,10 @@ import pytest
 from plan_factory import CELLS, cache, cell, rack
 
 from exacell.change.waves import rolled
-from exacell.errors import RefusedError
-from exacell.plan.flashcache import flush_plan
+from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan
 from exacell.plan.planned import Planned
+from exacell.plan.planners.flashcache import flush_plan
 from exacell.session.request import Request
 
 ONE, TWO, THREE = CELLS

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.errors import RecipeError
+from exacell.core.errors import RecipeError
 from exacell.recipes.checker import check_recipe, problems_of
 from exacell.recipes.files import shipped
 from exacell.recipes.parsing import Problem, line_of, parse_recipe, read_draft, values_of

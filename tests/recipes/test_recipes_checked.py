@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.errors import ExitCode, RecipeError
+from exacell.core.errors import ExitCode, RecipeError
 from tests.support.sessions import Session
 
 WRONG = """\

@@ -10,9 +10,9 @@ from typing import Any, cast
 import pytest
 
 from exacell.cellcli.factcheck import FactCheck, read_check, read_wait
-from exacell.context import Context
-from exacell.errors import ExitCode, RecipeError, StatementError
-from exacell.recipes.checking import failures
+from exacell.core.errors import ExitCode, RecipeError, StatementError
+from exacell.session.checking import failures
+from exacell.session.context import Context
 from tests.support.sessions import Session
 
 CACHES: dict[str, list[dict[str, Any]]] = {

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.cellcli.statement import List
-from exacell.errors import RecipeError, StatementError
+from exacell.core.errors import RecipeError, StatementError
+from exacell.core.paths import Home
 from exacell.language.line import parse_line
 from exacell.language.registry import Effect, Kind, Param
 from exacell.language.words import split_words
-from exacell.paths import Home
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped
 from exacell.recipes.parsing import Recipe, line_of, parse_recipe, split_when, values_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from exacell.change.reciperun import _told_apart
 from exacell.output.result import Column, Result
-from exacell.recipes.run import _told_apart
 
 COLUMNS = (Column("cell"), Column("seconds", "number"))
 

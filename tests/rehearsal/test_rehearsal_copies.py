@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from exacell.cellcli import schema
-from exacell.context import Context
-from exacell.copyreading import likeness_of, read_objects
-from exacell.driftfacts import read_groups
+from exacell.commands.rehearsal.copyreading import likeness_of, read_objects
+from exacell.commands.rehearsal.driftfacts import read_groups
 from exacell.emulator.likeness import Likeness, parts_of
 from exacell.emulator.profiles import releases
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.schema import Release, object_types
 from exacell.plan.copying import Objects, differences, unlike
+from exacell.session.context import Context
 from tests.rehearsal.every_attribute import NOT_SET, PERSISTENT_MEMORY, set_everything, settable
 from tests.support.worlds import Wall, WorldTransport, new_world, session
 

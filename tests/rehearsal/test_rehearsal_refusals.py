@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from exacell.copyreading import likeness_of, read_objects
+from exacell.commands.rehearsal.copyreading import likeness_of, read_objects
+from exacell.core.errors import RefusedError
 from exacell.emulator.likeness import Likeness, parts_of
 from exacell.emulator.rack_world import RackWorld
-from exacell.errors import RefusedError
 from exacell.plan.copying import neutral_facts, unlike
 from tests.support.worlds import Wall, new_world, session
 

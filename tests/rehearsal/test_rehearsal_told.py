@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.rehearsing import told
+from exacell.commands.rehearsal.trial import told
 
 BEFORE = {
     "exa1cel01": {

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from exacell.aliases import Aliases
-from exacell.completion.names import NameCache
-from exacell.completion.usage import Usage
-from exacell.dcli.keys import public_key
-from exacell.dcli.options import DcliExit
-from exacell.errors import ConfigError
-from exacell.history import append_history, read_entries
-from exacell.paths import Home, replace_file
-from exacell.repl.store import PrivateHistory
-from exacell.store import Store, StoreError
-from exacell.tutorial import Tutorial
+from exacell.change.dcli.keys import public_key
+from exacell.change.dcli.options import DcliExit
+from exacell.core.errors import ConfigError
+from exacell.core.paths import Home, replace_file
+from exacell.prompt.store import PrivateHistory
+from exacell.session.aliases import Aliases
+from exacell.session.completion.names import NameCache
+from exacell.session.completion.usage import Usage
+from exacell.session.history import append_history, read_entries
+from exacell.session.store import Store, StoreError
+from exacell.session.tutorial import Tutorial
 
 
 @contextmanager

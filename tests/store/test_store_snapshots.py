@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from exacell.metrics.delta import CellDelta, delta
 from exacell.metrics.snapshot import CellCounters, Snapshot, from_json, to_json
-from exacell.plan.saved import SavedPlan
-from exacell.store import Store, StoreError
+from exacell.session.saved import SavedPlan
+from exacell.session.store import Store, StoreError
 
 LOG = ("FL_DISK_FIRST", "FL_FLASH_FIRST", "FL_PREVENTED_OUTLIERS", "FL_RQ_W")
 

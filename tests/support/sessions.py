@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from exacell.config import RackConfig, load
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
+from exacell.change.execute import execute
+from exacell.core.config import RackConfig, load
+from exacell.core.paths import Home
 from exacell.language.line import Line, parse_line
+from exacell.output.console import SilentConsole
 from exacell.output.result import Result
-from exacell.paths import Home
-from exacell.session.execute import execute
+from exacell.session.context import Context, Options
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from tests.support.transports import Open
 

@@ -8,9 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from exacell.config import AsmConfig, Config, RackConfig
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
+from exacell.core.config import AsmConfig, Config, RackConfig
+from exacell.core.paths import Home
 from exacell.emulator.asm.clusters import AsmClusters
 from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.clock import RackClock
@@ -19,7 +18,8 @@ from exacell.emulator.program import Ask, Out, Pause
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.rack_world import RackWorld
-from exacell.paths import Home
+from exacell.output.console import SilentConsole
+from exacell.session.context import Context, Options
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
 

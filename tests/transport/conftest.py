@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.config import RackConfig, Settings
+from exacell.core.config import RackConfig, Settings
 from exacell.transport.ssh import SshTransport
 from tests.support import sshd as sshd_support
 from tests.support.faulty import FaultyServer

@@ -11,8 +11,8 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from exacell.config import RackConfig
-from exacell.errors import TransportError
+from exacell.core.config import RackConfig
+from exacell.core.errors import TransportError
 from exacell.transport.base import Reply, Request, Role, State
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.errors import ExitCode
+from exacell.core.errors import ExitCode
 from exacell.transport.base import State
 from exacell.transport.ssh import SshTransport
 from tests.support.faulty import FaultyServer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from exacell.fleet import Fleet
+from exacell.session.fleet import Fleet
 from exacell.transport.base import FleetResult, Reply, Request, State
 
 DOCUMENT = (

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from exacell.fleet import Fleet
-from exacell.hanging import PATIENCE
+from exacell.session.fleet import Fleet
+from exacell.session.hung import PATIENCE
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from tests.support.transports import Open
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exacell.errors import ConfigError, RefusedError, TransportError
+from exacell.core.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import State
 from exacell.transport.ssh import SshTransport
 from exacell.transport.ssh.hostkeys import (

@@ -74,7 +74,7 @@ def test_several_key_files(sshd: Sshd, transport_to: MakeTransport) -> None:
 def test_import_stays_light() -> None:
     """It should import neither fabric nor paramiko before a connection is wanted."""
     code = (
-        "import sys; import exacell.transport.ssh, exacell.config, exacell.paths\n"
+        "import sys; import exacell.transport.ssh, exacell.core.config, exacell.core.paths\n"
         "heavy = {'fabric', 'paramiko', 'rich', 'asyncio', 'prompt_toolkit'} & set(sys.modules)\n"
         "assert not heavy, heavy\n"
     )

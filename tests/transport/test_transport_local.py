@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from exacell.config import AsmConfig, RackConfig
-from exacell.errors import ConfigError
+from exacell.core.config import AsmConfig, RackConfig
+from exacell.core.errors import ConfigError
 from exacell.transport.base import FleetResult, Request, Role, State
 from exacell.transport.local import LocalRunner, own_names
 from exacell.transport.login import Login, login_for

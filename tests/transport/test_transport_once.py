@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.config import RackConfig
+from exacell.core.config import RackConfig
 from exacell.transport.base import Role, State
 from exacell.transport.openssh import OpensshTransport
 from tests.support.requests import read, write

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 import paramiko
 import pytest
 
-from exacell.errors import TransportError
+from exacell.core.errors import TransportError
 from exacell.transport import capture as capture_module
 from exacell.transport.base import State
 from exacell.transport.ssh import SshTransport, kept_connections, opener, packets, wire

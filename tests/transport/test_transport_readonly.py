@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from exacell.config import RackConfig
-from exacell.errors import RefusedError
-from exacell.reach import Reach
+from exacell.core.config import RackConfig
+from exacell.core.errors import RefusedError
+from exacell.core.transportconfig import Reach
 from exacell.transport.base import Request, Role, State, Upload
 from exacell.transport.clush import ClushTransport
 from exacell.transport.dcli import DcliTransport

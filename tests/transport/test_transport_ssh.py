@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from exacell.errors import ExitCode, RefusedError
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.transport.base import Request, Role, State
 from exacell.transport.ssh import SshTransport
 from tests.support.patience import patiently, until
@@ -190,7 +190,7 @@ def test_no_key_at_all(sshd: Sshd, transport_to: MakeTransport) -> None:
 
 def test_asm_roles_use_the_clusters_owner(sshd: Sshd, transport_to: MakeTransport) -> None:
     """It should log in on a database node as its cluster's owner and refuse a node that no cluster names."""
-    from exacell.config import AsmConfig
+    from exacell.core.config import AsmConfig
 
     asm = {"main": AsmConfig(name="main", nodes=("exa1db01",), home="/u01/grid", user=sshd.user)}
     transport = transport_to(sshd.ssh_config(), "cellmonitor", asm=asm, dbnodes=("exa1db01",))

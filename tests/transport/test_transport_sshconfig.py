@@ -10,7 +10,7 @@ from pathlib import Path
 import paramiko
 import pytest
 
-from exacell.errors import ConfigError
+from exacell.core.errors import ConfigError
 from exacell.transport.ssh.patterns import expand_tokens, matches_list
 from exacell.transport.ssh.route import Hop, Route, jump_hops
 from exacell.transport.ssh.sshconfig import SshConfigFiles

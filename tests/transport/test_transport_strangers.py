@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from exacell.factreading import gather
-from exacell.fleet import Answer, Answers, Fleet
 from exacell.plan.facts import CELLDISK
+from exacell.session.factreading import gather
+from exacell.session.fleet import Answer, Answers, Fleet
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.transports import Open
 
@@ -54,7 +54,7 @@ class Cells(Open):
 
 def test_one_that_does_not_say_its_release_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """The others' answers are there while it is silent; at the end every cell has one, in the order asked."""
-    monkeypatch.setattr("exacell.fleet._GREETING", 0.05)
+    monkeypatch.setattr("exacell.session.fleet._GREETING", 0.05)
     cells, came = Cells(), []
     fleet = Fleet(cells)  # type: ignore[arg-type]
     both = threading.Event()
@@ -107,7 +107,7 @@ def test_planning_waits_once_for_a_cell_that_says_nothing() -> None:
 
 def test_an_error_of_a_part_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     """What goes wrong while some cells are asked reaches the caller, although another thread asked them."""
-    monkeypatch.setattr("exacell.fleet._GREETING", 0.05)
+    monkeypatch.setattr("exacell.session.fleet._GREETING", 0.05)
     cells = Cells()
     fleet = Fleet(cells)  # type: ignore[arg-type]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.dcli.offered import DCLI_OPTIONS
+from exacell.change.dcli.offered import DCLI_OPTIONS
 from exacell.language.registry import Command, Effect, Kind, Param
 from exacell.language.shellwords import ACCEPT
 

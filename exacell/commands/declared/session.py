@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from exacell.config import Settings
-from exacell.language.formats import FORMATS
+from exacell.core.config import Settings
+from exacell.core.formats import FORMATS
+from exacell.core.transportconfig import AUTO, TRANSPORTS
 from exacell.language.registry import Command, Effect, Kind, Param
 from exacell.output.apart import FOLDING
-from exacell.reach import AUTO, TRANSPORTS
 
 GROUP = "session"
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from exacell.core.units import MIB
 from exacell.emulator.asm import changes as asm_changes
 from exacell.emulator.asm.asmcmd_names import NAME_COMMANDS, user_entries
 from exacell.emulator.asm.asmcmd_tools import CommandError, Options, Row, mounted_group, options_of, rows_of, table
@@ -20,7 +21,6 @@ from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql.date_masks import format_date
 from exacell.emulator.sql.values import Value, from_epoch
-from exacell.units import MIB
 
 _REMOVABLE = frozenset(("ARCHIVELOG", "BACKUPSET"))
 """Types of files that no instance has open."""

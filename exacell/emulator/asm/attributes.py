@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from exacell.core.errors import UnitError
+from exacell.core.units import MIB, parse_size
 from exacell.emulator.ora_messages import OraError, OraLine, ora
-from exacell.errors import UnitError
-from exacell.units import MIB, parse_size
 
 Version = tuple[int, ...]
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.asm.model import Header
 from exacell.emulator.asm.view import AsmDiskView
-from exacell.errors import EmulatorError
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack

@@ -8,11 +8,11 @@ from __future__ import annotations
 import random
 from typing import TYPE_CHECKING
 
+from exacell.core.units import GIB, MIB
 from exacell.emulator.asm.attributes import DEFAULT_AU_BYTES, defaults, version_text
 from exacell.emulator.asm.model import AsmDisk, AsmFile, DiskGroup, Header, HeaderStatus, Redundancy
 from exacell.emulator.databases import Database, RedoGroup
 from exacell.emulator.segments import default_segments
-from exacell.units import GIB, MIB
 
 if TYPE_CHECKING:
     from exacell.emulator.asm.instance import Asm

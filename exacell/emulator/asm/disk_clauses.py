@@ -7,8 +7,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from exacell.core.units import (
+    GIB,
+    KIB,
+    MIB,
+    TIB,
+)
 from exacell.emulator.sql.tokens import TokenReader
-from exacell.units import GIB, KIB, MIB, TIB
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from exacell.core.units import MIB
 from exacell.emulator.asm.attributes import Version, repair_seconds
 from exacell.emulator.asm.lost_disks import disk_came, lose
 from exacell.emulator.asm.model import (
@@ -28,7 +29,6 @@ from exacell.emulator.asm.view import AsmDiskView
 from exacell.emulator.clusters import Cluster
 from exacell.emulator.databases import Database, database_from_state, database_to_state
 from exacell.emulator.schema import release_of
-from exacell.units import MIB
 
 if TYPE_CHECKING:
     from exacell.emulator.disk_models import GridDisk

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from exacell.core.units import MIB
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.asm.model import DiskGroup
 from exacell.emulator.databases import Database
 from exacell.emulator.device_io import share
-from exacell.units import MIB
 
 _DATA = "DATAFILE"
 _FILLED = {"READS": 3, "WRITES": 2}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.core.units import MIB
 from exacell.emulator.asm.model import AsmDisk, DiskGroup, DiskMode, DiskState, Header, HeaderStatus
-from exacell.units import MIB
 
 if TYPE_CHECKING:
     from exacell.emulator.asm.instance import Asm

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from exacell.units import MIB
+from exacell.core.units import MIB
 
 FIRST_FILE_NUMBER = 256
 """File numbers below are ASM's own metadata."""

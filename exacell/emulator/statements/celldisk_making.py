@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from exacell.core.units import ALLOCATION_UNIT, format_size, round_down
 from exacell.emulator.admin import AdminStatement
 from exacell.emulator.build import DISK_PREFIX, new_id
 from exacell.emulator.disk_models import CellDisk, DiskType, GridDisk, Lun
@@ -14,7 +15,6 @@ from exacell.emulator.place import Place
 from exacell.emulator.profiles import HardwareModel
 from exacell.emulator.program import Pause
 from exacell.emulator.statements.effects import Effects, line, media_types, named, require_cellsrv
-from exacell.units import ALLOCATION_UNIT, format_size, round_down
 
 _MAX_COMMENT = 255
 _FOR_ALL = ("comment", "size", "interleaving")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from exacell.core.units import ALLOCATION_UNIT, format_size
 from exacell.emulator.build import new_id
 from exacell.emulator.cache_fill import flush_seconds
 from exacell.emulator.cache_kinds import FLASH_CACHE, CacheKind, cache_kind
@@ -25,7 +26,6 @@ from exacell.emulator.place import Place
 from exacell.emulator.program import Pause
 from exacell.emulator.space import all_free, cache_share, flash_members
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
-from exacell.units import ALLOCATION_UNIT, format_size
 
 _LOOK_AGAIN_S, _LEAST_PAUSE_S = 60.0, 0.5
 """Rack seconds between two looks at a flush: bounded below, because clocks cannot tell tiny pauses from none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exacell.core.units import format_size
 from exacell.emulator.build import new_id
 from exacell.emulator.cache_kinds import FLASH_LOG, log_kind
 from exacell.emulator.cache_models import FlashLog
@@ -13,7 +14,6 @@ from exacell.emulator.messages import CellError, Code
 from exacell.emulator.place import Place
 from exacell.emulator.space import MAX_LOG, MAX_LOG_PER_DISK, even_share, flash_members
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
-from exacell.units import format_size
 
 
 def create(place: Place, statement: CreateFlashLog) -> Effects:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from exacell.core.units import ALLOCATION_UNIT, format_size, round_down
 from exacell.emulator.build import new_id
 from exacell.emulator.changes import (
     AlterGridDisk,
@@ -23,7 +24,6 @@ from exacell.emulator.settable import attribute_of, checked
 from exacell.emulator.space import free_bytes
 from exacell.emulator.statements.effects import Effects, chosen, find, grid_disk_media, line, require_cellsrv
 from exacell.emulator.values import passes
-from exacell.units import ALLOCATION_UNIT, format_size, round_down
 
 MAX_NAME = 30
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")

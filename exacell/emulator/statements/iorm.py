@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from exacell.core.units import MIB
 from exacell.emulator.changes import (
     AlterIormPlan,
 )
@@ -16,7 +17,6 @@ from exacell.emulator.messages import CellError, Code
 from exacell.emulator.place import Place
 from exacell.emulator.schema import Release
 from exacell.emulator.statements.effects import Effects, line, require_cellsrv
-from exacell.units import MIB
 
 OBJECTIVES = ("basic", "auto", "low_latency", "balanced", "high_throughput")
 _CATCH_ALL = ("default", "other")

@@ -14,8 +14,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.config import RackConfig, Settings
-from exacell.errors import ConfigError, RefusedError, TransportError
+from exacell.core.config import RackConfig, Settings
+from exacell.core.errors import ConfigError, RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import SSH
 from exacell.transport.fanout import FanOut, Flight

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import paramiko
 
-from exacell.errors import TransportError
+from exacell.core.errors import TransportError
 from exacell.transport.ssh.kept_cellcli import Sessions
 from exacell.transport.ssh.route import Route
 from exacell.transport.ssh.tunnel import Tunnel

@@ -19,9 +19,9 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from exacell.errors import ConfigError, TransportError
+from exacell.core.errors import ConfigError, TransportError
+from exacell.core.values import dataclass
 from exacell.transport.ssh.patterns import is_literal, matches_list
-from exacell.values import dataclass
 
 _REVOKED = "@revoked"
 _AUTHORITY = "@cert-authority"

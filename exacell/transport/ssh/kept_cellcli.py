@@ -13,13 +13,13 @@ from collections.abc import Callable
 from enum import StrEnum
 
 from exacell.cellcli.framing import TEMPLATES, Framer, Probe, can_be_fed
-from exacell.errors import ReplyError
+from exacell.core.errors import ReplyError
+from exacell.core.values import dataclass
 from exacell.transport.base import Feed
 from exacell.transport.capture import End, Ending, Store
 from exacell.transport.ssh.reader import Timer
 from exacell.transport.ssh.stream import Stream
 from exacell.transport.ssh.wire import Wire
-from exacell.values import dataclass
 
 IDLE_S = 300.0
 """A CellCLI that nobody asked for so long is closed: it holds memory on the cell."""

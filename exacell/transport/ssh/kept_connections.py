@@ -8,7 +8,8 @@ from dataclasses import field
 
 import paramiko
 
-from exacell.errors import TransportError
+from exacell.core.errors import TransportError
+from exacell.core.values import dataclass
 from exacell.transport.base import State
 from exacell.transport.fanout import Abort, Flight
 from exacell.transport.login import Login
@@ -16,7 +17,6 @@ from exacell.transport.rack_transport import RackTransport
 from exacell.transport.ssh.connection import Connection
 from exacell.transport.ssh.opener import Offer, Opener
 from exacell.transport.ssh.reader import Reader
-from exacell.values import dataclass
 
 GRACE_S = 0.5
 """Seconds by which a stage may outlast the timeout inside it, whose message is the better one."""

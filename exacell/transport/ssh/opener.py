@@ -22,7 +22,8 @@ from typing import Any
 import paramiko
 from paramiko.auth_strategy import AuthFailure
 
-from exacell.errors import ConfigError, TransportError
+from exacell.core.errors import ConfigError, TransportError
+from exacell.core.values import dataclass
 from exacell.transport.rack_transport import LoginRefusedError
 from exacell.transport.ssh.connection import (
     Connection,
@@ -40,7 +41,6 @@ from exacell.transport.ssh.route import Hop, Route, jump_hops
 from exacell.transport.ssh.sockets import EagerSocket, break_off, connect, end, resolve, through_command
 from exacell.transport.ssh.sshconfig import SshConfigFiles
 from exacell.transport.ssh.wire import Wire, prefer_framed, supported
-from exacell.values import dataclass
 
 # Without a handler of its own, paramiko's warnings and tracebacks would reach stderr through logging's last resort.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())

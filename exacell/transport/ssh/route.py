@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
-from exacell.errors import ConfigError
+from exacell.core.errors import ConfigError
+from exacell.core.values import dataclass
 from exacell.transport.ssh.hostkeys import lookup_names
 from exacell.transport.ssh.patterns import expand_tokens
-from exacell.values import dataclass
 
 _USER_FILES = "~/.ssh/known_hosts ~/.ssh/known_hosts2"
 _GLOBAL_FILES = "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"

@@ -9,7 +9,7 @@ import functools
 import time
 from dataclasses import replace
 
-from exacell.errors import ConfigError, TransportError
+from exacell.core.errors import ConfigError, TransportError
 from exacell.transport.base import Reply, Request, Role, State
 from exacell.transport.capture import SPILL, Capture, End, Ending, Store
 from exacell.transport.exchange_drivers import wait_until_ours

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from exacell.errors import TransportError
+from exacell.core.errors import TransportError
 
 _EAGER_READS = 40
 """Reads acknowledged at once: the login and the first command. sshd writes its first channel's answer in small pieces

@@ -15,9 +15,9 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from exacell.errors import ConfigError, why_unreadable
+from exacell.core.errors import ConfigError, why_unreadable
+from exacell.core.values import dataclass
 from exacell.transport.ssh.patterns import matches_list
-from exacell.values import dataclass
 
 USER_CONFIG = Path("~/.ssh/config")
 SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")

@@ -15,7 +15,7 @@ from enum import IntEnum
 import paramiko
 from paramiko import common
 
-from exacell.errors import TransportError
+from exacell.core.errors import TransportError
 from exacell.transport.ssh.endpoint import Endpoint
 from exacell.transport.ssh.wire import Wire
 

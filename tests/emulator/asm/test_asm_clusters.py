@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 from asm_lab import DB_HOME, GRID_HOME, Lab
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.asm.clusters import AsmClusters
 from exacell.emulator.beneath import OwnFiles
 from exacell.emulator.clock import RackClock
@@ -16,7 +17,6 @@ from exacell.emulator.dbnode import program
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.rack_world import RackWorld
-from exacell.errors import EmulatorError
 
 
 class TwoLab(Lab):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.dbnode import program
-from exacell.errors import EmulatorError
 
 
 def test_lsdg(carved):

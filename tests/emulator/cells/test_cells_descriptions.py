@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.metric_words import description
 from exacell.emulator.schema import metric_definitions
-from exacell.errors import EmulatorError
 
 MEASURES = {
     "%": "Percentage of|Percentage to",

@@ -9,13 +9,13 @@ from itertools import pairwise
 import pytest
 from cells_bench import Bench
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.clock import RackClock
 from exacell.emulator.load_profiles import PROFILES
 from exacell.emulator.metric_rules import rules
 from exacell.emulator.past import grown
 from exacell.emulator.rack import Rack
 from exacell.emulator.schema import metric_definitions, metrics_in
-from exacell.errors import EmulatorError
 
 Values = dict[str, dict[str, float]]
 

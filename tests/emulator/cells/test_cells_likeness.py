@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
+from exacell.core.errors import EmulatorError
+from exacell.core.units import GIB, MIB
 from exacell.emulator.likeness import Likeness, nearest, parts_of
 from exacell.emulator.profiles import models
 from exacell.emulator.rack_world import RackWorld
-from exacell.errors import EmulatorError
-from exacell.units import GIB, MIB
 
 NODES = ("prod-db1", "prod-db2")
 CACHE = str(2 * (90 * GIB - 48 * MIB - 256 * MIB))

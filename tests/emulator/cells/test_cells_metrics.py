@@ -8,13 +8,13 @@ import random
 import pytest
 from cells_bench import Bench
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.chance import binomial, multinomial
 from exacell.emulator.clock import RackClock
 from exacell.emulator.rack import Rack
 from exacell.emulator.schema import metric_definitions
 from exacell.emulator.values import Metric, metric_text
 from exacell.emulator.workload import mirrored
-from exacell.errors import EmulatorError
 
 RACES = ("FL_DISK_FIRST", "FL_FLASH_FIRST")
 SKIPS = tuple(

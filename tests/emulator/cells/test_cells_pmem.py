@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from cells_bench import Bench
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.clock import RackClock
 from exacell.emulator.rack import Rack
-from exacell.errors import EmulatorError
 
 UNIT = 16 << 20
 

@@ -11,12 +11,12 @@ import pytest
 from cells_bench import MORNING, Bench
 
 import exacell.emulator as emulator
+from exacell.core.errors import EmulatorError, RackFormatError
 from exacell.emulator.clock import RackClock
 from exacell.emulator.profiles import models, releases
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.rack_world import RackWorld
-from exacell.errors import EmulatorError, RackFormatError
 
 PURE = (
     *(
@@ -203,4 +203,7 @@ def test_the_cells_import_nothing_of_the_client() -> None:
             for name in names:
                 assert name.split(".")[0] not in ("asyncio", "socket", "os", "threading", "subprocess", "asyncssh")
                 if name.startswith("exacell"):
-                    assert name.startswith(("exacell.emulator", "exacell.errors", "exacell.units")), (path.name, name)
+                    assert name.startswith(("exacell.emulator", "exacell.core.errors", "exacell.core.units")), (
+                        path.name,
+                        name,
+                    )

@@ -9,8 +9,8 @@ from cells_bench import AsmStub, Bench
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from exacell.core.units import parse_size
 from exacell.emulator.profiles import models
-from exacell.units import parse_size
 
 UNIT = 16 << 20
 GIB = 1 << 30

@@ -9,12 +9,12 @@ from cells_bench import Bench
 from hypothesis import given
 from hypothesis import strategies as st
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.clock import RackClock
 from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.schema import metric_definitions
 from exacell.emulator.tenants import Part, pdb_parts
-from exacell.errors import EmulatorError
 
 Values = dict[str, dict[str, float]]
 

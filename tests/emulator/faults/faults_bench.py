@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from exacell.config import RackConfig, Settings
+from exacell.core.config import RackConfig, Settings
 from exacell.emulator import control
 from exacell.transport.base import Reply, Request, Role
 from exacell.transport.ssh import SshTransport

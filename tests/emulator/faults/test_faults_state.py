@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from faults_bench import C1, C2, Bench, until
 
+from exacell.core.errors import EmulatorError, ExacellError
 from exacell.emulator import control
-from exacell.errors import EmulatorError, ExacellError
 from exacell.transport.base import State
 
 

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator.beneath import Files
 from exacell.emulator.clock import RackClock
 from exacell.emulator.clusters import Cluster, make_clusters
@@ -14,7 +15,6 @@ from exacell.emulator.faults import FaultBook
 from exacell.emulator.program import Ask, Out, Pause, Program
 from exacell.emulator.store import Json, RackFiles
 from exacell.emulator.world import StartedLoad
-from exacell.errors import EmulatorError
 
 
 @dataclass

@@ -12,11 +12,11 @@ from typing import Any, cast
 import pytest
 from asyncssh import SSHServerProcess
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator import host_shell
 from exacell.emulator.fence import Fence, Fences
 from exacell.emulator.fence_launcher import OWN
 from exacell.emulator.host_shell import run_shell
-from exacell.errors import EmulatorError
 
 
 class Pipe:

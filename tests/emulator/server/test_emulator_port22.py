@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator import control, identity
 from exacell.emulator.store import RackFiles, rack_files
-from exacell.errors import EmulatorError
 
 HOSTS = ("exa1cel01", "exa1cel02", "exa1db01")
 

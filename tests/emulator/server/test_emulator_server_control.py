@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 from server_fakes import wait_for
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator import control
 from exacell.emulator.store import rack_files
-from exacell.errors import EmulatorError
 
 SMALL = {"cells": 2, "dbnodes": 1}
 

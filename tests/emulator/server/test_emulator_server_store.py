@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator import store
 from exacell.emulator.names import fold
 from exacell.emulator.store import (
@@ -20,7 +21,6 @@ from exacell.emulator.store import (
     read_json,
     write_json,
 )
-from exacell.errors import EmulatorError
 
 
 @pytest.mark.parametrize("name", ["", "..", "a/b", ".t1", "-x", "a b", "x" * 64])

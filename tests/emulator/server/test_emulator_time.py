@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from exacell.core.errors import EmulatorError
 from exacell.emulator import control
 from exacell.emulator.store import Json, rack_files
 from exacell.emulator.timekeeper import PATIENCE_S, SLICE_S, TimeKeeper
-from exacell.errors import EmulatorError
 
 
 class SlowRack:

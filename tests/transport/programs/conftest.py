@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.config import RackConfig, Settings, parse_rack
+from exacell.core.config import RackConfig, Settings, parse_rack
 from exacell.emulator import control
 from exacell.transport.base import Transport
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from exacell.cellcli.reply import read_xml_documents
-from exacell.config import RackConfig, Settings
-from exacell.errors import RefusedError
+from exacell.core.config import RackConfig, Settings
+from exacell.core.errors import RefusedError
 from exacell.transport.base import FleetResult, State
 from exacell.transport.clush import ClushTransport
 from exacell.transport.dcli import DcliTransport

@@ -11,11 +11,16 @@ from typing import Any
 
 import pytest
 
+from exacell.change.dcli import work
 from exacell.cli import main
-from exacell.config import RackConfig, Settings, parse_rack
-from exacell.dcli import work
-from exacell.errors import ConfigError
-from exacell.reach import AUTO, TRANSPORTS, Reach, transport_name
+from exacell.core.config import RackConfig, Settings, parse_rack
+from exacell.core.errors import ConfigError
+from exacell.core.transportconfig import (
+    AUTO,
+    TRANSPORTS,
+    Reach,
+    transport_name,
+)
 from exacell.transport.factory import make_transport
 from exacell.transport.ssh import SshTransport
 from tests.support.patience import patiently

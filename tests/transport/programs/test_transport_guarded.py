@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from exacell.config import load
-from exacell.console import SilentConsole
-from exacell.context import Context, Options
-from exacell.errors import ExacellError
+from exacell.change.execute import execute
+from exacell.core.config import load
+from exacell.core.errors import ExacellError
+from exacell.core.paths import Home
+from exacell.core.transportconfig import TRANSPORTS
 from exacell.journal.record import Journal
 from exacell.language.line import parse_line
-from exacell.paths import Home
-from exacell.reach import TRANSPORTS
-from exacell.session.execute import execute
+from exacell.output.console import SilentConsole
+from exacell.session.context import Context, Options
 
 CELL = "exa1cel03"
 WORDS = ("statement", "state", "reason", "caching", "cache", "exitCode")

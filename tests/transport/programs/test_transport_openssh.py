@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from exacell.config import RackConfig, Settings
+from exacell.core.config import RackConfig, Settings
+from exacell.core.errors import ConfigError
 from exacell.emulator.store import rack_files
-from exacell.errors import ConfigError
 from exacell.transport.base import State, Upload
 from exacell.transport.openssh import OpensshTransport
 from tests.support.requests import CELLS, read, write

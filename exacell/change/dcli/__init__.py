@@ -1,0 +1,1 @@
+"""dcli's command line over exacell's connections: its options, output, exit codes and order."""

@@ -1,0 +1,167 @@
+"""Files that dcli copies (``-f``) or copies and runs (``-x``): checks here, names there, and the command that runs them.
+
+Source: reference dcli.md, section 7.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+import shlex
+import shutil
+import stat
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+from exacell.change.dcli.options import DcliOptions, environment_error, usage_error
+from exacell.change.dcli.sshoptions import SshOptions
+from exacell.core.values import dataclass
+from exacell.transport.base import Upload
+
+TEMPORARY = "/var/log/exadatatmp/"
+"""Where ``--root-exadatatmp`` works."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """What is copied to every target.
+
+    Attributes:
+        upload: the files and their destination.
+        directory: made there first; empty for none.
+        run: the command that runs the file; empty for ``-f``.
+        script: the file of ``-x``; None for ``-f``.
+    """
+
+    upload: Upload
+    directory: str = ""
+    run: str = ""
+    script: Path | None = None
+
+
+def delivery_of(options: DcliOptions, ssh: SshOptions) -> Delivery | None:
+    """Return what ``-f`` or ``-x`` copy after checking the files; None when neither is given.
+
+    Raises:
+        DcliExit: a file is missing or of the wrong kind, or ``-d`` stands alone.
+    """
+    sources: tuple[Path, ...] = ()
+    if options.execute:
+        sources = (_program(options.execute),)
+    elif options.files:
+        sources = tuple(path for word in options.files for path in _files(word))
+    if not sources:
+        if options.destination:
+            raise usage_error("-d is the destination of -f or -x, and neither was given")
+        return None
+    destination = _expanded(options.destination)
+    directory = destination if destination.endswith("/") else ""
+    if not destination and options.execute:
+        destination = sources[0].name
+    if options.root_temporary and not destination.startswith(("/", "~", "$")):
+        destination = TEMPORARY + destination
+    upload = Upload(
+        sources=sources,
+        destination=_for_sftp(destination),
+        keep=bool(options.execute) or ssh.keep,
+        recursive=ssh.recursive,
+    )
+    if not options.execute:
+        return Delivery(upload=upload, directory=directory)
+    return Delivery(
+        upload=upload,
+        directory=directory,
+        run=_runner(_for_shell(destination), sources[0].name, temporary=options.root_temporary),
+        script=sources[0],
+    )
+
+
+def as_it_is_now(delivery: Delivery, folder: Path) -> Delivery:
+    """Return the delivery of a copy of its script, made in ``folder``: what is judged is what is sent, whoever edits it.
+
+    Raises:
+        DcliExit: it can't be read any more.
+    """
+    script = delivery.script
+    assert script is not None
+    copied = folder / script.name
+    try:
+        shutil.copy2(script, copied)
+    except OSError as error:
+        raise environment_error(f"the file {script} can't be read: {error.strerror}") from error
+    return replace(delivery, upload=replace(delivery.upload, sources=(copied,)), script=copied)
+
+
+def make_directory(directory: str) -> str:
+    """Return the command that makes the destination directory."""
+    return f"mkdir -p {_quoted(directory)}"
+
+
+def _program(word: str) -> Path:
+    found = _files(word)
+    if len(found) != 1:
+        raise environment_error(f"-x {word} names {len(found)} files: one is run")
+    mode = found[0].stat().st_mode
+    if not stat.S_ISREG(mode):
+        raise environment_error(f"-x {word} is not a regular file")
+    if not mode & stat.S_IXUSR:
+        raise environment_error(f"-x {word} may not be executed by its owner: chmod u+x {word}")
+    return found[0]
+
+
+def _files(word: str) -> Sequence[Path]:
+    name = os.path.expandvars(os.path.expanduser(word))
+    paths = [Path(path) for path in sorted(glob.glob(name))] if glob.has_magic(name) else [Path(name)]
+    if not paths or not all(path.exists() for path in paths):
+        raise environment_error(f"the file {word} does not exist")
+    for path in paths:
+        if not (path.is_file() or path.is_dir()):
+            raise environment_error(f"{path} is neither a regular file nor a directory")
+        if not os.access(path, os.R_OK):
+            raise environment_error(f"the file {path} can't be read")
+    return paths
+
+
+def _expanded(destination: str) -> str:
+    """Return the destination with this host's variables in it; escaped ones belong to the other end."""
+    if destination.startswith("\\"):
+        return destination[1:]
+    return os.path.expandvars(destination)
+
+
+def _for_sftp(destination: str) -> str:
+    """Return the destination from the login's home on, as SFTP, which knows no variables, needs it."""
+    home = re.fullmatch(r"(?:~|\$HOME|\$\{HOME\})(?:/(.*))?", destination)
+    if home is not None:
+        return home[1] or ""
+    if destination.startswith(("~", "$")):
+        raise environment_error(f"-d {destination}: only ~ and $HOME can be followed there; name the directory itself")
+    return destination
+
+
+def _for_shell(destination: str) -> str:
+    """Return the destination as a relative or absolute name for the remote shell."""
+    name = _for_sftp(destination)
+    if destination.startswith(("~", "$")):
+        return f"./{name}" if name else "."
+    return name if name.startswith("/") else f"./{name}"
+
+
+def _quoted(name: str) -> str:
+    home = re.fullmatch(r"(?:~|\$HOME|\$\{HOME\})(/.*)?", name)
+    return f'"$HOME"{shlex.quote(home[1] or "")}' if home is not None else shlex.quote(name)
+
+
+def _runner(destination: str, base: str, *, temporary: bool) -> str:
+    inside = str(PurePosixPath(destination) / base)
+    if not inside.startswith(("/", "./")):
+        inside = f"./{inside}"
+    plain, inner = shlex.quote(destination), shlex.quote(inside)
+    if base.endswith(".scl"):
+        plain_run, inner_run = f"cellcli -e {shlex.quote('@' + destination)}", f"cellcli -e {shlex.quote('@' + inside)}"
+    else:
+        plain_run, inner_run = plain, inner
+    before = f"cd {TEMPORARY}; " if temporary else ""
+    return f"({before}if [ -d {plain} ]; then {inner_run}; else {plain_run}; fi) 2>&1"

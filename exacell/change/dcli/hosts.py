@@ -1,0 +1,152 @@
+"""Over which connections dcli's targets are reached: the current rack's for its own hosts, else others made for them.
+
+A host that a configured rack names is never reached behind that rack's back: its production mark counts here too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from exacell.change.dcli.sshoptions import SshOptions
+from exacell.change.dcli.targets import Target
+from exacell.core.config import NoRackError, RackConfig
+from exacell.core.errors import ConfigError
+from exacell.core.transportconfig import Reach
+from exacell.core.values import dataclass
+from exacell.session.context import Context
+from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG
+
+if TYPE_CHECKING:
+    from exacell.transport.base import Transport
+
+
+@dataclass(frozen=True, kw_only=True)
+class Group:
+    """Targets that one context reaches."""
+
+    ctx: Context
+    targets: tuple[Target, ...]
+
+    @property
+    def rack(self) -> RackConfig:
+        """The rack they are in; made up for hosts that are in none."""
+        return self.ctx.need_rack()
+
+    @property
+    def transport(self) -> Transport:
+        """Their connections."""
+        return self.ctx.transport
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The hosts that are cells, each once."""
+        nodes = self.rack.dbnodes
+        return tuple(dict.fromkeys(target.host for target in self.targets if target.host not in nodes))
+
+    @property
+    def login(self) -> str:
+        """Who logs in there when ``-l`` names nobody."""
+        return self.rack.write_user
+
+
+def current_rack(ctx: Context) -> RackConfig | None:
+    """Return the rack that the session is on, None when it is on none and none was asked for.
+
+    A default rack that can't be had is told in one line, since its production mark is not heeded then.
+
+    Raises:
+        ConfigError: the rack that was asked for does not exist.
+    """
+    if ctx.rack is None:
+        try:
+            ctx.session.choose_rack()
+        except NoRackError:
+            return None
+        except ConfigError as error:
+            if ctx.options.rack or ctx.env.get("EXACELL_RACK"):
+                raise
+            default = ctx.config.default_rack
+            of = "default_rack in config.toml: " if default and default in error.message else ""
+            way = f" ({error.hint})" if error.hint else ""
+            ctx.console.say(f"{of}{error.message}{way}: this goes on without a rack")
+    return ctx.rack
+
+
+@contextmanager
+def reached(
+    ctx: Context, targets: Sequence[Target], *, options: SshOptions, connect_timeout: int | None
+) -> Iterator[tuple[Group, ...]]:
+    """Yield the targets in groups that share connections; those made for this command end with it.
+
+    Args:
+        connect_timeout: seconds; None and 0 leave it to the rack.
+    """
+    with ExitStack() as stack:
+        own = bool(options.settings or options.config_file or connect_timeout)
+        folder = Path(stack.enter_context(TemporaryDirectory(prefix="exacell-"))) if options.settings else None
+        sorted_in: dict[str, tuple[RackConfig, list[Target]]] = {}
+        for target in targets:
+            rack = _rack_of(ctx, target.host) or _made_up(ctx, targets)
+            sorted_in.setdefault(rack.name, (rack, []))[1].append(target)
+        groups = []
+        for rack, members in sorted_in.values():
+            if rack is ctx.rack and not own:
+                groups.append(Group(ctx=ctx, targets=tuple(members)))
+                continue
+            changed = replace(
+                rack,
+                ssh_config=_ssh_config(rack, options, folder),
+                connect_timeout=float(connect_timeout) if connect_timeout else rack.connect_timeout,
+            )
+            child = _child(ctx, changed, keep_mode=rack is ctx.rack)
+            stack.callback(child.services.close)
+            groups.append(Group(ctx=child, targets=tuple(members)))
+        yield tuple(groups)
+
+
+def _rack_of(ctx: Context, host: str) -> RackConfig | None:
+    racks = [ctx.rack] if ctx.rack is not None else []
+    # An emulated rack's names may be a real rack's: only being on it means it.
+    racks += [rack for rack in ctx.config.racks.values() if not rack.emulated]
+    return next((rack for rack in racks if host in rack.cells or host in rack.dbnodes), None)
+
+
+def _made_up(ctx: Context, targets: Sequence[Target]) -> RackConfig:
+    hosts = tuple(dict.fromkeys(target.host for target in targets if _rack_of(ctx, target.host) is None))
+    config = Path(ctx.options.ssh_config).expanduser() if ctx.options.ssh_config else None
+    # A transport that the session has chosen needs its program for these hosts, too.
+    known = ctx.rack.reach if ctx.rack is not None else Reach()
+    programs = Reach(dcli=known.dcli, exacli=known.exacli, cookie_jar=known.cookie_jar)
+    rack = RackConfig(name="cells", cells=hosts, ssh_config=config, source="dcli -c/-g", reach=programs)
+    login = ctx.options.login
+    return replace(rack, read_user=login, write_user=login) if login else rack
+
+
+def _child(ctx: Context, rack: RackConfig, *, keep_mode: bool) -> Context:
+    options = replace(ctx.options, rack="", cells="", group_file="")
+    child = Context(home=ctx.home, config=ctx.config, console=ctx.console, options=options, env=ctx.env)
+    child.session.settings = ctx.settings
+    child.session.rack = rack
+    own = ctx.options.monitor or rack.production or ctx.session.chose_read_only
+    child.session.read_only = ctx.read_only if keep_mode else own
+    child.session.interrupted = ctx.interrupted
+    child.services.while_changing = ctx.while_changing
+    return child.on_behalf(ctx.request)
+
+
+def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> Path | None:
+    """Return the ssh_config for a rack: its own, or one in which the settings stand first, so that they win."""
+    base = Path(options.config_file).expanduser() if options.config_file else rack.ssh_config
+    if folder is None:
+        return base
+    files = [base] if base is not None else [USER_CONFIG.expanduser(), SYSTEM_CONFIG]
+    lines = [*options.settings, *(f'Include "{os.path.abspath(file)}"' for file in files)]
+    path = folder / f"{rack.name}.ssh_config"
+    path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return path

@@ -1,0 +1,90 @@
+"""The last look before work leaves for a target: what allowed it must still hold there, and the rack still be ours.
+
+Between the judgement of a command and the moment at which it leaves lie a person's answer, files that are copied, and with
+``--serial`` or batches the work of all targets before. So each target is judged once more right before its turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from functools import partial
+
+from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.sequence import needs_now, plans_in_order
+from exacell.change.dcli.verdict import Judgement, facts_for
+from exacell.change.lockwatch import Vigil
+from exacell.change.probe import Prober, upon
+from exacell.change.racklock import lock_of
+from exacell.core.errors import ExacellError
+from exacell.core.values import dataclass
+from exacell.plan.model import Plan, Risk, highest
+from exacell.session.factreading import (
+    facts_with_cellsrv_stopped,
+    gather,
+    headers_if_needed,
+    with_asm_sizes,
+)
+from exacell.session.fleet import Upon, problem_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leaving:
+    """Asked for each target right before its work leaves, from any thread."""
+
+    group: Group
+    judgement: Judgement
+    _plans: dict[str, tuple[Plan, ...]] = field(default_factory=dict)
+    """By cell, what its changes do as it was judged when last asked."""
+
+    def why_not(self, host: str) -> str:
+        """Return why the work must not go to ``host`` now, in one phrase; empty when it may."""
+        ctx = self.group.ctx
+        why: str = lock_of(ctx.need_rack(), ctx.home.state_dir).still_mine()
+        if why:
+            return why
+        if not self.judgement.changes or host not in self.group.cells:
+            return ""
+        try:
+            return self._moved(host)
+        except ExacellError as error:
+            return error.message.removesuffix("; nothing was sent")
+
+    def vigil(self) -> Vigil:
+        """Return what watches, while it is entered, that the rack is still ours."""
+        return Vigil(lock_of(self.group.ctx.need_rack(), self.group.ctx.home.state_dir).still_mine)
+
+    @property
+    def lost(self) -> str:
+        """Why the rack is not ours any more; empty when it is."""
+        return lock_of(self.group.ctx.need_rack(), self.group.ctx.home.state_dir).still_mine()
+
+    def upon(self, host: str) -> Upon | None:
+        """Return the one CellCLI change for a cell with the look that it goes upon; None where it has no such plan."""
+        steps = [step for plan in self._plans.get(host, ()) for step in plan.steps if step.target == host]
+        return upon(replace(steps[0], only_if=())) if len(steps) == 1 else None
+
+    def _moved(self, cell: str) -> str:
+        """Judge the changes anew for one cell, by what it says now.
+
+        Raises:
+            ExacellError: a guard forbids a change, or the cell does not answer.
+        """
+        ctx, judgement = self.group.ctx, self.judgement
+        query = partial(ctx.fleet.query, cancel=ctx.interrupted)
+        statements = [found.statement for found in judgement.changes]
+        needed = facts_with_cellsrv_stopped(ctx, statements, (cell,)) or facts_for(judgement.changes)
+        facts, bad = gather(ctx.fleet, query, needed, (cell,), others=ctx.need_rack().cells)
+        if bad:
+            return problem_of(bad[cell])
+        facts = with_asm_sizes(ctx, facts, statements)
+        headers = headers_if_needed(ctx, facts)
+        plans = plans_in_order(
+            self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers
+        )
+        self._plans[cell] = plans
+        confirmed, now = judgement.risk_of(cell), highest(plan.risk for plan in plans)
+        # Loss of data stands in no plan here unless it was accepted by name.
+        if now.rank > confirmed.rank and now is not Risk.DATA:
+            return f"its risk is {now} now, and was {confirmed} when it was judged"
+        failures = Prober(ctx.fleet, {}).cells(needs_now(plans))
+        return next(iter(failures.get(cell, {}).values()), "")

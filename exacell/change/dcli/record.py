@@ -1,0 +1,131 @@
+"""The journal and the lock around dcli's work on one rack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from exacell.change.caching import seen
+from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.output import UNREACHABLE, Outcome, exit_status
+from exacell.change.dcli.targets import Target
+from exacell.change.dcli.verdict import Judgement
+from exacell.change.racklock import lock_of
+from exacell.change.verdicts import REPLY_KEPT, look_row, why_late
+from exacell.core.errors import BrokenOffError, ExitCode, JournalError
+from exacell.core.values import dataclass
+from exacell.journal.actor import actor
+from exacell.journal.record import Row
+from exacell.language.registry import Value
+
+
+@dataclass
+class Record:
+    """One change in the journal: the command as a whole, an intent and an outcome a target.
+
+    Attributes:
+        text: the whole command line.
+        what: its first word.
+    """
+
+    group: Group
+    judgement: Judgement
+    text: str
+    flags: Mapping[str, Value]
+    change: int = 0
+    what: str = "dcli"
+
+    def __post_init__(self) -> None:
+        self._codes: list[int] = []
+
+    @contextmanager
+    def open(self) -> Iterator[Record]:
+        """Hold the rack's lock and keep the change open; its end is recorded when the block is left, however that is.
+
+        Raises:
+            JournalError: the journal can't be written; nothing was sent.
+            BrokenOffError: it can't be written any more; targets may have been reached before that.
+            RefusedError: somebody else holds the lock; nothing was sent.
+        """
+        ctx = self.group.ctx
+        lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
+        with lock.held(), ctx.while_changing():
+            self.change = ctx.journal.begin(
+                self.group.rack.name,
+                {
+                    "statement": self.text,
+                    "reason": str(self.flags.get("reason") or ""),
+                    "ticket": str(self.flags.get("ticket") or ""),
+                    "origin": ctx.request.origin,
+                    **actor(),
+                    "risk": self.judgement.risk,
+                    "opaque": list(self.judgement.opaque),
+                    "cellcli": [plan.statement for plan in self.judgement.plans],
+                },
+            )
+            lock.tell(self.change)
+            ctx.session.changes.append(self.change)
+            code = int(ExitCode.INTERRUPTED)
+            try:
+                try:
+                    yield self
+                    code = max(self._codes, default=int(ExitCode.FAILED))
+                finally:
+                    self._append([*self._observed(), Row(kind="end", body={"exitCode": code})])
+            except JournalError as error:
+                way_out = "look at the targets: exacell can't go on with it"
+                raise BrokenOffError(self.change, self.text, error, way_out) from error
+
+    def intend(self, batch: Sequence[Target]) -> None:
+        """Record that the work on these targets begins."""
+        ours = [t.label for t in batch if t in self.group.targets]
+        self._append([Row(kind="intent", target=label, body=self._body()) for label in ours])
+
+    def ended(self, outcomes: Sequence[Outcome]) -> None:
+        """Record what became of the targets."""
+        names = {t.label for t in self.group.targets}
+        ours = [outcome for outcome in outcomes if outcome.target in names]
+        self._codes.append(exit_status(ours))
+        self._append([Row(kind="outcome", target=o.target, body=self._body() | _outcome(o)) for o in ours])
+
+    def _append(self, rows: Sequence[Row]) -> None:
+        if rows:
+            self.group.ctx.journal.append(self.group.rack.name, self.change, rows)
+
+    def _body(self) -> dict[str, object]:
+        return {
+            "what": self.what,
+            "statement": self.text,
+            "undo": "impossible",
+            "inverse": f"what {self.what} carried is not undone by exacell",
+            "cachingOff": self.judgement.caching_off,
+            "cachingOn": self.judgement.caching_on,
+            "cache": self.judgement.cache,
+        }
+
+    def _observed(self) -> list[Row]:
+        """Look whether cells whose caching was switched off have it back, as behind every change."""
+        if not self.judgement.caching_off:
+            return []
+        cache = self.judgement.cache
+        caching = seen(self.group.ctx.fleet, self.group.cells, cache)
+        return [
+            Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
+            for cell, state in caching.items()
+        ]
+
+
+def _outcome(outcome: Outcome) -> dict[str, object]:
+    if outcome.refused:
+        state, reason = "refused", outcome.refused
+    elif not outcome.ran:
+        state, reason = "unknown", "no result"
+    elif outcome.status == UNREACHABLE:
+        state, reason = "unknown", outcome.said.strip() or "exit status 255"
+    elif outcome.status:
+        state, reason = "failed", why_late(outcome.looked) or f"exit status {outcome.status}"
+    else:
+        state, reason = "done", ""
+    reply = "\n".join(outcome.lines)[:REPLY_KEPT]
+    row = {"state": state, "reason": reason, "reply": reply, "fingerprint": outcome.fingerprint}
+    return row | look_row(outcome.looked)

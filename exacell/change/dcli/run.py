@@ -1,0 +1,480 @@
+"""dcli from its words to its exit code: checks in dcli's order, then batches of targets, then what they printed.
+
+Source: reference dcli.md, sections 1 to 10, dcli 3.5. Different on purpose: a wrong expression of ``-r`` is found before
+anything is sent, output that is no UTF-8 does not run the command again, and Ctrl-C keeps what has ended.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import field, replace
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from exacell.change.changing import refuse_read_only
+from exacell.change.dcli import keys
+from exacell.change.dcli.files import (
+    TEMPORARY,
+    Delivery,
+    as_it_is_now,
+    delivery_of,
+    make_directory,
+)
+from exacell.change.dcli.hosts import Group, current_rack, reached
+from exacell.change.dcli.leaving import Leaving
+from exacell.change.dcli.options import (
+    DcliExit,
+    DcliOptions,
+    check,
+    parse_dcli,
+    usage_error,
+)
+from exacell.change.dcli.output import (
+    UNREACHABLE,
+    LineGuard,
+    Outcome,
+    Style,
+    cut_off,
+    exit_status,
+    name_list,
+    report,
+    said_lines,
+    with_banner,
+)
+from exacell.change.dcli.record import Record
+from exacell.change.dcli.sshoptions import SshOptions, read_ssh_options
+from exacell.change.dcli.targets import Target, target, targets_of
+from exacell.change.dcli.upon import single_change
+from exacell.change.dcli.verdict import Judgement, agree, judge
+from exacell.change.dcli.vmstat import Table, Watch, read_watch
+from exacell.change.dcli.work import (
+    UNLIMITED,
+    Step,
+    in_parallel,
+    work_through,
+)
+from exacell.core.errors import ExitCode
+from exacell.core.values import dataclass
+from exacell.opaque.findings import Findings
+from exacell.opaque.scan import command_findings, script_findings
+from exacell.opaque.wrapping import arguments, carried, wrapped
+from exacell.output.result import Column, Result
+from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
+from exacell.transport.capabilities import refuse_programs, refuse_uploads
+
+if TYPE_CHECKING:
+    from exacell.language.registry import Call, Value
+    from exacell.session.context import Context
+
+_PRINTED = ("table", "raw")
+"""Output formats in which dcli's own output appears; the others get one record a target."""
+
+
+def run_dcli(ctx: Context, argv: Sequence[str], call: Call) -> Result:
+    """Carry a dcli command line out; what it prints goes to the console at once, stderr lines are the problems.
+
+    Raises:
+        RefusedError: a guard forbids it, or it can't be read and was not accepted; nothing was sent.
+    """
+    if ctx.request.origin.startswith("resume "):
+        # What a broken-off command has done there can't be read back, and doing it twice may be worse than not at all.
+        note = f"dcli is not done again: look what it has done, then give it anew: {call.text}"
+        return Result(notes=[note])
+    shown = str(call.flags.get("format") or ctx.settings.format)
+    run = _Run(ctx=ctx, call=call, printing=shown in _PRINTED)
+    try:
+        code = run.run(argv)
+    except DcliExit as end:
+        if end.out:
+            ctx.console.data(f"{end.out}\n")
+        return Result(problems=end.err.split("\n") if end.err else (), exit_code=ExitCode(end.status))
+    return Result(
+        records=run.records,
+        columns=[Column(name) for name in ("cell", "exitStatus", "text")] if run.records else (),
+        data=not run.printing,
+        problems=run.problems,
+        exit_code=code,
+    )
+
+
+@dataclass
+class _Run:
+    ctx: Context
+    call: Call
+    printing: bool
+    options: DcliOptions = field(default_factory=DcliOptions)
+    style: Style = field(default_factory=Style)
+    ssh: SshOptions = field(default_factory=SshOptions)
+    delivery: Delivery | None = None
+    leavings: Mapping[str, Leaving] = field(default_factory=dict)
+    bare: bool = False
+    problems: list[str] = field(default_factory=list)
+    records: list[Mapping[str, Any]] = field(default_factory=list)
+
+    def run(self, argv: Sequence[str]) -> ExitCode:
+        self.options = options = parse_dcli(argv)
+        check(options)
+        targets = self._targets()
+        if not targets:
+            raise usage_error("there is no target: name hosts with -c, or a file of them with -g")
+        self.ssh = read_ssh_options(options.ssh, options.scp)
+        self.delivery = delivery_of(options, self.ssh)
+        self.style = Style(pattern=self._pattern(), abnormal=options.abnormal, preserve=options.preserve_spaces)
+        watch = read_watch(options.vmstat) if options.vmstat is not None else None
+        self._verbose(f"options: {options}", f"argv: {list(argv)}")
+        if options.list_targets:
+            self.print([f"Target hosts: {name_list([t.label for t in targets])}"])
+        self._tell_ignored()
+        if not (options.words or self.delivery or watch or self._keys):
+            return ExitCode.DONE
+        with ExitStack() as kept:
+            if self.delivery is not None and self.delivery.script is not None:
+                folder = kept.enter_context(TemporaryDirectory(prefix="exacell-"))
+                self.delivery = as_it_is_now(self.delivery, Path(folder))
+            return self._reach(targets, watch)
+
+    def _reach(self, targets: Sequence[Target], watch: Watch | None) -> ExitCode:
+        """Judge the work on all targets, have it confirmed and do it."""
+        options = self.options
+        findings = self._findings()
+        there = [where for where in targets if where.host]
+        with reached(self.ctx, there, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
+            flags = self.ctx.flags_of(self.call)
+            for group in groups:
+                able = group.transport.capabilities
+                refuse_programs(able, "dcli")
+                if self.delivery is not None:
+                    refuse_uploads(able, self._text[:60])
+                if options.live and not able.streaming:
+                    self.ctx.console.say(f"--live: over {able.name} lines come when their target has ended")
+            judged = [
+                (g, judge(g, findings, self.call, serial=self._serial, flags=flags, paired=bool(self._change)))
+                for g in groups
+            ]
+            if flags.get("dry-run"):
+                return self._dry(judged, findings, flags)
+            if self._keys or self.delivery is not None:
+                for group in groups:
+                    refuse_read_only(group.ctx)
+            self._refuse_restricted(groups, findings)
+            for group, judgement in judged:
+                agree(group, judgement, flags, login=options.user(group.login))
+            steps = self._steps(watch, findings)
+            self.leavings = {
+                where.label: Leaving(group=group, judgement=judgement)
+                for group, judgement in judged
+                for where in group.targets
+            }
+            with ExitStack() as stack:
+                records = [
+                    stack.enter_context(Record(group, judgement, self._text, flags=flags).open())
+                    for group, judgement in judged
+                    if not all(step.reads for step in steps)
+                ]
+                if watch is not None and watch.periodic:
+                    return self._watch(watch, groups, targets)
+                return self._batches(groups, targets, steps, records)
+
+    # -- before anything is sent ---------------------------------------------------------------------------------
+
+    def _targets(self) -> tuple[Target, ...]:
+        rack = current_rack(self.ctx)
+        named = targets_of(self.options, lambda group: self.ctx.resolve(group))
+        limit = self.ctx.selection.limit if rack is not None else None
+        if limit is not None:
+            named = tuple(t for t in named if t.host in limit)
+        if named or self.options.hosts or self.options.group_file or rack is None:
+            return named
+        # What was selected outside of dcli's words: exacell -c, use or ON.
+        selected = tuple(self.ctx.selected())
+        return tuple(target(cell) for cell in selected) if set(selected) != set(rack.cells) else ()
+
+    def _pattern(self) -> re.Pattern[str] | None:
+        if self.options.pattern is None:
+            return None
+        try:
+            return re.compile(self.options.pattern)
+        except re.error as error:
+            # dcli finds it when the work is done, throws the answers away, and ends with a traceback and 1.
+            why = f"Error: -r {self.options.pattern} is no regular expression: {error}; nothing was sent"
+            raise DcliExit(1, err=why) from error
+
+    def _tell_ignored(self) -> None:
+        if self.ssh.ignored:
+            self.problems.append(f"ssh options without effect here: {', '.join(self.ssh.ignored)}")
+        if self.options.prompt:
+            self.problems.append("--prompt has no effect: exacell asks for no passwords and no host keys (trust CELL)")
+        if self.options.one_password:
+            self.problems.append("no password is asked for: the targets must take one of your keys already")
+
+    @property
+    def _keys(self) -> bool:
+        return self.options.push_key or self.options.one_password or self.options.drop_key
+
+    @property
+    def _change(self) -> str:
+        """The one CellCLI change that all of the work is; empty when it is anything else."""
+        options = self.options
+        more = self._keys or self.delivery is not None or options.root_temporary or options.timeout is not None
+        return "" if more else single_change(options.command)
+
+    @property
+    def _serial(self) -> bool:
+        return self.options.serial or self.options.push_key or self.options.batch_size == 1
+
+    @property
+    def _text(self) -> str:
+        return f"dcli {shlex.join(self.options.argv)}"
+
+    def _findings(self) -> Findings:
+        """Return what the command or the script would do; copied files are never read, so they are opaque."""
+        if self.delivery is not None and self.delivery.script is not None:
+            return script_findings(self.delivery.script.read_bytes(), self.delivery.script.name)
+        findings = command_findings(self.options.command) if self.options.words else Findings()
+        if self.delivery is not None:
+            names = " ".join(path.name for path in self.delivery.upload.sources)
+            findings.unread.insert(0, f"copy {names} to {self.options.destination or 'the home directory'}")
+        return findings
+
+    def _refuse_restricted(self, groups: Sequence[Group], findings: Findings) -> None:
+        """Find out whether the logins of some cells run single commands only, and refuse what is more than that.
+
+        Raises:
+            RefusedError: their release lets the login do none of it.
+        """
+        # Without a command there is none that could go bare; a copy beside one can't be read.
+        single = not findings.unread and not self._keys and self.options.timeout is None
+        for group in groups:
+            login = self.options.user(group.login)
+            closed = restricted_cells(group.ctx, group.cells, login)
+            if single and goes_bare(self.options.command, closed):
+                self.bare = True
+            else:
+                refuse_restricted(group.ctx, self._text[:60], closed, login)
+
+    def _steps(self, watch: Watch | None, findings: Findings) -> list[Step]:
+        """Return what is done on each target, in order."""
+        options = self.options
+        steps: list[Step] = []
+        line = ""
+        if self._keys:
+            pushes = options.push_key or options.one_password
+            line, made = keys.public_key(Path("~/.ssh").expanduser(), make=pushes)
+            if made:
+                self.problems.append(made)
+            if pushes:
+                steps.append(self._step(keys.push_command(line)))
+        if self.delivery is not None:
+            if self.delivery.directory:
+                steps.append(self._step(make_directory(self.delivery.directory)))
+            names = " ".join(path.name for path in self.delivery.upload.sources)
+            steps.append(self._step(f"scp {names}", upload=self.delivery.upload))
+            if self.delivery.run:
+                steps.append(self._step(self.delivery.run, limited=True, carries=True))
+        if watch is not None:
+            steps.append(self._step(watch.command(1), reads=True, limited=True, carries=True))
+        if options.words:
+            before = f"cd {TEMPORARY}; " if options.root_temporary else ""
+            errors = "2>/dev/null" if options.hide_stderr else "2>&1"
+            command = options.command
+            text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
+            steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True, change=self._change))
+        if options.drop_key:
+            steps.append(self._step(keys.drop_command(line)))
+        return steps
+
+    def _step(self, command: str, *, reads: bool = False, limited: bool = False, **more: Any) -> Step:
+        limit = self.options.timeout if limited else None
+        if limit is not None:
+            command = f"timeout {limit:g}s {arguments(command)}"
+        given = self.call.flags.get("timeout")
+        deadline = float(given) if isinstance(given, (int, float)) else UNLIMITED
+        return Step(command=command, reads=reads, limit=limit, deadline=deadline, **more)
+
+    def _dry(
+        self, judged: Sequence[tuple[Group, Judgement]], findings: Findings, flags: Mapping[str, Value]
+    ) -> ExitCode:
+        for group, judgement in judged:
+            labels = [t.label for t in group.targets]
+            for plan in judgement.plans:
+                self.ctx.console.show_plan(plan)
+            for phrase in judgement.opaque:
+                self.ctx.console.say(f"{name_list(labels)}: can't be read: {phrase}")
+        self.ctx.console.say("-n: nothing was sent")
+        changes = not findings.harmless or self._keys or self.delivery is not None
+        return ExitCode.CHANGES if changes and flags.get("detailed-exitcode") else ExitCode.DONE
+
+    # -- the targets ---------------------------------------------------------------------------------------------
+
+    def _batches(
+        self, groups: Sequence[Group], targets: Sequence[Target], steps: Sequence[Step], records: Sequence[Record]
+    ) -> ExitCode:
+        size = self.options.batch_size or len(targets)
+        every: list[Outcome] = []
+        for start in range(0, len(targets), size):
+            batch = targets[start : start + size]
+            for record in records:
+                record.intend(batch)
+            outcomes = self._batch(groups, batch, steps, records)
+            for record in records:
+                record.ended(outcomes)
+            every += outcomes
+        if not records:
+            self._remember(every)
+        if every and all(outcome.refused for outcome in every):
+            return ExitCode.NOT_EXECUTED
+        return ExitCode(exit_status(every))
+
+    def _batch(
+        self, groups: Sequence[Group], batch: Sequence[Target], steps: Sequence[Step], records: Sequence[Record]
+    ) -> list[Outcome]:
+        """Work one batch off, print it, and return what became of the targets, without what was printed early."""
+        live = self.options.live and not self.style.abnormal and self.printing
+        guard = LineGuard(limit=self.options.max_lines, pieces=self._serial or len(batch) == 1)
+        bad: list[str] = []
+        left: dict[str, Outcome] = {}
+
+        def ended(outcome: Outcome) -> None:
+            left[outcome.target] = outcome  # first of all: a second Ctrl-C may come anywhere behind this
+            self._verbose(f"end of {outcome.target}: status {outcome.status}")
+            if outcome.status == UNREACHABLE:
+                bad.append(outcome.target)
+            self.print(said_lines(outcome))
+            if self.options.show_banner:
+                outcome = replace(outcome, lines=with_banner(outcome))
+            if not live:
+                cut = len(guard.cut)
+                now, outcome = guard.take(outcome, self.style)
+                self.print(now)
+                if len(guard.cut) > cut:
+                    self.problems.extend(cut_off(outcome.target, guard.limit))
+            left[outcome.target] = outcome
+
+        try:
+            whole = self._work(groups, batch, steps, ended, live=live)
+        except KeyboardInterrupt:
+            self._detach(batch, left, live=live, records=records)
+            raise
+        outcomes = [left[t.label] for t in batch]
+        if live:
+            headers = [o for o in outcomes if any(self.style.hides(line) for line in o.lines)]
+            if headers and self.style.pattern is not None:
+                self.print([f"{self.style.pattern.pattern}: {name_list([o.target for o in headers])}"])
+        else:
+            self.print(report(outcomes, self.style))
+        if not self.printing:
+            self.records += [
+                {"cell": o.target, "exitStatus": o.status, "text": "\n".join(self.style.strip(n) for n in o.lines)}
+                for o in whole
+                if o.ran and o.status != UNREACHABLE
+            ]
+        self.problems += [f"{o.target}: {o.refused}" for o in outcomes if o.refused]
+        never = [o.target for o in outcomes if not o.ran and not o.refused]
+        if bad:
+            self.problems.append(f"Unable to connect to hosts: {name_list(bad)}")
+        if never:
+            self.problems.append(f"No result from hosts: {name_list(never)}")
+        return outcomes
+
+    def _detach(
+        self, batch: Sequence[Target], left: Mapping[str, Outcome], *, live: bool, records: Sequence[Record]
+    ) -> None:
+        """Print and record what has ended when nobody waits for the rest any more: one silent target hides no other."""
+        outcomes = [left[t.label] for t in batch if t.label in left]
+        if not live:
+            self.print(report(outcomes, self.style))
+        for record in records:
+            record.ended(outcomes)
+        rest = [t.label for t in batch if t.label not in left]
+        self.ctx.console.say(f"No result from hosts: {name_list(rest)}")
+
+    def _work(
+        self,
+        groups: Sequence[Group],
+        batch: Sequence[Target],
+        steps: Sequence[Step],
+        ended: Callable[[Outcome], None],
+        *,
+        live: bool,
+    ) -> list[Outcome]:
+        """Return what became of the targets of one batch, in its order; ``ended`` hears of each at once."""
+        of = {t.label: group for group in groups for t in group.targets}
+        limit = 1 if self._serial else max((g.rack.fanout or self.ctx.settings.fanout for g in groups), default=1)
+
+        def work(where: Target) -> Outcome:
+            if not where.host:
+                return Outcome(target=where.label, status=UNREACHABLE, said="a name is missing here\n")
+            group = of[where.label]
+            for step in steps:
+                self._verbose(f"execute on {where.label}: {step.command}")
+            login = self.options.user(group.login)
+            printing = self._live_line if live else None
+            leaving = self.leavings[where.label]
+            return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing, leaving=leaving)
+
+        return in_parallel([partial(work, t) for t in batch], limit=limit, on_end=ended)
+
+    def _live_line(self, name: str, line: str) -> None:
+        if not self.style.hides(line):
+            self.print([self.style.prefixed(name, line)])
+
+    def _watch(self, watch: Watch, groups: Sequence[Group], targets: Sequence[Target]) -> ExitCode:
+        """Show vmstat round by round, until its count is reached, something fails, or Ctrl-C."""
+        size = self.options.batch_size or len(targets)
+        tables = {
+            start: Table(watch, [t.label for t in targets[start : start + size]])
+            for start in range(0, len(targets), size)
+        }
+        number = 0
+        while True:
+            number += 1
+            for start, table in tables.items():
+                batch = targets[start : start + size]
+                step = self._step(watch.command(number), reads=True)
+                outcomes = self._work(
+                    groups, batch, [step], lambda outcome: self.print(said_lines(outcome)), live=False
+                )
+                if self.ctx.interrupted.is_set():
+                    return ExitCode.FAILED
+                bad = [o.target for o in outcomes if o.status == UNREACHABLE]
+                if bad:
+                    self.problems.append(f"Unable to connect to hosts: {name_list(bad)}")
+                if exit_status(outcomes):
+                    self.print(report(outcomes, self.style))
+                    return ExitCode.FAILED
+                texts = {o.target: "\n".join(o.lines) for o in outcomes}
+                try:
+                    lines = table.lines(texts, time.strftime("%H:%M:%S"))
+                except ValueError as error:
+                    self.print(report(outcomes, self.style))
+                    self.problems.append(f"--vmstat: {error}")
+                    return ExitCode.FAILED
+                self.print(lines)
+            if not watch.goes_on(number):
+                return ExitCode.DONE
+
+    def _remember(self, outcomes: Sequence[Outcome]) -> None:
+        rack = self.ctx.rack
+        if rack is None:
+            return
+        known = set(rack.cells)
+        asked = [o for o in outcomes if o.target in known]
+        self.ctx.remember([o.target for o in asked], [o.target for o in asked if o.status or not o.ran])
+
+    # -- printing ------------------------------------------------------------------------------------------------
+
+    def print(self, lines: Sequence[str]) -> None:
+        """Print lines as dcli's output, unless records were asked for."""
+        if lines and self.printing:
+            self.ctx.console.data("".join(f"{line}\n" for line in lines))
+
+    def _verbose(self, *lines: str) -> None:
+        if self.options.verbose:
+            self.print(lines)

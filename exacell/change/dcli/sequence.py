@@ -1,0 +1,150 @@
+"""The plans of CellCLI changes that one text makes one behind the other, each judged by what those before it leave. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from exacell.cellcli.statement import Change, Grant, Scalar, Statement, parse
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.opaque.findings import FoundStatement
+from exacell.plan.facts import CellFacts, FlashCache, PmemCache
+from exacell.plan.guards.choice import guard_plan
+from exacell.plan.guards.targets import means, targets_of
+from exacell.plan.model import Check, Plan
+from exacell.plan.planners.griddisk import Headers
+from exacell.plan.rolling import takes_offline
+
+_MOVES: Mapping[str, frozenset[str]] = {
+    "FLASHCACHE": frozenset({"flashcache", "celldisk", "metriccurrent"}),
+    "FLASHLOG": frozenset({"flashlog", "flashlogmetric", "celldisk"}),
+    "PMEMCACHE": frozenset({"pmemcache"}),
+    "XRMEMCACHE": frozenset({"pmemcache"}),
+    "GRIDDISK": frozenset({"griddisk", "celldisk"}),
+    "CELLDISK": frozenset({"griddisk", "celldisk", "flashcache", "flashlog"}),
+    "CELL": frozenset({"cell", "pmem", "service", "griddisk"}),
+}
+"""What a statement on an object may change: of which :func:`needs_now` can't be asked for the statements behind it."""
+
+
+def plans_in_order(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    changes: Sequence[FoundStatement],
+    *,
+    accepted: Sequence[str],
+    headers: Headers,
+) -> tuple[Plan, ...]:
+    """Return the plan of each change on the cells that have what it names, in order.
+
+    Raises:
+        RefusedError: a guard forbids one of them, or it would take disks of several cells offline together.
+    """
+    plans: list[Plan] = []
+    known = facts
+    logged = imported = False
+    for found in changes:
+        statement = found.statement
+        if logged and _named(statement) == ("DROP", "FLASHLOG"):
+            raise RefusedError(
+                f"{found.text}: behind a CREATE FLASHLOG in the same text nothing can prove that its redo is saved; nothing "
+                "was sent"
+            )
+        logged = logged or _named(statement) == ("CREATE", "FLASHLOG")
+        if imported and statement.verb == "DROP" and statement.object in ("CELLDISK", "GRIDDISK"):
+            raise RefusedError(
+                f"{found.text}: behind an IMPORT CELLDISK in the same text nothing tells what the disks hold; nothing was sent"
+            )
+        imported = imported or _named(statement) == ("IMPORT", "CELLDISK")
+        touched = _touched(known, statement)
+        if touched:
+            made = guard_plan(rack, touched, statement, text=found.text, accepted=accepted, headers=headers)
+            _refuse_together(made)
+            plans.append(made)
+        known = {cell: replace(_after(fact, statement), read_now=False) for cell, fact in known.items()}
+    return tuple(plans)
+
+
+def _named(statement: Statement) -> tuple[str, str]:
+    """Return verb and object of a statement."""
+    return statement.verb, statement.object
+
+
+def _refuse_together(plan: Plan) -> None:
+    """Refuse a change that takes disks of several cells offline at once: nobody rolls what a command does.
+
+    Raises:
+        RefusedError: naming the cells.
+    """
+    away = takes_offline(plan)
+    if len(away) > 1:
+        raise RefusedError(
+            f"{plan.statement}: it would take disks of {fold(away)} offline together; each cell is a failure group; nothing "
+            "was sent",
+            hint=f"typed in exacell it goes one cell at a time, a gate before each: {plan.statement}",
+        )
+
+
+def left_away(plans: Sequence[Plan]) -> bool:
+    """Return whether the changes of one cell take disks that ASM uses offline and do not bring them back.
+
+    Behind a restart ASM takes them back, which nobody waits for: they count as away.
+    """
+    away: set[str] = set()
+    for step in (step for plan in plans for step in plan.steps):
+        statement = parse(step.statement)
+        if not isinstance(statement, Change):
+            continue
+        if step.offline:
+            away.add(statement.object)
+        elif statement.action == "STARTUP SERVICES":
+            away.discard("CELL")
+        elif statement.action == "ACTIVE":
+            away.clear()
+    return bool(away)
+
+
+def needs_now(plans: Sequence[Plan]) -> dict[str, tuple[Check, ...]]:
+    """Return, by cell, what the plans need of the cell as it is now: of things that no plan before them changes."""
+    needs: dict[str, tuple[Check, ...]] = {}
+    moved: dict[str, frozenset[str]] = {}
+    for step in (step for plan in plans for step in plan.steps):
+        before = moved.get(step.target, frozenset())
+        now = tuple(need for need in step.needs if need.object not in before)
+        needs[step.target] = needs.get(step.target, ()) + now
+        moved[step.target] = before | _MOVES.get(_named(parse(step.statement))[1], frozenset())
+    return needs
+
+
+def _touched(facts: Mapping[str, CellFacts], statement: Change | Grant) -> Mapping[str, CellFacts]:
+    """Return the cells that have something that the statement names: a script may name what it only makes itself."""
+    if not isinstance(statement, Change) or statement.verb == "CREATE":
+        return facts
+    if statement.object == "GRIDDISK":
+        return {cell: fact for cell, fact in facts.items() if targets_of(fact, statement)}
+    return {cell: fact for cell, fact in facts.items() if means(statement, fact)}
+
+
+def _after(fact: CellFacts, statement: Change | Grant) -> CellFacts:
+    """Return what is known behind a change that was allowed: so that DROP, mode change, CREATE in a script can be judged.
+
+    A flush proves nothing here: whether it came to its end is only known when it is over. Whatever else is done to a
+    cache ends the proof that an earlier flush gave, since it caches again.
+    """
+    if not isinstance(statement, Change):
+        return fact
+    caching = statement.action != "FLUSH"
+    if statement.object == "FLASHCACHE" and caching:
+        return replace(fact, flash_cache=_cache_after(fact.flash_cache, statement))
+    if statement.object in ("PMEMCACHE", "XRMEMCACHE") and caching:
+        again = PmemCache(name="", size=0, status="normal")
+        return replace(fact, pmem_cache=None if statement.verb == "DROP" else again)
+    mode = statement.setting("flashCacheMode")
+    return replace(fact, mode=mode.text.lower()) if isinstance(mode, Scalar) else fact
+
+
+def _cache_after(cache: FlashCache | None, statement: Change) -> FlashCache | None:
+    if statement.verb == "DROP":
+        return None
+    return replace(cache or FlashCache(name="", size=0, status="", degraded=(), cell_disks=()), status="normal")

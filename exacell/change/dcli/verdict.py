@@ -1,0 +1,204 @@
+"""Whether dcli's work may be done: CellCLI changes found in it are judged like typed ones, the unreadable by the rack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exacell.care.asmlosses import refuse_losses
+from exacell.change.consent import accepted_loss, ask
+from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.refusing import journal_refusal, refuse_unread
+from exacell.change.dcli.sequence import left_away, plans_in_order
+from exacell.change.dcli.upon import refuse_wide, stale_by_then, why_wide
+from exacell.change.racklock import lock_of
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.core.values import dataclass
+from exacell.language.registry import Call, Value
+from exacell.opaque.findings import Findings, FoundStatement
+from exacell.plan.guards.choice import facts_needed
+from exacell.plan.model import Plan, Risk, highest
+from exacell.session.factreading import (
+    facts_with_cellsrv_stopped,
+    headers_if_needed,
+    read_facts,
+    with_asm_sizes,
+)
+from exacell.session.logins import READERS, refuse_writer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Judgement:
+    """What was found out about the work on one group.
+
+    Attributes:
+        plans: one for each CellCLI change, in order.
+        opaque: what can't be read, in phrases.
+        changes: the CellCLI changes themselves, to be judged once more when they leave.
+        accepted: the names whose loss was accepted.
+        wide: changes that can't go upon a look by their own CellCLI, though their proof may go stale.
+    """
+
+    plans: tuple[Plan, ...] = ()
+    opaque: tuple[str, ...] = ()
+    changes: tuple[FoundStatement, ...] = ()
+    accepted: tuple[str, ...] = ()
+    wide: tuple[str, ...] = ()
+
+    @property
+    def risk(self) -> str:
+        """The word for the journal: unknown, or the worst plan's."""
+        if self.opaque:
+            return "unknown"
+        return str(highest(plan.risk for plan in self.plans))
+
+    def risk_of(self, cell: str) -> Risk:
+        """Return the worst that the changes may do on one cell."""
+        return highest(step.risk for plan in self.plans for step in plan.steps if step.target == cell)
+
+    @property
+    def caches(self) -> dict[str, bool]:
+        """The caches that changes switch off → whether the last change of each brings it back."""
+        steps = [step for plan in self.plans for step in plan.steps if step.caching_off or step.caching_on]
+        return {step.cache: step.caching_on for step in steps}
+
+    @property
+    def cache(self) -> str:
+        """The cache that the journal has to speak of: the first one that is left off, else the first one changed."""
+        caches = sorted(self.caches, key=lambda cache: self.caches[cache])
+        return caches[0] if caches else "flashcache"
+
+    @property
+    def caching_off(self) -> bool:
+        """Whether some change leaves that cache off until another one brings it back."""
+        return any(step.caching_off and step.cache == self.cache for plan in self.plans for step in plan.steps)
+
+    @property
+    def caching_on(self) -> bool:
+        """Whether the last change of that cache brings caching back."""
+        return self.caches.get(self.cache, False)
+
+
+def judge(
+    group: Group,
+    findings: Findings,
+    call: Call,
+    *,
+    serial: bool,
+    flags: Mapping[str, Value],
+    what: str = "dcli",
+    paired: bool = False,
+) -> Judgement:
+    """Return what the work is when it may be done on the group; nothing that changes anything is sent.
+
+    Args:
+        serial: whether one cell is over before the next one begins.
+        flags: the statement's.
+        what: its first word, for messages.
+        paired: the work is one change, which its own CellCLI takes upon a look where the transport can do that.
+
+    Raises:
+        RefusedError: a guard forbids a change, a production rack one whose proof may go stale; the rack is read-only; or what
+            can't be read was not accepted.
+    """
+    ctx, rack = group.ctx, group.rack
+    if findings.harmless:
+        return Judgement()
+    refuse_unread(
+        ctx,
+        findings.unread,
+        statement=call.text,
+        flags=flags,
+        where=fold(group.cells or tuple(target.label for target in group.targets)),
+        accept=f"exacell --accept-opaque {what} … runs it; the guard ends there",
+        instead=findings.instead,
+    )
+    if ctx.read_only:
+        refusal = RefusedError(
+            f"rack {rack.name} is read-only, and '{findings.changes[0].text}' changes cells; nothing was sent",
+            hint="set mode rw",
+        )
+        journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
+        raise refusal
+    accepted = accepted_loss(ctx.flags_of(call))
+    if findings.losses:
+        refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
+    plans = _plans(group, findings, accepted, serial=serial)
+    wide = () if paired and group.transport.capabilities.pairs else stale_by_then(findings)
+    if wide and plans and rack.production:
+        refusal = refuse_wide(rack.name, wide[0])
+        journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
+        raise refusal
+    return Judgement(
+        plans=plans,
+        wide=wide if plans else (),
+        opaque=tuple(findings.unread),
+        changes=tuple(findings.changes),
+        accepted=tuple(accepted),
+    )
+
+
+def facts_for(changes: Sequence[FoundStatement]) -> tuple[str, ...]:
+    """Return the LIST statements whose answers the judgement of the changes needs; none for starting services."""
+    return tuple(dict.fromkeys(need for found in changes for need in facts_needed(found.statement)))
+
+
+def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial: bool) -> tuple[Plan, ...]:
+    """Return the plan of each CellCLI change, judged from what is on the cells now."""
+    ctx, cells = group.ctx, group.cells
+    if not cells:
+        return ()
+    statements = [found.statement for found in findings.changes]
+    needed = facts_with_cellsrv_stopped(ctx, statements, cells) or facts_for(findings.changes)
+    facts = with_asm_sizes(ctx, read_facts(ctx, *needed, cells=cells), statements)
+    headers = headers_if_needed(ctx, facts)
+
+    def plan(cells: Sequence[str]) -> tuple[Plan, ...]:
+        known = {cell: facts[cell] for cell in cells}
+        return plans_in_order(group.rack.name, known, findings.changes, accepted=accepted, headers=headers)
+
+    try:
+        return plan(cells)
+    except RefusedError as error:
+        if not serial:
+            raise
+        together = error
+    try:
+        # One cell is over before the next one begins: what must not be done to all at once may be done so.
+        alone = [plan([cell]) for cell in cells]
+    except RefusedError as error:
+        raise together from error
+    if any(left_away(plans) for plans in alone[:-1]):
+        raise together
+    return tuple(found for plans in alone for found in plans)
+
+
+def agree(
+    group: Group, judgement: Judgement, flags: Mapping[str, Value], what: str = "dcli", *, login: str = ""
+) -> None:
+    """Have the CellCLI changes confirmed; a rack whose configuration says ``opaque = "allow"`` asks nobody.
+
+    Args:
+        login: who logs in for them; empty for the rack's login for writes. To a login that may only read, when it is not the
+            rack's, each cell says so itself.
+
+    Raises:
+        RefusedError: that login does not get in, the rack's own may only read, or nobody agreed.
+    """
+    if not judgement.plans:
+        return
+    cells = dict.fromkeys(step.target for plan in judgement.plans for step in plan.steps)
+    chosen = "" if login == group.login else login
+    if chosen not in READERS:
+        refuse_writer(group.ctx, tuple(cells), chosen)
+    if group.rack.opaque == "allow":
+        return
+    for statement in judgement.wide:
+        group.ctx.console.say(f"Warning: {why_wide(statement)}")
+    if flags.get("yes"):
+        return
+    for plan in judgement.plans:
+        group.ctx.console.show_plan(plan)
+    lock_of(group.ctx.need_rack(), group.ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
+    group.ctx.journal.refuse_damaged()
+    ask(group.ctx.console, judgement.plans[0].statement, hint=f"exacell -y {what} … answers yes")

@@ -1,0 +1,260 @@
+"""CellCLI's own statements to all selected cells: reads answered and folded; changes are exacell.change.typed's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.fold import VOLATILE, fold_records
+from exacell.cellcli.largerows import LargeRows, joined
+from exacell.cellcli.printing import NO_ANSWER, always_prints
+from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
+from exacell.cellcli.rows import read_rows
+from exacell.cellcli.schema import ObjectType, find_object
+from exacell.cellcli.statement import Describe, List, render
+from exacell.core.cellset import fold
+from exacell.core.errors import ExitCode
+from exacell.output.apart import MOST_FOLDED
+from exacell.output.result import Column, Result
+from exacell.session.fleet import Answers, problem_of
+from exacell.session.largelist import (
+    lines_of,
+    rows_of,
+    taken_in,
+    wrong_with,
+    xml_rows,
+)
+from exacell.transport.base import FleetResult, Reply, Role, State
+from exacell.transport.capabilities import refuse_statement
+
+if TYPE_CHECKING:
+    from exacell.language.line import Line
+    from exacell.plan.planned import Planned
+    from exacell.session.context import Context
+
+AS_PRINTED = ("table", "raw")
+"""Output formats that show what the cells printed; the others get typed values."""
+
+
+def pass_through(ctx: Context, line: Line) -> Result | Planned:
+    """Return what the selected cells answer to a CellCLI statement, of a changing one the guarded plan.
+
+    Raises:
+        RefusedError: a guard forbids it; nothing was sent.
+    """
+    statement = line.cellcli
+    form = str(line.flags.get("format") or ctx.settings.format)
+    timeout = line.flags.get("timeout")
+    seconds = float(timeout) if isinstance(timeout, (int, float)) else None
+    if isinstance(statement, List):
+        return _list(ctx, statement, form, seconds, compared=bool(line.flags.get("diff")))
+    if isinstance(statement, Describe):
+        return _describe(ctx, statement, seconds)
+    from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
+
+    return plan_typed(ctx, line)
+
+
+def _ask(
+    ctx: Context, statement: List | Describe, timeout: float | None, *, in_pieces: bool = False
+) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
+    """Return what the cells answer, the good replies, a line for each problem, and the exit code.
+
+    Args:
+        in_pieces: where the answers together are large, the replies may hold them on disk.
+    """
+    text = render(statement)
+    result = ctx.fleet.send(
+        dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted, in_pieces=in_pieces
+    )
+    replies: Iterable[Reply] = result.replies.values()
+    if in_pieces and any(reply.large is not None for reply in replies):
+        replies = taken_in(replies)
+    good: dict[str, Reply] = {}
+    problems: list[str] = []
+    # LIST DIAGPACK prints bare names.
+    indents = ctx.transport.capabilities.indents and statement.object != "DIAGPACK"
+    prints = always_prints(statement)
+    for reply in replies:
+        found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
+        wrong, stray = "", ""
+        if reply.large is not None:
+            # What is large was not refused: the words of an error are an alert's own.
+            wrong, stray = wrong_with(reply, indents=indents)
+            wrong = "" if statement.object == "ALERTHISTORY" else wrong
+        if wrong:
+            problems.append(f"{reply.target}: {wrong}")
+        elif found:
+            problems.append(f"{reply.target}: " + "; ".join(f"{e.code}: {e.message}" for e in found))
+        elif reply.state is not State.OK:
+            problems.append(f"{reply.target}: {problem_of(reply)}")
+        elif (
+            reply.large is None and prints and not (reply.stdout if _may_be_empty(statement) else reply.stdout.strip())
+        ):
+            problems.append(f"{reply.target}: {NO_ANSWER}")
+        elif stray := stray or stray_line(reply.stdout, indents=indents and reply.large is None):
+            problems.append(
+                f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
+            )
+        else:
+            good[reply.target] = reply
+    code = result.exit_code
+    if problems and code is ExitCode.DONE:
+        code = ExitCode.FAILED
+    ctx.remember(result.targets, [target for target in result.targets if target not in good])
+    return result, good, problems, code
+
+
+def _tells_alerts(statement: List | Describe, text: str) -> bool:
+    """Return whether an answer has rows of alerts, whose messages may begin a line with the code of an error."""
+    return statement.object == "ALERTHISTORY" and text.lstrip("\r\n").startswith("\t")
+
+
+def _may_be_empty(statement: List | Describe) -> bool:
+    """Return whether an object may have none of the values that were asked for, so that its row is blank."""
+    return (
+        isinstance(statement, List)
+        and bool(statement.attributes)
+        and "name" not in map(str.lower, statement.attributes)
+    )
+
+
+def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
+    kind = find_object(statement.object)
+    assert kind is not None
+    refuse_statement(ctx.transport.capabilities, render(statement))
+    precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
+    stripped = not ctx.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
+    if precise or ((statement.all_attributes or stripped) and form != "raw"):
+        return _list_xml(ctx, statement, kind, form)
+    # Alerts of several lines are told apart in the whole text.
+    in_pieces = form == "raw" or not (statement.detail or compared or statement.object == "ALERTHISTORY")
+    result, good, problems, code = _ask(ctx, statement, timeout, in_pieces=in_pieces)
+    if any(reply.large is not None for reply in good.values()):
+        found = _large(good.values(), _columns(statement, kind), statement.object, form)
+        return replace(found, named=len(result.targets) > 1, problems=problems, exit_code=code)
+    raw = [(cell, reply.stdout) for cell, reply in good.items() if reply.stdout and not reply.stdout.isspace()]
+    if statement.detail and form == "table" and not compared:
+        named = len(result.targets) > 1
+
+        def apart(width: int | None, color: bool, header: bool) -> Iterator[str]:
+            return _detail_lines(statement, good, named=named)
+
+        text = _detail_text(statement, good)
+        return Result(text=text, raw=raw, named=named, problems=problems, exit_code=code, apart=apart)
+    columns = _columns(statement, kind)
+    records: Sequence[Mapping[str, Any]] = ()
+    if form != "raw" and statement.detail:
+        records = [{"cell": c, **row} for c, r in good.items() for row in read_detail(r.stdout, statement.object)]
+    elif form != "raw":
+        records = read_rows({cell: reply.stdout for cell, reply in good.items()}, columns, statement.object)
+    if form not in AS_PRINTED:
+        records = [{**values(record, statement.object), "cell": record["cell"]} for record in records]
+    shown = [Column("cell"), *(Column(name) for name in columns)] if columns and not statement.detail else []
+    return Result(
+        records=records,
+        columns=shown,
+        raw=raw,
+        named=len(result.targets) > 1,
+        fold=True,
+        data=True,
+        problems=problems,
+        exit_code=code,
+    )
+
+
+def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
+    """Return DETAIL as cells print it, once for all cells that answer the same; names what was left out for that."""
+    answers = {cell: read_detail(reply.stdout, statement.object) for cell, reply in good.items()}
+    named = {name.lower() for name in statement.attributes}
+    left_out = sorted(
+        {name for rows in answers.values() for row in rows for name in row if name in VOLATILE}
+        if len(answers) > 1 and not named
+        else ()
+    )
+    folds = fold_records(answers, statement.object, ignore=left_out)
+    blocks = []
+    for group in folds:
+        single = len(group.cells) == 1
+        rows = answers[group.cells[0]] if single else group.records
+        body = "\n\n".join(_detail_rows(row, () if single else left_out) for row in rows)
+        blocks.append(f"{fold(group.cells)}\n{body}" if len(answers) > 1 else body)
+    text = "\n\n".join(blocks)
+    if left_out and any(len(group.cells) > 1 for group in folds):
+        text += (
+            f"\n\nleft out, each cell's own: {', '.join(left_out)} (name a cell with ON, or use -o json, to see them)"
+        )
+    return text
+
+
+def _detail_lines(statement: List, good: Mapping[str, Reply], *, named: bool) -> Iterator[str]:
+    """Yield all that DETAIL says, cell by cell, each line begun with its cell's name where several were asked."""
+    for cell, reply in good.items():
+        body = "\n\n".join(_detail_rows(row, ()) for row in read_detail(reply.stdout, statement.object))
+        for line in body.split("\n") if body else ():
+            yield f"{cell}:{line and ' ' + line}" if named else line
+
+
+def _detail_rows(row: Mapping[str, str], left_out: Sequence[str]) -> str:
+    shown = {name: value for name, value in row.items() if name not in left_out}
+    width = max((len(name) + 3 for name in shown), default=0)
+    return "\n".join(
+        f"  {name + ':':<{width}}{value.replace(chr(10), chr(10) + ' ' * (width + 2))}".rstrip()
+        for name, value in shown.items()
+    )
+
+
+def _columns(statement: List, kind: ObjectType) -> tuple[str, ...]:
+    names = statement.attributes or (() if statement.detail else kind.default_columns)
+    known = {name.lower(): attribute.name for name, attribute in kind.attributes.items()}
+    return tuple(known.get(name.lower(), name) for name in names)
+
+
+def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, form: str) -> Result:
+    """Return the result of a LIST whose answers are on disk."""
+    answers = list(replies)
+    if form == "raw":
+        return Result(pieces=[(reply.target, lines_of(reply)) for reply in answers], fold=True, data=True)
+    records = rows_of(answers, columns, object_type, typed=form not in AS_PRINTED)
+    shown = [Column("cell"), *(Column(name) for name in columns)]
+    return Result(records=records, columns=shown, fold=True, data=True)
+
+
+def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Result:
+    columns = [] if statement.detail or statement.all_attributes else _columns(statement, kind)
+    if columns and statement.object == "METRICHISTORY":
+        # In XML a cell prints all attributes of what has none named, half as much again; an hour's history is large enough.
+        statement = replace(statement, attributes=tuple(columns))
+    answers = ctx.query(render(statement), exact=True, in_pieces=True)
+    if statement.object.startswith("METRIC") and "metricValue" in columns:
+        columns = [*columns, "unit"]
+    rows: Sequence[Mapping[str, Any]]
+    if any(answer.reply.large is not None for answer in answers.good.values()):
+        rows = _large_xml(answers, statement.object, columns, form)
+    else:
+        rows = [
+            {"cell": row["cell"], **{name: row.get(name) for name in columns}} if columns else row
+            for row in answers.rows()
+        ]
+    return Result(records=rows, fold=True, data=True, problems=answers.problems, exit_code=answers.exit_code)
+
+
+def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:
+    """Return the records of answers in XML of which some are on disk: all of them read from there."""
+    tables = [(answer.tables[0], answer.reply) for answer in answers.good.values()]
+    found = joined([table if isinstance(table, LargeRows) else xml_rows(reply, object_type) for table, reply in tables])
+    rows = found.with_keys(columns) if columns else found
+    return list(rows) if form == "table" and len(rows) <= MOST_FOLDED else rows
+
+
+def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Result:
+    result, good, problems, code = _ask(ctx, statement, timeout)
+    records = [
+        {"cell": cell, "name": row.name, "modifiable": row.modifiable, "hidden": row.hidden}
+        for cell, reply in good.items()
+        for row in read_describe(reply.stdout)
+    ]
+    raw = [(cell, reply.stdout) for cell, reply in good.items()]
+    named = len(result.targets) > 1
+    return Result(records=records, raw=raw, named=named, fold=True, data=True, problems=problems, exit_code=code)

@@ -1,0 +1,210 @@
+"""Run the lines of a recipe, and take back what a run changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exacell.change.execute import execute
+from exacell.core.errors import (
+    ExacellError,
+    ExitCode,
+    InterruptedByUserError,
+    RecipeError,
+    RefusedError,
+)
+from exacell.core.units import format_duration
+from exacell.journal.confirming import WaitingRun
+from exacell.language.line import Line
+from exacell.language.registry import Call, Effect, Kind, Value
+from exacell.output.result import Column, Result, worst
+from exacell.recipes.parsing import Recipe, RecipeLine
+
+if TYPE_CHECKING:
+    from exacell.session.context import Context
+
+
+class RecipeRunner:
+    """Runs the lines of one recipe and gathers what they answer."""
+
+    def __init__(self, ctx: Context, recipe: Recipe, call: Call) -> None:
+        within = call.flags.get("confirm-within")
+        self._waiting = WaitingRun(within=float(within)) if isinstance(within, (int, float)) else None
+        request = replace(ctx.request, origin=recipe.name, risk_ceiling=recipe.risk, waiting_run=self._waiting)
+        self._ctx = ctx.on_behalf(request)
+        self._recipe = recipe
+        self._flags = call.flags
+        self._statement = call.text
+        self._first_change = len(ctx.session.changes)
+        self._results: list[Result] = []
+        self._codes: list[ExitCode] = []
+        self._unkept: set[tuple[Kind, Value]] = set()
+        """With -n: what statements of this run would have kept, by kind and name."""
+        self._planned = False
+        """With -n: whether a change was planned, which what follows may build on."""
+        self._problems: list[str] = []
+
+    def run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
+        """Run all lines; the final ones in any case. Raises what stopped the others when nothing else went wrong.
+
+        Raises:
+            RefusedError: the run is to be confirmed in time, and holds what exacell can't take back.
+        """
+        waiting = self._waiting
+        if waiting is None:
+            return self._run(lines)
+        for source, line in lines:
+            if line.effect is Effect.OPAQUE:
+                raise RefusedError(
+                    f"recipe {self._recipe.name}, line {source.number} ({line.text}): --confirm-within needs changes that "
+                    "exacell can take back, and it can't read this one; nothing was run"
+                )
+        ctx = self._ctx
+        try:
+            result = self._run(lines)
+        finally:
+            until = waiting.over(ctx.journal, ctx.need_rack().name) if waiting.changes else None
+        if until is None:
+            return result
+        first, last = min(waiting.changes), max(waiting.changes)
+        which = f"change {first} is" if first == last else f"changes {first} to {last} are"
+        when = f"{until.astimezone():%H:%M:%S} (in {format_duration(waiting.within)})"
+        note = f"{which} taken back at {when}: confirm {first} keeps all"
+        return replace(result, notes=[*result.notes, note])
+
+    def _run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
+        """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""
+        changes = any(source.final or line.effect in (Effect.WRITE, Effect.OPAQUE) for source, line in lines)
+        with self._ctx.while_changing() if changes else nullcontext():
+            return self._run_through(lines)
+
+    def _run_through(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
+        stopped: ExacellError | None = None
+        for source, line in lines:
+            if source.final or stopped is not None:
+                continue
+            try:
+                self._one(source, line)
+            except ExacellError as error:
+                stopped = error
+        for source, line in lines:
+            if source.final:
+                try:
+                    self._one(source, line)
+                except ExacellError as error:
+                    self._problems.append(f"finally, line {source.number}: {error.message}")
+                    self._codes.append(ExitCode.FAILED)
+        return self._gathered(stopped)
+
+    def _one(self, source: RecipeLine, line: Line) -> None:
+        ctx = self._ctx
+        if (ctx.interrupted.is_set() or ctx.session.told_to_end) and not source.final:
+            raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
+        ctx.console.say(f"[{source.number}] {line.text}")
+        interrupted = ctx.interrupted.is_set()
+        if interrupted:
+            ctx.interrupted.clear()  # It ended the lines; what is final ends only with another one.
+        try:
+            self._carry_out(source, line)
+        finally:
+            if interrupted:
+                ctx.interrupted.set()
+
+    def _carry_out(self, source: RecipeLine, line: Line) -> None:
+        ctx = self._ctx
+        if line.call is not None:
+            flags = {**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.call.flags}
+            line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
+            if line.call is not None and line.call.command.words == ("undo", "run"):
+                from exacell.change.undoing import undo
+
+                return self._keep(source, line, undo(ctx, self._own_changes(), flags))
+            if self._dry and line.call is not None and self._left_out(line.call):
+                return None
+        elif line.cellcli is not None:
+            line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
+        result = execute(ctx, line)
+        self._planned = self._planned or line.effect is Effect.WRITE
+        return self._keep(source, line, result)
+
+    @property
+    def _dry(self) -> bool:
+        return bool(self._flags.get("dry-run") or self._ctx.options.dry_run)
+
+    def _left_out(self, call: Call) -> bool:
+        """Whether -n leaves a statement out because it asks for what one before it would have kept; says so."""
+        names = {(p.kind, call.args[p.name]): p.name for p in call.command.params if p.name in call.args}
+        if not call.command.dry_runs:
+            self._unkept |= {found for found, name in names.items() if name == "as"}
+            return False
+        missing = next((value for kind, value in names if (kind, value) in self._unkept), None)
+        if missing is not None:
+            self._ctx.console.say(f"-n: {missing} was not kept, so this is left out")
+        return missing is not None
+
+    def _own_changes(self) -> list[int]:
+        return self._ctx.session.changes[self._first_change :]
+
+    def _keep(self, source: RecipeLine, line: Line, result: Result) -> None:
+        for note in result.notes:
+            self._ctx.console.say(note)
+        self._codes.append(result.exit_code)
+        self._problems += list(result.problems)
+        if line.effect is Effect.READ and result.data:
+            self._results.append(result)
+        elif result.text:
+            self._ctx.console.say(result.text)
+        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not source.final:
+            first = result.problems[0] if result.problems else "it failed"
+            error = RecipeError(f"recipe {self._recipe.name}, line {source.number} ({line.text}): {first}")
+            error.exit_code = result.exit_code
+            raise error
+
+    def _gathered(self, stopped: ExacellError | None) -> Result:
+        records = [record for result in self._results for record in result.records]
+        shapes = {tuple(column.name for column in result.columns) for result in self._results}
+        columns = _told_apart(self._results) if len(shapes) == 1 else ()
+        problems = list(dict.fromkeys(self._problems))
+        code = worst(self._codes)
+        if stopped is not None:
+            problems = [p for p in problems if p not in stopped.message]
+            problems.append(stopped.message)
+            if self._dry and self._planned:
+                problems.append(
+                    "-n has carried out nothing that this may need: "
+                    f"rehearse {self._statement} carries it out on a copy of the rack"
+                )
+            done = any(c is ExitCode.DONE for c in self._codes)
+            code = worst(
+                [stopped.exit_code, ExitCode.FAILED if done and self._ctx.session.changes else stopped.exit_code]
+            )
+        return Result(
+            records=records, columns=columns, data=bool(self._results), fold=True, problems=problems, exit_code=code
+        )
+
+
+def _told_apart(results: Sequence[Result]) -> tuple[Column, ...]:
+    """Return the columns of results of one shape, with what tells one result from another behind the first.
+
+    Two deltas of a run, for example, show the snapshots that they lie between.
+    """
+    columns = tuple(results[0].columns)
+    if len(results) == 1 or not columns:
+        return columns
+    shown = {column.name for column in columns}
+    own: dict[str, list[set[str]]] = {}
+    for result in results:
+        for name in dict.fromkeys(name for record in result.records for name in record if name not in shown):
+            own.setdefault(name, []).append({str(record.get(name)) for record in result.records})
+    telling = [
+        Column(name)
+        for name, values in own.items()
+        if len(values) == len(results) and all(len(of) == 1 for of in values) and len(set.union(*values)) > 1
+    ]
+    return (*columns[:1], *telling, *columns[1:])
+
+
+_PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque", "confirm-within"})
+"""Flags of ``run`` that hold for each of the recipe's statements; loss of data is never accepted wholesale."""

@@ -1,0 +1,166 @@
+"""What a rack tells of itself so that a copy of it can be made: every object of its cells, and its disk groups."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.releases import fitted
+from exacell.cellcli.reply import Record, read_xml_documents
+from exacell.commands.rehearsal.driftfacts import read_all
+from exacell.core.errors import RefusedError
+from exacell.core.units import MIB, parse_size
+from exacell.plan import copying
+from exacell.plan import facts as f
+from exacell.session.factreading import read_facts as fresh_facts
+from exacell.session.fleet import Answer
+from exacell.transport.base import State
+
+if TYPE_CHECKING:
+    from exacell.plan.asmfacts import AsmFacts
+    from exacell.session.context import Context
+
+CALM = 600.0
+"""Rack seconds in a second, where no flush takes longer than a few minutes."""
+
+FASTEST = 36_000.0
+_FLUSH_S = 10.0
+"""Seconds of ours that flushing the dirtiest cell's cache may take, roughly."""
+
+_FLUSHED_PER_SECOND = 40 << 20
+"""Bytes that the slowest emulated cell flushes in a rack second."""
+
+
+def read_objects(ctx: Context, cells: Sequence[str] | None = None) -> dict[str, copying.Objects]:
+    """Return what is copied of ``cells``, of the selected ones when none is named.
+
+    Cell → object type → one record for each object, as LIST printed it.
+
+    Raises:
+        RefusedError: a cell gave no answer.
+    """
+    found, problems = _objects(ctx, cells)
+    if problems:
+        raise RefusedError(f"rehearse: {problems[0]}; a copy is made of what every cell tells")
+    return found
+
+
+def _objects(ctx: Context, cells: Sequence[str] | None) -> tuple[dict[str, copying.Objects], list[str]]:
+    """Return what is copied of the cells that answer, and the problems of the others."""
+    found, problems = _asked(ctx, cells, copying.statements())
+    # A cell may refuse to know what its DESCRIBE does not tell of: then nobody can have set it.
+    hidden, refused = _asked(ctx, tuple(found), copying.statements(described=False)) if found else ({}, {})
+    problems |= {cell: bad for cell, bad in refused.items() if bad.reply.state not in (State.OK, State.FAILED)}
+    for cell, objects in hidden.items():
+        for kind, records in objects.items():
+            more = {record.get("name", ""): record for record in records}
+            found[cell][kind] = [{**record, **more.get(record.get("name", ""), {})} for record in found[cell][kind]]
+    told = {cell: copying.without_secrets(objects) for cell, objects in found.items()}
+    return told, [f"{cell}: {answer.problem}" for cell, answer in problems.items()]
+
+
+def _asked(
+    ctx: Context, cells: Sequence[str] | None, statements: Mapping[str, str]
+) -> tuple[dict[str, dict[str, Sequence[Record]]], dict[str, Answer]]:
+    """Return the records of each cell's good answer, and the other answers."""
+    answers = ctx.query(*statements.values(), cells=cells)
+    releases = ctx.fleet.releases(list(answers.good))
+    good = {cell: read_answer(answer, statements, releases.get(cell, "")) for cell, answer in answers.good.items()}
+    return good, {cell: answer for cell, answer in answers.answers.items() if answer.problem}
+
+
+def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> dict[str, Sequence[Record]]:
+    """Return the texts of an answer by object type: values are as they were printed, since a copy prints them again."""
+    documents = iter(read_xml_documents(answer.reply.stdout))
+    known = {kind: not release or fitted(statement, release) is not None for kind, statement in statements.items()}
+    return {kind: next(documents).records if asked else () for kind, asked in known.items()}
+
+
+def read_facts(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return all that may be otherwise after a change: cell, or ``ASM name`` → ``object|name|attribute`` → value.
+
+    That is what drift compares and what a copy gets. And the problems of cells and clusters that gave no answer.
+    """
+    facts, problems, _ = read_all(ctx)
+    told, more = _objects(ctx, None)
+    for cell, objects in told.items():
+        facts[cell] = {**facts.get(cell, {}), **copying.neutral_facts(cell, objects)}
+    return facts, list(dict.fromkeys((*problems, *more)))
+
+
+def likeness_of(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, Any]:
+    """Return the description of the rack as it is now, from which a copy is made; sizes in bytes.
+
+    Args:
+        told: what :func:`read_objects` returned of all its cells.
+
+    Raises:
+        RefusedError: a cell gave no answer.
+    """
+    rack = ctx.need_rack()
+    facts = fresh_facts(ctx, f.DATABASE, f.FLASH_METRICS, cells=rack.cells)
+    asm = ctx.asm().facts() if rack.asm else None
+    databases = {name.rsplit(".", 1)[-1].upper() for fact in facts.values() for name in fact.databases}
+    databases |= {client.upper() for group in (asm.groups if asm else ()) for client in group.clients}
+    databases |= {name.upper() for cluster in rack.asm.values() for name in cluster.databases}
+    dirty = max((fact.metric_bytes("FC_BY_DIRTY") or 0 for fact in facts.values()), default=0)
+    return {
+        "cells": [described(cell, told[cell], fact) for cell, fact in facts.items()],
+        "nodes": list(rack.dbnodes),
+        "databases": sorted(databases) or ["DB"],
+        "groups": _groups(asm, told) if asm else [],
+        "former": [d.grid_disk for d in asm.disks if d.header == "FORMER" and d.grid_disk] if asm else [],
+        "speed": min(FASTEST, max(CALM, dirty / _FLUSHED_PER_SECOND / _FLUSH_S)),
+    }
+
+
+def described(cell: str, told: copying.Objects, fact: f.CellFacts) -> dict[str, Any]:
+    """Return the description of one cell, as :class:`exacell.emulator.likeness.Likeness` wants it."""
+    return {
+        "name": cell,
+        "objects": told,
+        "plans": copying.directives(told),
+        "dirty": fact.metric_bytes("FC_BY_DIRTY") or 0,
+        "used": fact.metric_bytes("FC_BY_USED") or 0,
+    }
+
+
+def _groups(asm: AsmFacts, told: Mapping[str, copying.Objects]) -> list[dict[str, Any]]:
+    records = [record for objects in told.values() for record in objects.get("GRIDDISK", ())]
+    # A disk that is offline has no path any more, nor a size: its cell tells which grid disk it is.
+    behind = {(r.get("asmDiskGroupName", ""), r.get("asmDiskName", "")): r for r in records if r.get("asmDiskName")}
+    host = {instance.inst_id: instance.host.split(".")[0] for instance in asm.instances}
+    return [
+        {
+            "name": group.name,
+            "type": group.type,
+            "auSize": group.au_size,
+            "usedMb": max(0, group.total_mb - group.free_mb),
+            "files": 1 if group.files is None else group.files,
+            "clients": list(group.clients),
+            "mountedOn": [
+                host[i] for i, state in group.states.items() if state in ("MOUNTED", "CONNECTED") and i in host
+            ],
+            "compatibleAsm": group.compatible_asm,
+            "compatibleRdbms": group.compatible_rdbms,
+            "votingFiles": group.voting_files,
+            "disks": [
+                {
+                    "name": disk.name,
+                    "failGroup": disk.failgroup,
+                    "gridDisk": disk.grid_disk or record.get("name", ""),
+                    "sizeMb": _whole_units(disk.os_mb or parse_size(record.get("size") or "0") // MIB, group.au_size),
+                    "mode": disk.mode,
+                }
+                for disk in asm.members(group)
+                for record in (behind.get((group.name, disk.name), {}),)
+            ],
+        }
+        for group in asm.groups
+    ]
+
+
+def _whole_units(size_mb: int, au_size: int) -> int:
+    """Return the megabytes of a disk that whole allocation units take."""
+    unit = max(1, au_size // MIB)
+    return size_mb // unit * unit

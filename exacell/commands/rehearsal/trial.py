@@ -1,0 +1,239 @@
+"""Try a statement on an emulated copy of the rack as it is now: nothing is sent to the rack, nothing enters its journal.
+
+What the rack's cells and disk groups tell is read once; the copy is a rack of its own, in a scratch home, with a journal of its
+own, reached like any other. It is read as the rack was: where it is not the same, that is said, or the rehearsal refused. It
+ends with the rehearsal.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.ownname import for_cell
+from exacell.change.execute import execute
+from exacell.change.leftbehind import left_behind
+from exacell.commands.emulator import copied_rack
+from exacell.commands.rehearsal.copyreading import likeness_of, read_facts, read_objects
+from exacell.commands.rehearsal.driftfacts import read_groups
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.core.paths import Home
+from exacell.core.units import counted, format_size
+from exacell.output.result import Column, Result
+from exacell.output.tables import table_lines
+from exacell.plan.copying import unlike
+from exacell.plan.drift import Difference, Facts, from_baseline
+from exacell.session.context import Context, Options
+from exacell.session.wherecells import use_cells
+
+if TYPE_CHECKING:
+    from exacell.language.line import Line
+    from exacell.output.console import Console
+    from exacell.output.console import Progress as ConsoleProgress
+    from exacell.plan.model import Plan
+
+
+def rehearse(ctx: Context, line: Line) -> Result:
+    """Carry a statement out on a copy of the rack and return what it would leave, one record per change.
+
+    Raises:
+        RefusedError: the rack can't be copied, or the statement was refused there as it would be here.
+    """
+    rack = ctx.need_rack()
+    if len(rack.asm) > 1:
+        raise RefusedError(
+            f"rehearse: rack {rack.name} has the ASM clusters {', '.join(rack.asm)}, and a copy has one",
+            hint="-n shows the plan",
+        )
+    here, (groups, silent) = read_objects(ctx, rack.cells), read_groups(ctx)
+    if silent:
+        raise RefusedError(f"rehearse: {silent[0]}; a copy is made of what every cluster tells")
+    with _copy(ctx, likeness_of(ctx, here)) as copy:
+        before, problems = read_facts(copy)
+        if problems:
+            raise RefusedError(f"rehearse: the copy does not answer: {problems[0]}")
+        for said in unlike(here, read_objects(copy, rack.cells), groups, before):
+            ctx.console.say(said)
+        result = execute(copy, line)
+        after, problems = read_facts(copy)
+        left = left_behind(copy)
+    rows = told(before, after)
+    columns = [Column(name) for name in ("cell", "object", "name", "attribute", "before", "after")]
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        return table_lines(
+            told(before, after, together=True), columns, folded=True, width=width, color=color, header=header
+        )
+
+    notes = [f"rehearsed on a copy: {note}" for note in result.notes] + [f"it would leave: {said}" for said in left]
+    if not rows:
+        notes.append("it would leave everything as it is")
+    return Result(
+        records=rows,
+        columns=columns,
+        data=True,
+        fold=True,
+        draw=draw if rows else None,
+        notes=[*notes, "nothing was sent to the rack"],
+        problems=[*result.problems, *problems],
+        exit_code=result.exit_code,
+    )
+
+
+_DERIVED = frozenset(
+    (
+        "effectiveCacheSize",
+        "cachedBy",
+        "asmDiskName",
+        "asmDiskSize",
+        "asmDiskGroupType",
+        "asmFailGroupName",
+        "errorCount",
+    )
+)
+"""Attributes that only follow from others: not told."""
+
+_SIZES = frozenset(("size", "freeSpace", "virtualSize", "auSize"))
+
+
+def told(before: Facts, after: Facts, *, together: bool = False) -> list[dict[str, object]]:
+    """Return one record per cell, object and change, in each cell's own names.
+
+    An object that comes or goes is one change, not one for each of its attributes. Alerts that come are none: they come by
+    themselves.
+
+    Args:
+        together: objects of a cell to which the same happens share a record, their names folded.
+    """
+    whole: dict[tuple[str, str, str], list[Difference]] = {}
+    for one in from_baseline(before, after):
+        whole.setdefault((one.cell, one.object, one.name), []).append(one)
+    were, are = _objects_in(before), _objects_in(after)
+    names: dict[tuple[str, ...], list[str]] = {}
+    for (cell, kind, name), changes in whole.items():
+        there = (cell, kind, name) in were, (cell, kind, name) in are
+        if kind == "alerthistory" and not there[0]:
+            continue
+        for attribute, old, new in _changes(changes, *there):
+            names.setdefault((cell, kind, attribute, old, new), []).append(name)
+    return [
+        {
+            "cell": cell,
+            "object": kind,
+            "name": name if together else for_cell(name, cell),
+            "attribute": attribute or None,
+            "before": (old if together else for_cell(old, cell)) or None,
+            "after": (new if together else for_cell(new, cell)) or None,
+        }
+        for (cell, kind, attribute, old, new), objects in names.items()
+        for name in ([_fold(objects)] if together else objects)
+    ]
+
+
+def _objects_in(facts: Facts) -> set[tuple[str, ...]]:
+    return {(cell, *path.split("|", 2)[:2]) for cell, own in facts.items() for path, value in own.items() if value}
+
+
+def _changes(found: Sequence[Difference], was: bool, stays: bool) -> list[tuple[str, str, str]]:
+    """Return attribute, before and after for each change of one object, which may have been there and may still be."""
+    size = next((one for one in found if one.attribute == "size"), None)
+    if not was:
+        return [("", "", f"made, {_shown(size.attribute, size.value)}" if size else "made")]
+    if not stays:
+        return [("", _shown(size.attribute, size.expected) if size else "there", "gone")]
+    kept = [one for one in found if one.attribute not in _DERIVED]
+    return [(o.attribute, _shown(o.attribute, o.expected), _shown(o.attribute, o.value)) for o in kept]
+
+
+def _shown(attribute: str, value: str) -> str:
+    return format_size(int(value)) if attribute in _SIZES and value.isdigit() else value
+
+
+def _fold(names: Sequence[str]) -> str:
+    """Return names folded, where a cell's own name stands as ``{cell}``."""
+    return (
+        fold([name.replace("{cell}", "CELL") for name in names]).replace("CELL", "{cell}")
+        if len(names) > 1
+        else names[0]
+    )
+
+
+@contextmanager
+def _copy(ctx: Context, likeness: Mapping[str, Any]) -> Iterator[Context]:
+    """Yield a session on a copy of the rack, which ends with it; also when the program is told to end."""
+    rack = ctx.need_rack()
+    name = f"{''.join(c if c.isalnum() or c in '-_' else '-' for c in rack.name)[:50]}-rehearsal"
+    with ctx.while_changing(), tempfile.TemporaryDirectory(prefix="exacell-rehearsal-") as folder:
+        home = Home.from_env({**ctx.env, "EXACELL_HOME": folder})
+        if ctx.home.recipes_dir.is_dir():
+            shutil.copytree(ctx.home.recipes_dir, home.recipes_dir)
+        ctx.console.say(f"making a copy of {rack.name}: {counted(len(rack.cells), 'cell')} …")
+        with copied_rack(Path(folder), name, likeness):
+            session = Context(
+                home=home,
+                config=ctx.config,
+                console=_Rehearsing(ctx.console),
+                options=Options(yes=True, flags=ctx.options.flags, quiet=ctx.options.quiet),
+                env={**ctx.env, "EXACELL_HOME": folder, "EXACELL_RACK": ""},
+            )
+            try:
+                session.connect(name)
+                made = session.need_rack()
+                session.session.rack = replace(
+                    made,
+                    asm=MappingProxyType(
+                        {key: replace(only, name=key) for key in rack.asm for only in made.asm.values()}
+                    ),
+                    dbnodes=rack.dbnodes and made.dbnodes,
+                    groups=rack.groups,
+                    production=rack.production,
+                )
+                session.session.read_only = False
+                session.session.settings = ctx.settings
+                session.session.interrupted = ctx.interrupted
+                use_cells(session, ",".join(ctx.cells()))
+                yield session
+            finally:
+                session.services.close()
+
+
+class _Rehearsing:
+    """The session's console, where what happens on the copy is marked as such and questions are not asked."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    def say(self, text: str) -> None:
+        """Print one line of talk."""
+        self._console.say(f"rehearsal: {text}")
+
+    def show_plan(self, plan: Plan) -> None:
+        """Show a plan."""
+        self._console.show_plan(plan)
+
+    def confirm(self, question: str) -> bool | None:
+        """Return True: it is only a copy."""
+        return True
+
+    def ask(self, question: str) -> str | None:
+        """Return None: a loss is accepted by the statement's own flag, as on the rack."""
+        return None
+
+    def progress(self, progress: ConsoleProgress | None) -> None:
+        """Show where the plan stands."""
+        self._console.progress(progress)
+
+    def waiting(self, text: str | None) -> None:
+        """Show what is waited for."""
+        self._console.waiting(text)
+
+    def data(self, text: str) -> None:
+        """Write data."""
+        self._console.data(text)

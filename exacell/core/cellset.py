@@ -1,0 +1,181 @@
+"""Sets of cell names: algebra, and folded printing that is accepted as input again.
+
+``exa1cel[01-03]``, ``a,b`` (union), ``a!b`` or ``a not b`` (difference), ``a&b`` (intersection), ``a^b`` (in one of
+both), ``@group`` (resolved by the caller: ``@up``, ``@failed``, groups of the configuration). Operators associate to
+the left and have equal weight, as in ClusterShell's NodeSet, which does the folding and the numbering.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, cast
+
+from exacell.core.errors import CellSetError
+
+GroupResolver = Callable[[str], Iterable[str]]
+
+_OPERATOR = re.compile(r"\s+not\s+|(?:\s*[,!&^]\s*)", re.IGNORECASE)
+_NAME = re.compile(r"[A-Za-z0-9._:%\-\[\]/,]+")
+
+
+def _no_groups(name: str) -> Iterable[str]:
+    raise CellSetError(f"@{name} is not a known cell group", part=f"@{name}")
+
+
+_PLAIN = re.compile(r"([A-Za-z_][\w.\-]*?)(?:\[(\d+)-(\d+)\])?")
+
+
+def _expand(text: str) -> Iterable[str]:
+    """Return the names in a piece; plain names and one range at the end need no ClusterShell, whose import is slow."""
+    match = _PLAIN.fullmatch(text)
+    if match is None:
+        return cast("Iterable[str]", _nodeset(text))
+    if match[2] is None:
+        return (text,)
+    first, last, width = int(match[2]), int(match[3]), len(match[2])
+    if first > last or len(match[3]) < width or (width != len(match[3]) and match[2].startswith("0")):
+        return cast("Iterable[str]", _nodeset(text))
+    return (f"{match[1]}{number:0{width if match[2].startswith('0') else 1}d}" for number in range(first, last + 1))
+
+
+def _nodeset(text: str) -> Any:
+    # Imported here: completion calls and --version never pay for ClusterShell.
+    from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet, NodeSetException
+
+    if not _NAME.fullmatch(text):
+        raise CellSetError(f"'{text}' is not a cell name or range such as exa1cel[01-03]", part=text)
+    try:
+        return NodeSet(text, resolver=RESOLVER_NOGROUP)
+    except NodeSetException as error:
+        raise CellSetError(
+            f"'{text}' is not a cell name or range such as exa1cel[01-03]: {error}", part=text
+        ) from error
+
+
+class CellSet:
+    """An immutable set of names, iterated in natural order (``cel2`` before ``cel10``)."""
+
+    __slots__ = ("_names", "_order")
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._names = frozenset(names)
+        self._order: tuple[str, ...] | None = None
+
+    @classmethod
+    def parse(cls, text: str, *, groups: GroupResolver = _no_groups) -> CellSet:
+        """Return the set that ``text`` names.
+
+        Args:
+            text: for example ``exa1cel[01-14]!exa1cel07`` or ``@up not @failed``.
+            groups: returns the names of an ``@group``; raises CellSetError when there is no such group.
+
+        Raises:
+            CellSetError: ``text`` is empty or a piece of it is no name, range or known group.
+        """
+        if not text.strip():
+            raise CellSetError("no cell is named")
+        result = cls()
+        operator = ","
+        for piece, following in _split(text.strip()):
+            if not piece:
+                raise CellSetError(f"a cell name is missing in '{text}'", part=text)
+            operand = cls(groups(piece[1:])) if piece.startswith("@") else cls(_expand(piece))
+            if operator == ",":
+                result = result | operand
+            elif operator in ("!", "not"):
+                result = result - operand
+            elif operator == "&":
+                result = result & operand
+            else:
+                result = result ^ operand
+            operator = following
+        return result
+
+    def fold(self) -> str:
+        """Return the shortest spelling, ``exa1cel[01-03]``; empty for the empty set."""
+        if len(self._names) < 2:
+            return "".join(self._names)
+        from ClusterShell.NodeSet import RESOLVER_NOGROUP, NodeSet
+
+        return str(NodeSet.fromlist(list(self), resolver=RESOLVER_NOGROUP))
+
+    def __iter__(self) -> Iterator[str]:
+        if self._order is None:
+            self._order = tuple(sorted(self._names, key=natural_key))
+        return iter(self._order)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __or__(self, other: CellSet) -> CellSet:
+        return CellSet(self._names | other._names)
+
+    def __sub__(self, other: CellSet) -> CellSet:
+        return CellSet(self._names - other._names)
+
+    def __and__(self, other: CellSet) -> CellSet:
+        return CellSet(self._names & other._names)
+
+    def __xor__(self, other: CellSet) -> CellSet:
+        return CellSet(self._names ^ other._names)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CellSet) and self._names == other._names
+
+    def __hash__(self) -> int:
+        return hash(self._names)
+
+    def __str__(self) -> str:
+        return self.fold()
+
+    def __repr__(self) -> str:
+        return f"CellSet({self.fold()!r})"
+
+
+def fold(names: Iterable[str]) -> str:
+    """Return names folded: ``exa1cel[01-03]``."""
+    return CellSet(names).fold()
+
+
+def fold_briefly(names: Sequence[str], longest: int = 300) -> str:
+    """Return names folded; where that has more than ``longest`` characters, the first name and how many more there are."""
+    folded = fold(names)
+    return folded if len(folded) <= longest else f"{names[0]} and {len(names) - 1} more"
+
+
+def folded_names(names: Sequence[str]) -> str:
+    """Return names as somebody may type them back: folded, in quotes where a shell would read brackets; else a list.
+
+    Names that can't be folded without loss, such as those of disk groups, are joined by commas.
+    """
+    text = ",".join(names)
+    try:
+        folded = fold(names)
+        same = {name.lower() for name in CellSet.parse(folded)} == {name.lower() for name in names}
+    except CellSetError:
+        return text
+    return f"'{folded}'" if same and "[" in folded else text
+
+
+def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:
+    """Return a sort key that puts ``cel2`` before ``cel10``."""
+    return tuple((0, int(part), part) if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name) if part)
+
+
+def _split(text: str) -> Iterator[tuple[str, str]]:
+    """Yield (operand, the operator behind it); commas inside brackets belong to the operand."""
+    depth, start, position = 0, 0, 0
+    while position < len(text):
+        char = text[position]
+        depth += (char == "[") - (char == "]")
+        match = _OPERATOR.match(text, position) if depth == 0 else None
+        if match is None:
+            position += 1
+            continue
+        yield text[start:position].strip(), match[0].strip().lower()
+        start = position = match.end()
+    yield text[start:].strip(), ""

@@ -1,0 +1,512 @@
+"""The configuration: settings and racks, parsed from TOML into frozen values; and which rack is meant.
+
+:func:`load` reads ``config.toml`` and one file a rack in ``racks.d/``. Unknown keys are errors. ``docs/config.example.toml``
+shows every key.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
+from pathlib import Path
+from types import MappingProxyType
+
+from exacell.core.cellset import CellSet
+from exacell.core.errors import ConfigError, why_unreadable
+from exacell.core.formats import FORMATS
+from exacell.core.groupfile import read_cellip, read_group_file
+from exacell.core.paths import Home
+from exacell.core.toml_table import TomlTable, parse_toml
+from exacell.core.transportconfig import (
+    AUTO,
+    TRANSPORTS,
+    Reach,
+    read_reach,
+)
+from exacell.core.trust import Group, group_number, refuse_untrusted
+from exacell.core.values import dataclass
+
+_RACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_SID_NUMBER = re.compile(r"(\D+)(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What ``[settings]`` and the statement ``set`` change.
+
+    Attributes:
+        timeout: seconds a command may take from sending to its last byte, unless its rack says otherwise.
+        write_timeout: seconds one changing statement of a plan may take on a cell or in ASM; whose time is over is
+            looked at for what became of it. A flush is sent NOWAIT and followed instead.
+        connect_timeout: seconds for the TCP connection and for each further phase of a login.
+        max_answer: bytes that one target's answer may have; a larger one is broken off and is that target's failure.
+        fanout: how many targets are worked on at a time.
+        transport: by which transport racks are reached; ``auto`` leaves it to each rack.
+        fold: whether equal cells share a row in a table: ``auto`` (on a terminal), ``on`` or ``off``.
+        pager: ``auto``, ``never``, or a command such as ``less -FRX``.
+        editing_mode: ``emacs`` or ``vi`` keys at the prompt.
+        timing: ``on`` where each statement is to say how long it took.
+        patience: seconds after which the prompt comes back while a statement that reads goes on.
+    """
+
+    format: str = "table"
+    timeout: float = 60.0
+    write_timeout: float = 900.0
+    connect_timeout: float = 5.0
+    max_answer: int = 2 << 30
+    fanout: int = 32
+    transport: str = AUTO
+    fold: str = "auto"
+    pager: str = "auto"
+    editing_mode: str = "emacs"
+    timing: str = "off"
+    patience: float = 4.0
+
+    def with_value(self, name: str, value: str) -> Settings:
+        """Return the settings with one changed, as ``set <name> <value>`` means it.
+
+        Raises:
+            ConfigError: no such setting, or a value that it cannot have.
+        """
+        table = TomlTable({name.lower(): value}, "set")
+        return _settings(table, self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsmConfig:
+    """One ASM cluster of a rack.
+
+    Attributes:
+        nodes: its database nodes; the first is where ``sid`` runs.
+        home: the Grid Infrastructure home.
+        sid: the instance on the first node; see :meth:`sid_on`.
+        user: owner of the instance, who logs in (with ``sudo``: whom the login becomes through ``sudo -n -u``).
+        databases: names of the databases that use it.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    home: str
+    sid: str = "+ASM1"
+    user: str = "grid"
+    sudo: bool = False
+    databases: tuple[str, ...] = ()
+
+    def sid_on(self, node: str) -> str:
+        """Return the SID on ``node``: ``+ASM1`` counts up along ``nodes``, a SID without number is the same everywhere.
+
+        Raises:
+            ConfigError: the cluster has no such node.
+        """
+        if node not in self.nodes:
+            raise ConfigError(f"{node} is not a node of ASM cluster {self.name}: its nodes are {', '.join(self.nodes)}")
+        match = _SID_NUMBER.fullmatch(self.sid)
+        return f"{match[1]}{int(match[2]) + self.nodes.index(node)}" if match else self.sid
+
+
+EMULATED_POLL = 0.2
+"""Seconds between two looks at an emulated rack, whose clock runs faster than ours."""
+
+POLL = 5.0
+"""Seconds between two looks at a real cell: metrics change once a minute, and asm* attributes are slow to read."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RackConfig:
+    """One rack and how to reach it.
+
+    Attributes:
+        cells: names in the order of the configuration, as ssh resolves them.
+        groups: ``@name`` to cells.
+        ssh_config: used instead of ~/.ssh/config and /etc/ssh/ssh_config.
+        read_user, write_user: logins on cells for reads and writes.
+        connect_timeout, command_timeout, fanout: override the settings of the same meaning; None leaves them.
+        opaque: ``allow`` where what exacell can't read goes through without --accept-opaque; never in production.
+        reach: the transport and what its program needs to know.
+        lock: the file that says who changes the rack now; None takes one place for all users of this host.
+        source: the file, or the way in which the rack was found; for messages.
+    """
+
+    name: str
+    cells: tuple[str, ...]
+    dbnodes: tuple[str, ...] = ()
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    asm: Mapping[str, AsmConfig] = field(default_factory=lambda: MappingProxyType({}))
+    ssh_config: Path | None = None
+    read_user: str = "cellmonitor"
+    write_user: str = "celladmin"
+    production: bool = False
+    emulated: bool = False
+    opaque: str = "ask"
+    connect_timeout: float | None = None
+    command_timeout: float | None = None
+    fanout: int | None = None
+    reach: Reach = field(default_factory=Reach)
+    lock: Path | None = None
+    source: str = ""
+
+    @property
+    def poll(self) -> float:
+        """Seconds between two looks at what cells or ASM are working on."""
+        return EMULATED_POLL if self.emulated else POLL
+
+    def asm_of(self, node: str) -> AsmConfig | None:
+        """Return the ASM cluster that ``node`` belongs to, None when none names it."""
+        return next((cluster for cluster in self.asm.values() if node in cluster.nodes), None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Config:
+    """Everything configured: the default rack's name (empty: none), settings, and racks by name.
+
+    Attributes:
+        partial: rack names of which config.toml says something but not the cells, and no file in racks.d either.
+        trusted_group: who of this group can write a rack's file, recipe, alias or kept plan is trusted as oneself; empty: nobody.
+    """
+
+    default_rack: str = ""
+    trusted_group: str = ""
+    settings: Settings = field(default_factory=Settings)
+    racks: Mapping[str, RackConfig] = field(default_factory=lambda: MappingProxyType({}))
+    partial: tuple[str, ...] = ()
+
+
+def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
+    """Return the configuration in ``home``; missing files are empty ones.
+
+    A table of config.toml that names no cells is put over the rack's own file, such as that of an emulated rack. A file that
+    others can write is not read.
+
+    Args:
+        env: EXACELL_RACK in it replaces ``default_rack``. Default: the process environment.
+
+    Raises:
+        ConfigError: a file cannot be read, is no TOML, or says something unknown or impossible.
+    """
+    variables = os.environ if env is None else env
+    refuse_untrusted(home.config_file)
+    text = _read(home.config_file)
+    config, over = _parsed(text, str(home.config_file)) if text is not None else (Config(), {})
+    racks = dict(config.racks)
+    for path in sorted(home.racks_dir.glob("*.toml")) if home.racks_dir.is_dir() else ():
+        refuse_untrusted(path, lambda: group_number(config.trusted_group))
+        content = _read(path)
+        if content is None:
+            continue  # Stopped, and so removed, between the listing and the reading.
+        if path.stem in racks:
+            raise ConfigError(
+                f"rack {path.stem} is defined twice, in {racks[path.stem].source} and in {path}: rename or remove one"
+            )
+        extra = over.pop(path.stem, None)
+        if extra is None:
+            racks[path.stem] = parse_rack(path.stem, content, str(path))
+        else:
+            racks[path.stem] = _rack(path.stem, parse_toml(content, str(path)).under(extra), str(path))
+    default = variables.get("EXACELL_RACK") or config.default_rack
+    return replace(config, default_rack=default, racks=MappingProxyType(racks), partial=tuple(over))
+
+
+def _parsed(text: str, source: str) -> tuple[Config, dict[str, TomlTable]]:
+    """Return what a ``config.toml`` says, and its tables about racks whose cells stand elsewhere, by name."""
+    top = parse_toml(text, source)
+    default_rack = top.text("default_rack", "")
+    trusted_group = top.text("trusted_group", "")
+    settings_table = top.table("settings")
+    settings = _settings(settings_table, Settings()) if settings_table else Settings()
+    racks: dict[str, RackConfig] = {}
+    over: dict[str, TomlTable] = {}
+    for name, table in top.tables("racks").items():
+        if "cells" in table.keys:
+            racks[name] = _rack(name, table, source)
+            continue
+        for key in ("ssh_config", "lock"):
+            path = table.text(key, "")
+            table = table.with_text(key, str(_beside(path, source))) if path else table
+        over[name] = table
+    top.finish()
+    config = Config(
+        default_rack=default_rack, trusted_group=trusted_group, settings=settings, racks=MappingProxyType(racks)
+    )
+    return config, over
+
+
+def trusted_group(home: Home) -> Group:
+    """Return what tells the group that ``trusted_group`` of config.toml names, by its number.
+
+    That file itself is trusted only where no group can write it: else whoever can would name their own.
+    """
+
+    def number() -> int | None:
+        refuse_untrusted(home.config_file)
+        text = _read(home.config_file)
+        return group_number(parse_toml(text or "", str(home.config_file)).text("trusted_group", ""))
+
+    return number
+
+
+def parse_rack(name: str, text: str, source: str) -> RackConfig:
+    """Return the rack ``name`` from the text of its own file, whose top-level keys are those of ``[racks.<name>]``.
+
+    Raises:
+        ConfigError: as for :func:`load`.
+    """
+    return _rack(name, parse_toml(text, source), source)
+
+
+def _settings(table: TomlTable, base: Settings) -> Settings:
+    result = replace(
+        base,
+        format=table.choice("format", base.format, FORMATS),
+        timeout=table.seconds("timeout", base.timeout),
+        write_timeout=table.seconds("write_timeout", base.write_timeout),
+        connect_timeout=table.seconds("connect_timeout", base.connect_timeout),
+        max_answer=table.size("max_answer", base.max_answer),
+        fanout=table.count("fanout", base.fanout),
+        transport=table.choice("transport", base.transport, (AUTO, *TRANSPORTS)),
+        fold=table.choice("fold", base.fold, ("auto", "on", "off")),
+        pager=table.text("pager", base.pager),
+        editing_mode=table.choice("editing_mode", base.editing_mode, ("emacs", "vi")),
+        timing=table.choice("timing", base.timing, ("off", "on")),
+        patience=table.seconds("patience", base.patience),
+    )
+    table.finish()
+    return result
+
+
+def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
+    if not _RACK_NAME.fullmatch(name):
+        raise ConfigError(f"{table.where}: '{name}' is no rack name: letters, digits, '.', '_' and '-'")
+    cells = table.names("cells")
+    if not cells:
+        raise ConfigError(f'{table.where}: rack {name} has no cells: set cells = "exa1cel[01-03]"')
+    dbnodes = table.names("dbnodes")
+    groups_table = table.table("groups")
+    groups = {key: groups_table.names(key) for key in groups_table.keys} if groups_table else {}
+    for group, members in groups.items():
+        strangers = CellSet(members) - CellSet(cells)
+        if strangers:
+            raise ConfigError(f"{table.where}: group {group} has {strangers}, which rack {name}'s cells do not include")
+    asm = {key: _asm(key, cluster, dbnodes) for key, cluster in table.tables("asm").items()}
+    ssh_config = table.text("ssh_config", "")
+    lock = table.text("lock", "")
+    rack = RackConfig(
+        name=name,
+        cells=cells,
+        dbnodes=dbnodes,
+        groups=MappingProxyType(groups),
+        asm=MappingProxyType(asm),
+        ssh_config=_beside(ssh_config, source) if ssh_config else None,
+        read_user=table.text("read_user", RackConfig.read_user),
+        write_user=table.text("write_user", RackConfig.write_user),
+        production=table.flag("production", False),
+        emulated=table.flag("emulated", False),
+        opaque=table.choice("opaque", RackConfig.opaque, ("ask", "allow")),
+        connect_timeout=table.seconds("connect_timeout", None),
+        command_timeout=table.seconds("command_timeout", None),
+        fanout=table.count("fanout", None),
+        reach=read_reach(table),
+        lock=_beside(lock, source) if lock else None,
+        source=source,
+    )
+    if groups_table:
+        groups_table.finish()
+    table.finish()
+    if rack.production and rack.opaque == "allow":
+        raise ConfigError(
+            f'{table.where}: rack {name} is in production, where opaque = "allow" has no place: what exacell can\'t read is '
+            "refused there"
+        )
+    return rack
+
+
+def _asm(name: str, table: TomlTable, dbnodes: tuple[str, ...]) -> AsmConfig:
+    nodes = table.names("nodes") or dbnodes
+    if not nodes:
+        raise ConfigError(f'{table.where}: ASM cluster {name} has no nodes: set nodes = "exa1db[01-02]" (or dbnodes)')
+    home = table.text("home", "")
+    if not home:
+        raise ConfigError(f'{table.where}: ASM cluster {name} has no home: set home = "/u01/app/19.0.0.0/grid"')
+    cluster = AsmConfig(
+        name=name,
+        nodes=nodes,
+        home=home,
+        sid=table.text("sid", "+ASM1"),
+        user=table.text("user", "grid"),
+        sudo=table.flag("sudo", False),
+        databases=table.texts("databases"),
+    )
+    table.finish()
+    return cluster
+
+
+def _beside(path: str, source: str) -> Path:
+    """Return ``path`` with ~ expanded; a relative one is taken from the directory of the file that names it."""
+    return Path(os.path.join(os.path.dirname(os.path.abspath(source)), os.path.expanduser(path)))
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} can't be read: {why_unreadable(error)}") from error
+
+
+_FEW_RACKS = 3
+
+CELLIP_PATH = Path("/etc/oracle/cell/network-config/cellip.ora")
+"""Where a database node lists its cells. Source: Oracle SAGUG, "Configuring cells for ASM"; present only there."""
+
+
+def named_cells(cells: str | None, group_file: Path | None) -> tuple[str, ...]:
+    """Return what ``-g`` and ``-c`` name together: the file first, then the list, without repeats, as dcli does.
+
+    Raises:
+        ConfigError: the file cannot be read or a line in it is no host name.
+        CellSetError: ``cells`` is no cell set.
+    """
+    listed = read_group_file(group_file) if group_file is not None else ()
+    return tuple(dict.fromkeys((*listed, *(CellSet.parse(cells) if cells is not None else ()))))
+
+
+class NoRackError(ConfigError):
+    """Nothing says which rack is meant; the message names the ways to choose one on the command line."""
+
+
+def way_to_a_rack(names: Iterable[str]) -> str:
+    """Return how to choose a rack at the prompt, of those that are configured."""
+    known = sorted(names)
+    if not known:
+        return "emulator start demo, then connect demo: a rack to try it on; help docs config.example shows how to name your own"
+    if len(known) <= _FEW_RACKS:
+        return " or ".join(f"connect {name}" for name in known)
+    return f"connect one of {', '.join(known)}"
+
+
+def which_rack(
+    config: Config,
+    *,
+    rack: str | None = None,
+    cells: str | None = None,
+    group_file: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    cellip_path: Path = CELLIP_PATH,
+    cell_group_path: Path | None = None,
+    login: str | None = None,
+    ssh_config: Path | None = None,
+) -> RackConfig:
+    """Return the rack that the command line means.
+
+    In this order: ``rack`` (-r); EXACELL_RACK or ``default_rack``, unless ``cells`` or ``group_file`` name a cell that
+    it does not have; the cells named by ``cells`` (-c) and ``group_file`` (-g); the cells in ``cellip.ora`` of
+    a database node; those in ``~/cell_group``. Cells that are named are the configured rack's that has them, with its marks
+    and its lock, a rack of their own where none has. The selection of cells within the rack is :func:`named_cells`.
+
+    Args:
+        env: EXACELL_RACK and HOME are read from it. Default: the process environment.
+        login: logs in everywhere on cells, for reads and writes (-l).
+        ssh_config: replaces the rack's own (--ssh-config).
+
+    Raises:
+        ConfigError: no such rack, a named cell is not in the rack asked for, the named cells are not all of one
+            configured rack, or there is nothing to go by.
+    """
+    variables = os.environ if env is None else env
+    names = named_cells(cells, group_file)
+    found = _chosen(config, rack or "", variables.get("EXACELL_RACK") or config.default_rack, names)
+    if found is None and names:
+        found = _owner(config, names) or RackConfig(name="cells", cells=names, source="-c/-g")
+    if found is None:
+        home_group = cell_group_path or Path(variables.get("HOME") or os.path.expanduser("~")) / "cell_group"
+        found = _found_on_host(config, cellip_path, home_group)
+    if found is None:
+        raise NoRackError(
+            "no rack is chosen: give -r RACK, set EXACELL_RACK or default_rack in config.toml, name cells with -c or "
+            f"-g, or have {cellip_path} or {home_group}",
+            hint="to try it without cells: exacell demo" if not config.racks else _known(config),
+        )
+    if login:
+        found = replace(found, read_user=login, write_user=login)
+    return replace(found, ssh_config=ssh_config) if ssh_config is not None else found
+
+
+def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -> RackConfig | None:
+    """Return the rack that is asked for or, failing that, the default one if it has all ``names``."""
+    name = wanted or default
+    if not name or (not wanted and names and name not in config.racks):
+        return None
+    if name in config.partial:
+        raise ConfigError(
+            f"config.toml says something of rack {name} and not its cells, and no file in racks.d does",
+            hint=f'exacell emulator start {name}, where it is an emulated rack; else set cells = "…" in [racks.{name}]',
+        )
+    if name not in config.racks:
+        known = _known(config) or "no rack is configured"
+        raise ConfigError(f"there is no rack {name}; {known}", hint=_closest(config, name))
+    rack = config.racks[name]
+    strangers = CellSet(names) - CellSet((*rack.cells, *rack.dbnodes))
+    if strangers and wanted:
+        raise ConfigError(f"rack {name} has no {strangers}; its cells are {CellSet(rack.cells)}")
+    return None if strangers else rack
+
+
+def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
+    """Return the configured rack that has all ``names``, None where no rack has any of them.
+
+    An emulated rack's names may be a real rack's: only asking for it means it.
+
+    Raises:
+        ConfigError: several racks have them, or one has some.
+    """
+    racks = [rack for rack in config.racks.values() if not rack.emulated and {*rack.cells, *rack.dbnodes} & {*names}]
+    if not racks:
+        return None
+    known = ", ".join(sorted(rack.name for rack in racks))
+    strangers = CellSet(names) - CellSet((*racks[0].cells, *racks[0].dbnodes))
+    if len(racks) > 1:
+        raise ConfigError(
+            f"{CellSet(names)} are named by several racks: {known}; a statement goes to one", hint="say which: -r RACK"
+        )
+    if strangers:
+        mine = CellSet(names) - strangers
+        raise ConfigError(
+            f"{mine} of rack {known} and {strangers} of another place are named; a statement goes to one rack",
+            hint=f"-c '{mine}' and -c '{strangers}', one after the other",
+        )
+    return racks[0]
+
+
+def _found_on_host(config: Config, cellip_path: Path, cell_group_path: Path) -> RackConfig | None:
+    """Return the rack that a database node's files name.
+
+    Raises:
+        ConfigError: they name some cells of a configured rack, and not all.
+    """
+    if cellip_path.is_file():
+        found = RackConfig(name="cellip", cells=read_cellip(cellip_path), source=str(cellip_path))
+    elif cell_group_path.is_file():
+        found = RackConfig(name="cell_group", cells=read_group_file(cell_group_path), source=str(cell_group_path))
+    else:
+        return None
+    owner = _owner(config, found.cells)
+    if owner is not None and {*owner.cells} != {*found.cells}:
+        raise ConfigError(
+            f"{found.source} names {CellSet(found.cells)}, which is not all of rack {owner.name}",
+            hint=f"say what is meant: -r {owner.name}",
+        )
+    return owner or found
+
+
+def _known(config: Config) -> str:
+    return f"configured racks: {', '.join(sorted(config.racks))}" if config.racks else ""
+
+
+def _closest(config: Config, name: str) -> str:
+    close = difflib.get_close_matches(name, config.racks, n=1)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"an emulated rack is started with: exacell emulator start {name}" if _RACK_NAME.fullmatch(name) else ""

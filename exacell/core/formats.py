@@ -1,0 +1,22 @@
+"""The names of the output formats, and which one a word means. Pure."""
+
+from __future__ import annotations
+
+import difflib
+
+from exacell.core.errors import StatementError
+
+FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
+"""What ``-o``, ``--format``, ``set format`` and ``format =`` take."""
+
+
+def check_format(name: str) -> str:
+    """Return the format that ``name`` means, in lower case.
+
+    Raises:
+        StatementError: there is no such format.
+    """
+    if name.lower() not in FORMATS:
+        near = tuple(difflib.get_close_matches(name.lower(), FORMATS, n=2))
+        raise StatementError(f"'{name}' is not an output format: {', '.join(FORMATS)}", suggestions=near)
+    return name.lower()

@@ -1,0 +1,125 @@
+"""Where our files live: below EXACELL_HOME when it is set, else in the XDG base directories.
+
+Nothing here reads or writes on import; directories are created (0700) by :func:`ensure_dir` when something is written.
+Source: XDG Base Directory Specification 0.8, "Environment variables": relative values are ignored.
+"""
+
+from __future__ import annotations
+
+import os
+from _thread import get_ident  # What threading has under this name; this module must load in no time.
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+from exacell.core.values import dataclass
+
+_PRIVATE = 0o700
+_OWN = 0o600
+
+
+@dataclass(frozen=True, kw_only=True)
+class Home:
+    """The three directories of one user's exacell; all equal when EXACELL_HOME is set.
+
+    Attributes:
+        config_dir: what the user writes: ``config.toml``, ``racks.d/``, own recipes.
+        state_dir: what must not be lost: journal, snapshots, history, emulated racks.
+        cache_dir: what can be fetched again: names for completion.
+    """
+
+    config_dir: Path
+    state_dir: Path
+    cache_dir: Path
+
+    @classmethod
+    def from_env(cls, env: Mapping[str, str] | None = None) -> Home:
+        """Return the directories that ``env`` (default: the process environment) asks for; creates nothing."""
+        variables = os.environ if env is None else env
+        own = variables.get("EXACELL_HOME", "")
+        if own:
+            root = Path(os.path.abspath(os.path.expanduser(own)))
+            return cls(config_dir=root, state_dir=root, cache_dir=root)
+        return cls(
+            config_dir=_xdg(variables, "XDG_CONFIG_HOME", ".config"),
+            state_dir=_xdg(variables, "XDG_STATE_HOME", ".local/state"),
+            cache_dir=_xdg(variables, "XDG_CACHE_HOME", ".cache"),
+        )
+
+    @property
+    def config_file(self) -> Path:
+        """The user's configuration; need not exist."""
+        return self.config_dir / "config.toml"
+
+    @property
+    def racks_dir(self) -> Path:
+        """One ``<rack>.toml`` a rack, as ``emulator start`` writes them; need not exist."""
+        return self.config_dir / "racks.d"
+
+    @property
+    def recipes_dir(self) -> Path:
+        """The user's own recipes; need not exist."""
+        return self.config_dir / "recipes"
+
+
+def _xdg(env: Mapping[str, str], variable: str, default: str) -> Path:
+    value = env.get(variable, "")
+    if os.path.isabs(value):
+        return Path(value) / "exacell"
+    home = env.get("HOME", "") or os.path.expanduser("~")
+    return Path(home) / default / "exacell"
+
+
+def config_dir(env: Mapping[str, str] | None = None) -> Path:
+    """Return the directory of what the user writes; not created here."""
+    return Home.from_env(env).config_dir
+
+
+def state_dir(env: Mapping[str, str] | None = None) -> Path:
+    """Return the directory of what must not be lost; not created here."""
+    return Home.from_env(env).state_dir
+
+
+def cache_dir(env: Mapping[str, str] | None = None) -> Path:
+    """Return the directory of what can be fetched again; not created here."""
+    return Home.from_env(env).cache_dir
+
+
+def ensure_dir(path: Path) -> Path:
+    """Create ``path`` and what is missing above it, each readable by its owner only; return ``path``."""
+    missing = [directory for directory in (path, *path.parents) if not directory.exists()]
+    for directory in reversed(missing):
+        directory.mkdir(mode=_PRIVATE, exist_ok=True)
+    return path
+
+
+def replace_file(path: Path, content: str | bytes, *, synced: bool = False) -> os.stat_result:
+    """Write a file anew, readable by its owner only, and return its status: whoever reads it finds the old content or the
+    new one, never a part.
+
+    Where it can't be written, the old file stands as it was and nothing lies beside it.
+
+    Args:
+        synced: a power cut must not take the content away either; for what can't be made again.
+
+    Raises:
+        OSError: it can't be written.
+    """
+    path = Path(os.path.realpath(path))  # A link stays one.
+    ensure_dir(path.parent)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.{get_ident()}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, _OWN)
+        with open(descriptor, "wb") as stream:
+            os.fchmod(descriptor, _OWN)  # Whatever the umask took away.
+            stream.write(content.encode() if isinstance(content, str) else content)
+            if synced:
+                stream.flush()
+                os.fsync(descriptor)
+        status = temporary.stat()
+        os.replace(temporary, path)
+    except OSError:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+    return status

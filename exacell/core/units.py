@@ -1,0 +1,143 @@
+"""Sizes and durations: parse at the edge, compute in integer bytes and float seconds, print exactly.
+
+CellCLI's K, M, G and T are powers of 1024, accepted in either case; a bare number is bytes. CellCLI prints sizes with
+full binary precision and no rounding, in the largest unit that leaves at least 1 (``364.75G``, ``5.82122802734375T``,
+``0``); up to release 11.2 the largest suffix is G. Source: reference cellcli.md section 3.4.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, localcontext
+from functools import lru_cache
+
+from exacell.core.errors import UnitError
+
+KIB = 1 << 10
+MIB = 1 << 20
+GIB = 1 << 30
+TIB = 1 << 40
+
+ALLOCATION_UNIT = 16 * MIB
+"""Bytes: flash cache, flash log and grid disks are made of these; requests round down. Source: cellcli.md 3.4."""
+
+FLASH_CELLDISK_RESERVE = 48 * MIB
+"""Bytes that every flash cell disk keeps for itself. Source: cellcli.md 6.4 (inferred from X2, X3 and X4)."""
+
+_SUFFIX = {"": 1, "K": KIB, "M": MIB, "G": GIB, "T": TIB}
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?|\.[0-9]+)\s*([KMGT]?)(?:I?B)?", re.IGNORECASE)
+_DURATION_PART = re.compile(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d)", re.IGNORECASE)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+@lru_cache(maxsize=1024)
+def parse_size(text: str) -> int:
+    """Return the bytes that ``text`` means, for example 309237645312 for ``288g``; a part of a byte is rounded down.
+
+    Raises:
+        UnitError: it is no size, or a fraction without a unit.
+    """
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise UnitError(f"'{text}' is not a size: a number with K, M, G or T (powers of 1024), for example 288G")
+    with localcontext() as exact:
+        exact.prec = 100
+        size = Decimal(match[1]) * _SUFFIX[match[2].upper()]
+        if size != int(size) and not match[2]:
+            raise UnitError(
+                f"'{text}' is not a whole number of bytes: a size has K, M, G or T behind it, for example 288G"
+            )
+        return int(size)
+
+
+def format_size(size_bytes: int, *, largest: str = "T") -> str:
+    """Return ``size_bytes`` as CellCLI prints it: exact, in the largest unit that fits, ``0`` for zero.
+
+    Args:
+        largest: the largest suffix the release prints, ``G`` up to 11.2.
+    """
+    if size_bytes == 0:
+        return "0"
+    sign, value = ("-", -size_bytes) if size_bytes < 0 else ("", size_bytes)
+    units = [(suffix, factor) for suffix, factor in _SUFFIX.items() if factor <= _SUFFIX[largest]]
+    suffix, factor = max(((s, f) for s, f in units if f <= value), key=lambda unit: unit[1])
+    with localcontext() as exact:
+        exact.prec = 100
+        number = Decimal(value) / factor
+    text = format(number, "f")
+    if "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return f"{sign}{text}{suffix}"
+
+
+def whole_size(size_bytes: int) -> str:
+    """Return ``size_bytes`` as a whole number of the largest unit that allows it (``288G``, ``373504M``).
+
+    For statements: no release can stumble over a fraction.
+    """
+    suffix, factor = max(
+        ((s, f) for s, f in _SUFFIX.items() if size_bytes % f == 0 and f <= size_bytes),
+        key=lambda unit: unit[1],
+        default=("", 1),
+    )
+    return f"{size_bytes // factor}{suffix}"
+
+
+def human_size(size_bytes: int | float) -> str:
+    """Return a size rounded for eyes (``364.8G``, ``2.1M``, ``0``); never parse this."""
+    if size_bytes == 0:
+        return "0"
+    value = float(abs(size_bytes))
+    sign = "-" if size_bytes < 0 else ""
+    for suffix, factor in (("T", TIB), ("G", GIB), ("M", MIB), ("K", KIB)):
+        if value >= factor:
+            number = value / factor
+            return f"{sign}{number:.0f}{suffix}" if number >= 1000 else f"{sign}{number:.4g}{suffix}"
+    return f"{sign}{value:.0f}B"
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun: ``1 grid disk``, ``2 grid disks``, ``0 grid disks``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def and_more(count: int, shown: int = 1) -> str:
+    """Return what stands behind the first ``shown`` of ``count`` things: `` (and 3 more)``, empty when these are all."""
+    return f" (and {count - shown} more)" if count > shown else ""
+
+
+def round_down(size_bytes: int, unit: int = ALLOCATION_UNIT) -> int:
+    """Return the largest multiple of ``unit`` that is not above ``size_bytes``."""
+    return size_bytes // unit * unit
+
+
+def parse_duration(text: str) -> float:
+    """Return the seconds that ``text`` means: ``90``, ``1.5s``, ``30m``, ``1h30m``, ``250ms``, ``7d``.
+
+    Raises:
+        UnitError: it is no duration.
+    """
+    stripped = text.strip()
+    if re.fullmatch(r"[0-9]+(?:\.[0-9]+)?", stripped):
+        return float(stripped)
+    position, seconds = 0, 0.0
+    for match in _DURATION_PART.finditer(stripped):
+        if match.start() != position:
+            break
+        seconds += float(match[1]) * _SECONDS[match[2].lower()]
+        position = match.end()
+    if position == 0 or position != len(stripped):
+        raise UnitError(f"'{text}' is not a duration: a number with ms, s, m, h or d, for example 90s or 1h30m")
+    return seconds
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration for eyes: ``0.4s``, ``12s``, ``3m20s``, ``2h05m``."""
+    if seconds < 10:
+        return f"{seconds:.1f}s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole}s"
+    if whole < 3600:
+        return f"{whole // 60}m{whole % 60:02d}s"
+    return f"{whole // 3600}h{whole % 3600 // 60:02d}m"

@@ -1,1 +1,0 @@
-"""dcli's command line over exacell's connections: its options, output, exit codes and order; see :mod:`exacell.dcli.run`."""

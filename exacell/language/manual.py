@@ -1,0 +1,137 @@
+"""The man page, in man(7)'s language, made from the registry: what help knows, man knows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from exacell.core.errors import ExitCode
+from exacell.core.version import __version__
+from exacell.language.options import OPTIONS
+from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Param
+
+_EXIT = {
+    ExitCode.DONE: "done, or nothing to do",
+    ExitCode.FAILED: "some cell failed",
+    ExitCode.NOT_EXECUTED: "nothing was executed: wrong usage, refused, or unreachable",
+    ExitCode.CHANGES: "the plan has changes (-n --detailed-exitcode)",
+    ExitCode.INTERRUPTED: "interrupted; resume goes on",
+    ExitCode.DRIFT: "drift was found",
+}
+
+_FILES = (
+    ("~/.config/exacell/config.toml", "racks and settings; EXACELL_HOME moves it and all other files"),
+    ("~/.config/exacell/racks.d/*.toml", "one rack a file"),
+    ("/etc/oracle/cell/network-config/cellip.ora", "the cells, on a database node without a configuration"),
+    ("~/cell_group", "the cells, elsewhere without a configuration"),
+)
+
+_EFFECT = {
+    Effect.READ: "Reads.",
+    Effect.LOCAL: "Changes only exacell's own state.",
+    Effect.WRITE: "Changes cells or ASM: planned, confirmed, journalled, verified.",
+    Effect.OPAQUE: "Carries text: what exacell can't read in it needs --accept-opaque.",
+}
+
+_RUNS = "Runs other statements: what of them changes cells is planned, confirmed, journalled, verified."
+
+
+def man_page(commands: Mapping[tuple[str, ...], Command], safety: str) -> str:
+    """Return the whole page.
+
+    Args:
+        safety: the text of ``help safety``.
+    """
+    return "\n".join(_lines(commands, safety)) + "\n"
+
+
+def _lines(commands: Mapping[tuple[str, ...], Command], safety: str) -> Iterator[str]:
+    yield f'.TH EXACELL 1 "" "exacell {__version__}" "User Commands"'
+    yield ".ad l"
+    yield ".SH NAME"
+    yield r"exacell \- shell, command line and recipe runner for Exadata storage cells"
+    yield ".SH SYNOPSIS"
+    yield r".B exacell"
+    yield r"[\fIoptions\fR] [\fIstatement\fR]"
+    yield ".SH DESCRIPTION"
+    yield _text(
+        "Sends CellCLI's statements and its own to all cells of a rack. Without a statement it opens a prompt on a terminal "
+        "and reads a script from standard input otherwise. Every change is planned, shown, confirmed, journalled, sent, and "
+        "verified by reading back."
+    )
+    yield ".SH OPTIONS"
+    for option in OPTIONS:
+        names = ", ".join(filter(None, (f"-{option.short}" if option.short else "", f"--{option.name}")))
+        yield ".TP"
+        yield f"\\fB{_text(names)}\\fR" + (f" \\fI{_text(option.value)}\\fR" if option.value else "")
+        yield _text(option.help)
+    yield ".SH STATEMENTS"
+    yield _text(
+        "CellCLI's own (LIST, DESCRIBE, ALTER, CREATE, DROP ...) are spelled as on a cell and go to every selected cell; those "
+        "that change something are guarded like the statements below."
+    )
+    groups: dict[str, list[Command]] = {}
+    for found in commands.values():
+        groups.setdefault(found.group, []).append(found)
+    for group, found_here in groups.items():
+        yield f'.SS "{_text(group[:1].upper() + group[1:])}"'
+        for found in found_here:
+            yield from _command(found)
+    yield ".SH FLAGS OF STATEMENTS THAT CHANGE SOMETHING"
+    for flag in COMMON_FLAGS:
+        yield from _flag(flag)
+    yield ".SH SAFETY"
+    for line in safety.strip().splitlines()[1:]:
+        if line.strip():
+            yield _text(line.strip())
+            yield ".br"
+    yield ".SH EXIT STATUS"
+    for code, meaning in _EXIT.items():
+        yield ".TP"
+        yield f"\\fB{int(code)}\\fR"
+        yield _text(meaning)
+    yield ".SH FILES"
+    for name, meaning in _FILES:
+        yield ".TP"
+        yield f"\\fI{_text(name)}\\fR"
+        yield _text(meaning)
+    yield ".SH SEE ALSO"
+    yield _text("exacell help, exacell help STATEMENT, exacell tutorial")
+
+
+def _command(found: Command) -> Iterator[str]:
+    yield ".TP"
+    yield f"\\fB{_text(found.name)}\\fR {_text(found.usage[len(found.name) :].strip())}".rstrip()
+    yield _text(found.summary[:1].upper() + found.summary[1:] + ".")
+    if found.details:
+        yield _text(found.details)
+    yield _text(_RUNS if found.runs else _EFFECT[found.effect])
+    rows = [*(_param(param) for param in found.params), *((flag.shape, flag.help) for flag in found.flags)]
+    if rows:
+        yield ".RS"
+        for shape, meaning in rows:
+            yield ".TP"
+            yield f"\\fI{_text(shape)}\\fR"
+            yield _text(meaning)
+        yield ".RE"
+    yield ".IP"
+    yield f"Example: \\fB{_text(found.example)}\\fR"
+
+
+def _param(param: Param) -> tuple[str, str]:
+    default = f" (default {param.default})" if param.default else ""
+    return param.shape.strip("[]") if not param.rest else param.shape, param.help + default
+
+
+def _flag(flag: Flag) -> Iterator[str]:
+    yield ".TP"
+    short = f"-{flag.short}, " if flag.short else ""
+    yield f"\\fB{_text(short + flag.shape)}\\fR"
+    yield _text(flag.help)
+
+
+def _text(text: str) -> str:
+    """Return a text in which nothing is taken for one of man's own words."""
+    safe = text.replace("\\", r"\(rs").replace("-", r"\-").replace("\u2026", "...")
+    safe = "".join(char if char.isascii() else f"\\[u{ord(char):04X}]" for char in safe)
+    return re.sub(r"^(?=[.'])", r"\\&", safe, flags=re.MULTILINE)

@@ -1,0 +1,221 @@
+"""The command line around the statement: ``exacell [options] [statement…] [options]``. Pure: argv in, a frozen value out."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+
+from exacell.core.errors import StatementError
+from exacell.core.formats import FORMATS
+from exacell.core.values import dataclass
+from exacell.language.text import takes_all_words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Option:
+    """One option: ``short`` and ``long`` without hyphens, ``value`` what its argument is called (empty: none)."""
+
+    name: str
+    short: str = ""
+    value: str = ""
+    help: str
+
+
+OPTIONS: tuple[Option, ...] = (
+    Option(name="rack", short="r", value="RACK", help="which rack"),
+    Option(name="cells", short="c", value="CELLS", help="which cells: exa1cel[01-14], a,b, a!b, @group"),
+    Option(name="group-file", short="g", value="FILE", help="a file of cells, one a line, as for dcli"),
+    Option(name="login", short="l", value="USER", help="log in on the cells as USER"),
+    Option(name="monitor", short="m", help="read only, whatever the statement"),
+    Option(name="dry-run", short="n", help="show the plan only"),
+    Option(name="yes", short="y", help="answer yes; never accepts loss of data"),
+    Option(name="format", short="o", value="FORMAT", help=" ".join(FORMATS)),
+    Option(name="execute", short="e", value="STATEMENTS", help='run "statement; statement"'),
+    Option(name="file", short="f", value="FILE", help="run the statements of FILE (- is standard input)"),
+    Option(name="ssh-config", value="FILE", help="instead of ~/.ssh/config"),
+    Option(name="no-header", help="tables and csv without titles"),
+    Option(name="quiet", short="q", help="no talk on standard error, only problems"),
+    Option(name="version", short="V", help="say the version"),
+    Option(name="help", short="h", help="this page; 'exacell help STATEMENT' tells more"),
+)
+"""Every option before or behind the statement, in the order of ``--help``."""
+
+_BY_SHORT = {option.short: option for option in OPTIONS if option.short}
+_BY_LONG = {option.name: option for option in OPTIONS}
+
+_STATEMENT_FLAGS = ("dry-run", "yes")
+_LEFT_BEHIND = ("dry-run", "yes", "version", "help")
+"""Behind the statement these are its own words: two flags of it, and what asks for its page of help."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandLine:
+    """What argv says.
+
+    Attributes:
+        values: the options that take a value, by long name; ``execute`` may hold several, joined with ``;``.
+        switches: long names of the options without value that were given.
+        flags: what belongs to every statement: ``-y``, ``-n`` and long options that are not ours; None without value.
+        words: the statement's words.
+    """
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    switches: frozenset[str] = frozenset()
+    flags: Mapping[str, str | None] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+
+    def value(self, name: str) -> str:
+        """Return an option's value, empty when it was not given."""
+        return self.values.get(name, "")
+
+    @property
+    def has_statements(self) -> bool:
+        """Whether it gives statements itself, as words, by -e or in a file; else a prompt or standard input does."""
+        return bool(self.words or self.value("execute") or self.value("file"))
+
+
+def read_argv(argv: Sequence[str]) -> CommandLine:
+    """Return what ``argv`` (without the program's name) says.
+
+    Options stand before or behind the statement, up to ``--``. Behind ``dcli``, ``sh``, ``host``, ``alias`` and ``!`` all words
+    are that command's. What an option takes may follow it as the next word, directly (``-rt1``) or behind ``=`` (``--rack=t1``).
+
+    Raises:
+        StatementError: an unknown option, one whose value is missing, or -e behind a statement.
+    """
+    reader = _Reader(list(argv))
+    reader.before()
+    words = reader.behind()
+    return CommandLine(
+        values=reader.values, switches=frozenset(reader.switches), flags=reader.flags, words=tuple(words)
+    )
+
+
+class _Reader:
+    """Takes the options out of ``rest``, the words that are left."""
+
+    def __init__(self, rest: list[str]) -> None:
+        self.rest = rest
+        self.values: dict[str, str] = {}
+        self.switches: set[str] = set()
+        self.flags: dict[str, str | None] = {}
+        self._ended = False
+
+    def before(self) -> None:
+        """Take the options that stand before the statement."""
+        while self.rest and self.rest[0].startswith("-") and self.rest[0] != "-":
+            word = self.rest.pop(0)
+            if word == "--":
+                self._ended = True
+                return
+            self._take(word)
+
+    def behind(self) -> list[str]:
+        """Return the statement's words without the options that stand among or behind them."""
+        given = self.values.get("execute", "")
+        if self._ended or takes_all_words(" ".join([given, *self.rest] if given else self.rest)):
+            return self.rest
+        words: list[str] = []
+        if self.rest[:1] == ["cellcli"]:  # What stands between cellcli and its -e is CellCLI's own.
+            while self.rest and (self.rest[0] == "cellcli" or self.rest[0].startswith("-")):
+                words.append(self.rest.pop(0))
+                if words[-1] == "-e":
+                    break
+        while self.rest:
+            word = self.rest.pop(0)
+            if word == "--":
+                return words + self.rest
+            if not is_option(word):
+                words.append(word)
+                continue
+            if _short(word) == "e" or word.partition("=")[0] == "--execute":
+                raise StatementError("-e and a statement were both given: one of them is the statement")
+            self._take(word)
+        return words
+
+    def _take(self, word: str) -> None:
+        """Take the options in one word, and the values that they need from the next ones."""
+        for option, value in _split(word, self.rest, self.flags):
+            if option.name in _STATEMENT_FLAGS:
+                self.flags[option.name] = None
+            elif not option.value:
+                self.switches.add(option.name)
+            elif option.name == "execute" and "execute" in self.values:
+                self.values["execute"] += "; " + value
+            else:
+                self.values[option.name] = value
+
+
+def _short(word: str) -> str:
+    return word[1:2] if word.startswith("-") and not word.startswith("--") else ""
+
+
+def is_option(word: str) -> bool:
+    """Whether a word behind the statement's first one is an option and no word of the statement."""
+    short = _BY_SHORT.get(_short(word))
+    if short is not None:
+        # -y and -n are the statement's own flags; -yo csv is an option with one of them in front.
+        return short.name not in _LEFT_BEHIND or (short.name in _STATEMENT_FLAGS and len(word) > 2)
+    option = _BY_LONG.get(word[2:].partition("=")[0]) if word.startswith("--") else None
+    return option is not None and option.name not in (*_LEFT_BEHIND, "format")  # --format is each statement's own, too.
+
+
+def _split(word: str, rest: list[str], flags: dict[str, str | None]) -> Iterator[tuple[Option, str]]:
+    """Yield the options in one word, taking a value from ``rest`` where one is needed."""
+    if word.startswith("--"):
+        name, equals, value = word[2:].partition("=")
+        option = _BY_LONG.get(name)
+        if option is None:
+            # It may be a flag of the statement that follows; the statement's grammar decides.
+            flags[name] = value if equals else _next_of_flag(name, rest)
+        elif option.value:
+            yield option, value if equals else _next(word, option, rest)
+        elif equals:
+            raise StatementError(f"--{name} takes no value")
+        else:
+            yield option, ""
+        return
+    for place, letter in enumerate(word[1:], start=1):
+        option = _BY_SHORT.get(letter)
+        if option is None:
+            raise StatementError(f"'-{letter}' is not an option", hint="exacell --help lists them")
+        if option.value:
+            value = word[place + 1 :].removeprefix("=")
+            yield option, value or _next(f"-{letter}", option, rest)
+            return
+        yield option, ""
+
+
+def _next(word: str, option: Option, rest: list[str]) -> str:
+    if not rest:
+        raise StatementError(f"{word} needs a value: {word} {option.value}")
+    return rest.pop(0)
+
+
+def _next_of_flag(name: str, rest: list[str]) -> str | None:
+    """Return the next word where a flag that every changing statement takes has a value; None for any other flag."""
+    from exacell.language.registry import COMMON_FLAGS
+
+    takes = any(flag.name == name and flag.value is not None and not flag.optional for flag in COMMON_FLAGS)
+    return rest.pop(0) if takes and rest else None
+
+
+def usage() -> str:
+    """Return the page of ``--help``: options and groups of statements, on one screen of 80 by 24."""
+    from exacell.language.registry import commands
+
+    lines = ["usage: exacell [options] [statement] [options]     (none: a prompt, or stdin)"]
+    for option in OPTIONS:
+        if option.name not in ("version", "help"):
+            short = f"-{option.short}, " if option.short else "    "
+            name = f"{short}--{option.name}" + (f" {option.value}" if option.value else "")
+            lines.append(f"  {name:<24} {option.help}")
+    verbs = sorted({words[0] for words in commands()})
+
+    lines += textwrap.wrap(
+        "own statements: " + " ".join(verbs), 79, initial_indent="", subsequent_indent="  ", break_on_hyphens=False
+    )
+    lines.append("CellCLI's: list describe alter create drop ... as on a cell, sent to all cells")
+    lines.append("try: exacell demo     more: exacell help [WORD]     -h, --help   -V, --version")
+    return "\n".join(lines)

@@ -1,0 +1,179 @@
+"""Ask cells the same again and again, each at its own pace: one that is slow or hangs holds up no other.
+
+A cell is asked anew a while after it was asked last, once it has answered; never twice at a time. Cells that are due
+together are asked together, so that a healthy rack costs one round trip.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from exacell.core.cellset import CellSet
+from exacell.core.errors import ExacellError
+from exacell.live.source import Background
+from exacell.output.console import SilentConsole
+from exacell.session.fleet import Answer, problem_of
+from exacell.transport.base import Reply, State
+
+if TYPE_CHECKING:
+    from exacell.session.context import Context
+
+T = TypeVar("T")
+
+TELL_AFTER = 2.0
+"""Seconds before a wait is told."""
+
+_TOGETHER = 0.5
+"""Seconds by which a cell is asked earlier so that it is asked with others."""
+
+_LOOK = 0.1
+"""Seconds between two looks at who is due."""
+
+_WAKE = 0.2
+"""Seconds between two calls of ``wake``: cells that are alike answer together."""
+
+
+class Looking(Background, Generic[T]):
+    """Looks at the selected cells of ``ctx`` until it is stopped; a source for :func:`exacell.live.loop.run_live`.
+
+    Args:
+        every: seconds from one question to a cell to the next.
+        made: makes what is shown of the answers that came since it was shown last.
+        wake: called, from any thread, when there is something new.
+    """
+
+    def __init__(
+        self,
+        ctx: Context,
+        statement: str,
+        every: float,
+        *,
+        made: Callable[[Sequence[Answer]], T],
+        wake: Callable[[], None],
+    ) -> None:
+        super().__init__()
+        self._ctx = ctx.aside(ctx.fleet, console=SilentConsole())
+        self._cells = ctx.cells()
+        self._statement, self._every, self._made, self._wake = statement, every, made, wake
+        self._due = dict.fromkeys(self._cells, 0.0)
+        self._asked: dict[str, float] = {}
+        self._greeted: set[str] = set()
+        self._new: list[Answer] = []
+        self._woken = 0.0
+
+    def start(self) -> None:
+        """Begin to ask."""
+        threading.Thread(target=self._run, name="exacell-looking", daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask no more; a cell that has not answered is left to itself."""
+        self._stop.set()
+        self._ctx.session.interrupted.set()
+
+    def pause(self, paused: bool) -> None:
+        """Ask no more until it is told to go on."""
+        self._paused = paused
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            if not self._paused:
+                self._ask()
+            self._stop.wait(_LOOK)
+
+    def _ask(self) -> None:
+        """Ask the cells that are due: those whose release is not known yet for that, the others the statement."""
+        now = time.monotonic()
+        with self._lock:
+            free = [cell for cell in self._cells if cell not in self._asked]
+            if not any(self._due[cell] <= now for cell in free):
+                return
+            due = [cell for cell in free if self._due[cell] <= now + _TOGETHER]
+            self._asked.update(dict.fromkeys(due, now))
+        strangers = set(self._ctx.fleet.strangers(due))
+        self._put(self._greet, [cell for cell in due if cell in strangers - self._greeted])
+        self._put(self._question, [cell for cell in due if cell not in strangers])
+        for cell in strangers & self._greeted:
+            self._put(self._question, [cell])  # It does not say its release: no other waits for it.
+
+    def _put(self, question: Callable[[Sequence[str]], None], cells: Sequence[str]) -> None:
+        if cells:
+            threading.Thread(target=self._in_thread, args=(question, cells), daemon=True).start()
+
+    def _in_thread(self, question: Callable[[Sequence[str]], None], cells: Sequence[str]) -> None:
+        error: BaseException | None = None
+        try:
+            question(cells)
+        except BaseException as raised:
+            # Kept for the thread that shows, where it is raised again.
+            error = raised
+        with self._lock:
+            for cell in cells:
+                self._free(cell)
+            if isinstance(error, ExacellError):
+                self._error = error
+            elif error is not None:
+                self._bug = error
+        self._wake()
+
+    def _greet(self, cells: Sequence[str]) -> None:
+        def answered(reply: Reply) -> None:
+            with self._lock:
+                if reply.state is State.OK:
+                    self._greeted.add(reply.target)
+                    if self._asked.pop(reply.target, None) is not None:
+                        self._due[reply.target] = 0.0
+                    return
+            self._answered(Answer(cell=reply.target, problem=problem_of(reply), reply=reply))
+
+        self._ctx.fleet.releases(cells, on_reply=answered, cancel=self._ctx.interrupted)
+
+    def _question(self, cells: Sequence[str]) -> None:
+        self._ctx.fleet.query(cells, [self._statement], on_answer=self._answered, cancel=self._ctx.interrupted)
+
+    def _answered(self, answer: Answer) -> None:
+        now = time.monotonic()
+        with self._lock:
+            if answer.reply.state is State.NOT_ATTEMPTED:
+                return
+            self._free(answer.cell)
+            self._greeted.discard(answer.cell)
+            self._new.append(answer)
+            self._error = None
+            wake = now - self._woken >= _WAKE
+            if wake:
+                self._woken = now
+        if wake:
+            self._wake()
+
+    def _free(self, cell: str) -> None:
+        asked = self._asked.pop(cell, None)
+        if asked is not None:
+            self._due[cell] = asked + self._every
+
+    def taken(self) -> list[T]:
+        """Return what came since the last call; nothing when no cell has answered since.
+
+        Raises:
+            Exception: whatever went wrong that is not an ExacellError, which is a mistake of ours.
+        """
+        self._raise_bug()
+        with self._lock:
+            new, self._new = self._new, []
+        return [self._made(new)] if new else []
+
+    @property
+    def status(self) -> str:
+        """For whom it waits, or why it could not ask; empty when there is nothing to tell."""
+        trouble = self._trouble
+        if trouble:
+            return trouble
+        now = time.monotonic()
+        with self._lock:
+            late = {cell: now - asked for cell, asked in self._asked.items() if now - asked >= TELL_AFTER}
+        if not late:
+            return ""
+        of = len(self._cells)
+        return f"waiting for {CellSet(late)}: {of - len(late)} of {of} answered, {max(late.values()):.0f}s"

@@ -1,0 +1,282 @@
+"""Guards for CellCLI's statements on caches and logs: nothing that may be the only copy of data is dropped. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from exacell.cellcli.statement import Change as CellChange
+from exacell.cellcli.statement import Scalar
+from exacell.core.cellset import fold
+from exacell.core.errors import ExacellError, RefusedError
+from exacell.core.units import format_size, parse_size, whole_size
+from exacell.plan.facts import PMEM_UNTIL, CellFacts, rounded_cache
+from exacell.plan.guards.create import having_disks, refuse_cache_room, refuse_log_room
+from exacell.plan.guards.steps import (
+    guarded_plan,
+    guarded_step,
+    lossy,
+    simple,
+)
+from exacell.plan.implausible import hidden_cache
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
+from exacell.plan.planners.flashcache import FLUSHED, flush_refusal, still_write_through
+from exacell.plan.planners.pmem import FLUSH_WITHIN, PMEM_FLUSHED
+
+FLUSHING = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
+
+_EXISTS = Check(object="flashcache", op=Op.COUNT, value=1)
+_GONE = Check(object="flashcache", op=Op.ABSENT)
+_PROOF = Check(object="flashcache", attribute="status", value=FLUSHED, why="it is the proof that nothing is dirty")
+
+
+def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a statement on the flash cache."""
+    if statement.verb == "CREATE":
+        facts = having_disks(facts, statement, text)
+        refuse_cache_room(facts, statement, text)
+        steps = [
+            guarded_step(
+                c,
+                statement,
+                Risk.PERFORMANCE,
+                caching_on=True,
+                expect=1,
+                proves=_made(fact, statement),
+                changes=_resized(fact, statement),
+            )
+            for c, fact in facts.items()
+        ]
+        return guarded_plan(rack, text, steps)
+    # With a size or members it is a resize, whatever else it says.
+    alone = not statement.has("FORCE") and statement.setting("size") is None
+    if statement.action == "CANCEL FLUSH" and alone:
+        normal = (Check(object="flashcache", attribute="status", value="normal"),)
+        return guarded_plan(rack, text, [_cancel(cell, statement, proves=normal) for cell in facts])
+    if statement.action == "FLUSH" and alone:
+        return _flush(rack, facts, statement, text)
+    if any(fact.flash_cache is None for fact in facts.values()) and statement.verb == "ALTER":
+        cells = [cell for cell, fact in facts.items() if fact.flash_cache is None]
+        raise RefusedError(f"{text}: {fold(cells)} has no flash cache; nothing was sent")
+    force = statement.has("FORCE")
+    reasons = {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact, force=force))}
+    dropping = statement.verb == "DROP"
+    plan = lossy(
+        rack,
+        facts,
+        statement,
+        text,
+        reasons,
+        needs={cell: _proof(fact) for cell, fact in facts.items()},
+        changes={cell: _resized(fact, statement) for cell, fact in facts.items()},
+        proves={cell: (_GONE,) if dropping else _made(fact, statement) for cell, fact in facts.items()},
+        caching_off=dropping,
+        caching_on=not dropping,
+        expect=1,
+        inverse="the cached blocks are gone",
+    )
+    # Of members that were left out or added nothing tells how to have them back at their old share.
+    whole = dropping or (statement.all and statement.setting("size") is not None)
+    sizes = {cell: fact.cache_size for cell, fact in facts.items() if whole and fact.cache_size}
+    return replace(
+        plan, inverse={cell: (f"resize flashcache size={whole_size(size)}",) for cell, size in sizes.items()}
+    )
+
+
+def _proof(fact: CellFacts) -> tuple[Check, ...]:
+    """What has to hold still when the statement leaves: there is no cache, or it has no dirty data by mode, or by proof."""
+    if fact.flash_cache is None:
+        return (_GONE,)
+    if not fact.writeback:
+        return still_write_through(fact)
+    return (_PROOF, PMEM_FLUSHED) if fact.pmem_writeback else (_PROOF,)
+
+
+def _resized(fact: CellFacts, statement: CellChange) -> tuple[Change, ...]:
+    """The cache's size before and after, where the statement says it."""
+    cache, said = fact.flash_cache, statement.setting("size")
+    after = "-"
+    if statement.verb != "DROP":
+        if not statement.all or not isinstance(said, Scalar):
+            return ()
+        after = said.text
+    before = format_size(cache.size) if cache is not None else "-"
+    if before == after:
+        return ()
+    name = cache.name if cache is not None else f"{fact.cell}_FLASHCACHE"
+    return (Change(object="flashcache", name=name, attribute="size", before=before, after=after),)
+
+
+def _made(fact: CellFacts, statement: CellChange) -> tuple[Check, ...]:
+    """What shows that a cache was made: it is there, and at its size where one was said."""
+    said = statement.setting("size")
+    if said is None or not statement.all or not fact.flash_disks:
+        return (_EXISTS,)
+    try:
+        size = parse_size(said.text if isinstance(said, Scalar) else "")
+    except ExacellError:
+        return (_EXISTS,)
+    sizes = tuple(dict.fromkeys((size, rounded_cache(size, len(fact.flash_disks)))))
+    return (_EXISTS, Check(object="flashcache", attribute="size", op=Op.IN, value=sizes))
+
+
+def _cancel(cell: str, statement: CellChange, **more: object) -> Step:
+    """Return the step of a CANCEL FLUSH on one cell; ``more`` are Step's own keywords."""
+    how: dict[str, object] = {"caching_on": True, "expect": 1, "undo": Undo.NOTHING, "inverse": "", **more}
+    return guarded_step(cell, statement, Risk.NONE, **how)
+
+
+def _flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """A raw flush starts where flush flashcache would start; elsewhere its cell's name is asked for."""
+    reasons = {cell: reason for cell, fact in facts.items() if (reason := flush_refusal(fact))}
+    pmem = [cell for cell, fact in facts.items() if fact.pmem_writeback]
+    warnings = ["caching stays off until ALTER FLASHCACHE ALL CANCEL FLUSH; flush flashcache does that by itself"]
+    if pmem:
+        warnings.append(f"{fold(pmem)}: it can't end before ALTER PMEMCACHE ALL FLUSH; flush flashcache does both")
+    return lossy(
+        rack,
+        facts,
+        statement,
+        text,
+        reasons,
+        warnings=tuple(warnings),
+        proves=dict.fromkeys(
+            facts, (Check(object="flashcache", attribute="status", op=Op.IN, value=FLUSHING),) if statement.all else ()
+        ),
+        caching_off=True,
+        expect=1,
+        undo=Undo.STATEMENT,
+        inverse="ALTER FLASHCACHE ALL CANCEL FLUSH",
+        back="alter flashcache all cancel flush",
+    )
+
+
+def unproven_cache(fact: CellFacts, *, force: bool = False) -> str:
+    """Return why the cell's cache may hold the only copy of data, empty when it is proven not to.
+
+    Proof is write-through mode, or status ``normal - flushed``, and where PMEM in front of it is write-back the same of
+    that; ``normal`` with FC_BY_DIRTY = 0 is none, because caching goes on. Source: reference cellcli.md 6.3.
+    """
+    if fact.flash_cache is None:
+        return hidden_cache(fact)
+    if fact.writeback and force:
+        return "FORCE throws away dirty data that can't be flushed"
+    if not fact.writeback:
+        return ""
+    if fact.flash_cache.status != FLUSHED:
+        return (
+            f"its write-back flash cache is {fact.flash_cache.status}, not {FLUSHED}: it may hold the only copy of data "
+            "(resize flashcache and flush flashcache flush it first)"
+        )
+    return _unproven_pmem(fact)
+
+
+def _unproven_pmem(fact: CellFacts) -> str:
+    cache = fact.pmem_cache
+    if fact.pmem_writeback and cache is not None and cache.status != FLUSHED:
+        return f"its write-back PMEM cache is {cache.status}, not {FLUSHED}: it may hold the only copy of data"
+    return ""
+
+
+def _pmem_proof(fact: CellFacts) -> tuple[Check, ...]:
+    """What has to hold still when a statement leaves that takes the PMEM cache away: as :func:`_proof`."""
+    if fact.at_least(PMEM_UNTIL):
+        return ()  # The old name of what is write-through only.
+    if fact.pmem_cache is None:
+        return (Check(object="pmemcache", op=Op.ABSENT),)
+    if fact.pmem_writeback:
+        return (PMEM_FLUSHED,)
+    through = Check(object="pmem", attribute="pmemCacheMode", value="writethrough", why="then nothing in it is dirty")
+    return (through,) if fact.pmem_mode else ()
+
+
+def pmemcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a statement on the PMEM cache (XRMEM from 23.1, where it is never write-back)."""
+    cache = statement.object.lower()
+    guarded = partial(lossy, rack, facts, statement, text)
+    alone = not statement.has("FORCE") and statement.setting("size") is None
+    if statement.action == "FLUSH" and alone:
+        # What XRMEMCACHE says of a flush on PMEM is not documented: there the reply alone counts.
+        waits = "NOWAIT" not in statement.flags and cache == "pmemcache"
+        back = f"alter {cache} all cancel flush"
+        return guarded(
+            {},
+            warnings=(f"{cache} does not cache again until {back.upper()}",),
+            proves=dict.fromkeys(facts, (PMEM_FLUSHED,) if waits else ()),
+            within=FLUSH_WITHIN,
+            expect=1,
+            caching_off=True,
+            cache=cache,
+            undo=Undo.STATEMENT,
+            inverse=back.upper(),
+            back=back,
+        )
+    if statement.action == "CANCEL FLUSH" and alone:
+        return guarded_plan(rack, text, [_cancel(cell, statement, cache=cache) for cell in facts])
+    if statement.verb == "CREATE":
+        made = (Check(object=cache, op=Op.COUNT, value=1),)
+        return guarded({}, proves=dict.fromkeys(facts, made), expect=1, caching_on=True, cache=cache)
+    force = statement.has("FORCE")
+    reasons = {
+        cell: "FORCE throws away dirty data that can't be flushed" if force else _unproven_pmem(fact)
+        for cell, fact in facts.items()
+        if fact.pmem_writeback and (force or _unproven_pmem(fact))
+    }
+    needs = {cell: _pmem_proof(fact) for cell, fact in facts.items() if cache == "pmemcache" or fact.pmem_writeback}
+    gone = (Check(object=cache, op=Op.ABSENT),) if statement.verb == "DROP" else ()
+    return guarded(
+        reasons,
+        needs=needs,
+        proves=dict.fromkeys(facts, gone),
+        expect=1,
+        inverse="the cached blocks are gone",
+        # One in DRAM comes back by itself.
+        caching_off=statement.verb == "DROP" and cache == "pmemcache",
+        cache=cache,
+    )
+
+
+def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a statement on the flash log: unsaved redo is waited for."""
+    if statement.verb != "DROP":
+        facts = having_disks(facts, statement, text)
+        refuse_log_room(facts, statement, text)
+        exists = (Check(object="flashlog", op=Op.COUNT, value=1),)
+        return simple(rack, facts, statement, text, Risk.PERFORMANCE, proves=exists)
+    if statement.has("FORCE"):
+        reason = "FORCE throws away redo that is saved on flash only"
+        none = dict.fromkeys(facts, (Check(object="flashlog", op=Op.ABSENT),))
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), proves=none, expect=1)
+    saved = (
+        Check(
+            object="flashlogmetric",
+            attribute="metricValue",
+            value=0,
+            where={"name": "FL_BY_KEEP"},
+            why="redo is saved on flash only; wait until the disks have it",
+        ),
+    )
+    gone = (Check(object="flashlog", op=Op.ABSENT),)
+    back = {
+        cell: f"CREATE FLASHLOG ALL size={whole_size(fact.flash_log)}" for cell, fact in facts.items() if fact.flash_log
+    }
+    steps = [
+        guarded_step(
+            cell,
+            statement,
+            Risk.PERFORMANCE,
+            needs=saved,
+            proves=gone,
+            expect=1,
+            changes=_log_gone(fact),
+            **({"undo": Undo.STATEMENT, "inverse": back[cell]} if cell in back else {}),
+        )
+        for cell, fact in facts.items()
+    ]
+    return guarded_plan(rack, text, steps, inverse={cell: (again,) for cell, again in back.items()})
+
+
+def _log_gone(fact: CellFacts) -> tuple[Change, ...]:
+    before = format_size(fact.flash_log) if fact.flash_log else "-"
+    return (Change(object="flashlog", name=f"{fact.cell}_FLASHLOG", attribute="size", before=before, after="-"),)

@@ -1,0 +1,231 @@
+"""Guards for CellCLI's statements on the cell itself: its modes, its services, and what takes all of it away. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from exacell.cellcli.statement import Change as CellChange
+from exacell.cellcli.statement import Scalar, render_value
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.plan.facts import CellFacts
+from exacell.plan.gate import needed
+from exacell.plan.guards.caches import unproven_cache
+from exacell.plan.guards.griddisks import refuse_offline, refuse_together
+from exacell.plan.guards.settings import only_words, settings_proof
+from exacell.plan.guards.steps import (
+    guarded_plan,
+    guarded_step,
+    lossy,
+    simple,
+)
+from exacell.plan.guards.stopped import refuse_stopped, still_stopped
+from exacell.plan.implausible import hidden_pmem
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Undo
+from exacell.plan.planners.availability import (
+    ONLINE_WITHIN,
+    SERVICE_WITHIN,
+    back_online,
+    may_go,
+    refuse_flushing,
+    refuse_unspared,
+    services_check,
+)
+
+
+def on_cell(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a statement on the cell."""
+    if statement.verb in ("DROP", "CREATE"):
+        reason = f"{statement.verb} CELL takes everything on the cell away"
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+    if statement.settings and statement.action.endswith("SERVICES"):
+        raise RefusedError(
+            f"{text}: one statement sets attributes, another one stops or starts services; nothing was sent",
+            hint="two statements, each judged by what the one before it has left",
+        )
+    values = ((s.attribute.lower(), s.value) for s in statement.settings)
+    changed = {name: value.text if isinstance(value, Scalar) else render_value(value) for name, value in values}
+    if "flashcachemode" in changed or "pmemcachemode" in changed:
+        return _mode(rack, facts, statement, text, changed)
+    if statement.action.endswith("SERVICES"):
+        return _services(rack, facts, statement, text)
+    if changed.get("eighthrack", "").lower() == "true":
+        reason = "it has disks in use already, and as an eighth rack it gives half of them up"
+        reasons = {cell: reason for cell, fact in facts.items() if fact.grid_disks or fact.flash_cache is not None}
+        return lossy(rack, facts, statement, text, reasons)
+    if "flashcachecompress" in changed:
+        return _compression(rack, facts, statement, text)
+    shows = statement.action.split(" ")[0] in ("LED", "DONOTSERVICELED", "VALIDATE")
+    risk = Risk.NONE if shows or only_words(statement) else Risk.PERFORMANCE
+    return simple(rack, facts, statement, text, risk, proves=settings_proof(statement))
+
+
+def _compression(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Compression gives the flash disks another size, which no cache on them outlives. Source: reference cellcli.md 6.7."""
+    return lossy(
+        rack,
+        facts,
+        statement,
+        text,
+        {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact) or _still_cached(fact))},
+        needs=dict.fromkeys(facts, (Check(object="flashcache", op=Op.ABSENT, why="no cache outlives this change"),)),
+        expect=1,
+    )
+
+
+def _still_cached(fact: CellFacts) -> str:
+    return "it still has a flash cache: drop it first (write-back: flushed)" if fact.flash_cache is not None else ""
+
+
+def _mode(
+    rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, changed: Mapping[str, str]
+) -> Plan:
+    """A mode changes while there is no cache of the kind; where one is left the cell's name is asked for."""
+    reasons: dict[str, str] = {}
+    checks: dict[str, tuple[Check, ...]] = {}
+    for cell, fact in facts.items():
+        found: list[str] = []
+        proofs: list[Check] = []
+        if "flashcachemode" in changed and fact.cellsrv.lower() == "stopped":
+            refuse_stopped(text, fact)
+            proofs += still_stopped(fact)
+        elif "flashcachemode" in changed:
+            found.append(_flash_reason(fact, changed["flashcachemode"]))
+            proofs.append(_absent("flashcache"))
+        if "pmemcachemode" in changed:
+            left = "it still has a PMEM cache: flush and drop it first" if fact.pmem_cache is not None else ""
+            found.append(left or hidden_pmem(fact))
+            proofs.append(_absent("pmemcache"))
+        reason = next((text for text in found if text), "")
+        if reason:
+            reasons[cell] = reason
+        checks[cell] = tuple(proofs)
+    names = {"flashcachemode": ("cell", "flashCacheMode"), "pmemcachemode": ("pmem", "pmemCacheMode")}
+    proves = tuple(
+        Check(object=names[name][0], attribute=names[name][1], value=value)
+        for name, value in changed.items()
+        if name in names
+    )
+    back = {cell: inverse for cell, fact in facts.items() if (inverse := _mode_before(fact, changed))}
+    plan = lossy(
+        rack,
+        facts,
+        statement,
+        text,
+        reasons,
+        needs=checks,
+        proves=dict.fromkeys(facts, proves),
+        changes={cell: _modes(fact, changed) for cell, fact in facts.items()},
+        expect=1,
+    )
+    hint = "set flashcache mode=… does all of it: flush, drop, mode, create"
+    steps = tuple(
+        replace(step, inverse="what the cache alone held may be gone")
+        if step.target in reasons
+        else replace(step, undo=Undo.STATEMENT, inverse=back[step.target])
+        if step.target in back
+        else step
+        for step in plan.steps
+    )
+    return replace(
+        plan,
+        stages=(replace(plan.stages[0], steps=steps),),
+        inverse={cell: (inverse,) for cell, inverse in back.items()},
+        warnings=(hint,) if "flashcachemode" in changed else (),
+    )
+
+
+def _modes(fact: CellFacts, changed: Mapping[str, str]) -> tuple[Change, ...]:
+    """The modes before and after."""
+    kinds = {"flashcachemode": ("flashCacheMode", fact.mode), "pmemcachemode": ("pmemCacheMode", fact.pmem_mode)}
+    return tuple(
+        Change(object="cell", name=fact.cell, attribute=kinds[name][0], before=kinds[name][1] or "-", after=value)
+        for name, value in changed.items()
+        if name in kinds and kinds[name][1] != value.lower()
+    )
+
+
+def _mode_before(fact: CellFacts, changed: Mapping[str, str]) -> str:
+    """The statement that brings back the mode that alone is changed; empty where more is, or it is not known."""
+    if set(changed) == {"flashcachemode"}:
+        return f"ALTER CELL flashCacheMode={fact.mode or 'writethrough'}"
+    if set(changed) == {"pmemcachemode"} and fact.pmem_mode:
+        return f"ALTER CELL pmemCacheMode={fact.pmem_mode}"
+    return ""
+
+
+def _absent(kind: str) -> Check:
+    return Check(object=kind, op=Op.ABSENT, why="the mode changes while there is no such cache")
+
+
+def _flash_reason(fact: CellFacts, mode: str) -> str:
+    if reason := unproven_cache(fact) or _still_cached(fact):
+        return reason
+    if mode.lower() == "writethrough" and fact.pmem_mode == "writeback":
+        return "its PMEM cache is write-back, which needs a write-back flash cache: alter cell pmemCacheMode first"
+    return ""
+
+
+def _takes_offline(facts: Mapping[str, CellFacts]) -> bool:
+    """Whether a cell that stops takes grid disks away from a disk group."""
+    return any(needed(grid) and grid.status == "active" for fact in facts.values() for grid in fact.grid_disks)
+
+
+def _services(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """SHUTDOWN and RESTART of CELLSRV take the cell's disks away from ASM; SHUTDOWN leaves them so."""
+    service = (statement.argument or "ALL").lower()
+    known = service in ("cellsrv", "ms", "rs", "all")
+    starts = statement.action != "SHUTDOWN SERVICES"
+    if not known and statement.action != "STARTUP SERVICES" and len(facts) > 1:
+        raise RefusedError(
+            f"{text}: {service.upper()} of Exascale would stop on {fold(facts)} together; nothing was sent",
+            hint=f"one cell at a time: on {next(iter(facts))} …",
+        )
+    if statement.action == "STARTUP SERVICES" or service not in ("cellsrv", "all"):
+        # Where MS or RS is stopped nobody answers who could show it.
+        proves = services_check(service, "running") if known and starts else ()
+        steps = [guarded_step(c, statement, Risk.PERFORMANCE, proves=proves, within=SERVICE_WITHIN) for c in facts]
+        return guarded_plan(rack, text, steps)
+    grids = {cell: fact.grid_disks for cell, fact in facts.items()}
+    if "IGNORE REDUNDANCY" in statement.flags:
+        # Somebody may accept that for a cell, never for two failure groups at once.
+        refuse_together(text, grids)
+        reason = "IGNORE REDUNDANCY stops the cell even where a disk group would dismount"
+        return lossy(
+            rack,
+            facts,
+            statement,
+            text,
+            dict.fromkeys(facts, reason),
+            offline=_takes_offline(facts),
+            forced=True,
+            online=starts,
+        )
+    refuse_flushing(text, facts)
+    if starts:
+        refuse_unspared(text, facts)
+    else:
+        refuse_offline(text, grids)
+    steps = []
+    for cell, fact in facts.items():
+        active = [grid for grid in fact.grid_disks if grid.status == "active"]
+        offline = _takes_offline({cell: fact})
+        proves = ()
+        if starts:
+            proves = (*services_check(service, "running"), *back_online(active))
+        elif service == "cellsrv":
+            proves = services_check(service, "stopped")
+        steps.append(
+            guarded_step(
+                cell,
+                statement,
+                Risk.REDUNDANCY if offline else Risk.PERFORMANCE,
+                needs=may_go(fact.grid_disks),
+                proves=proves,
+                within=ONLINE_WITHIN if starts else SERVICE_WITHIN,
+                offline=offline,
+                online=starts,
+            )
+        )
+    return guarded_plan(rack, text, steps)

@@ -1,0 +1,280 @@
+"""Plans for CellCLI's own changing statements: the same guards as the verbs, judged from what is on the cells.
+
+A statement reaches DROP, resize or mode change of a write-back cache, DROP FLASHLOG, or any FORCE only with proof on that
+object at that moment, or with the loss accepted by name. A grid disk in ASM use is refused whatever is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from exacell.cellcli.iorm import IormPlan, over_allocated
+from exacell.cellcli.iorm import parse as parse_plan
+from exacell.cellcli.iorm import render as render_plan
+from exacell.cellcli.nodes import Value
+from exacell.cellcli.releases import missing as unknown_to
+from exacell.cellcli.statement import Change as CellChange
+from exacell.cellcli.statement import Grant, Scalar, Statement, render_value
+from exacell.core.cellset import fold, folded_names
+from exacell.core.errors import ExacellError, RefusedError
+from exacell.plan import facts as f
+from exacell.plan.facts import CellFacts
+from exacell.plan.guards.caches import flashcache, flashlog, pmemcache
+from exacell.plan.guards.cell import on_cell
+from exacell.plan.guards.devices import celldisk, physicaldisk
+from exacell.plan.guards.griddisks import griddisk
+from exacell.plan.guards.names import refuse_ended, refuse_slips
+from exacell.plan.guards.steps import (
+    guarded_plan,
+    guarded_step,
+    lossy,
+    simple,
+)
+from exacell.plan.model import Change, Check, Plan, Risk, Undo
+from exacell.plan.planners.griddisk import Headers
+from exacell.plan.planners.iorm import agree, directive_changes
+
+_ALWAYS = (f.CELL,)
+_FACTS: Mapping[str, tuple[str, ...]] = {
+    "FLASHCACHE": (f.FLASHCACHE, f.PMEMCACHE, f.CELLDISK, f.FLASH_METRICS, f.FLASH_PHYSICALDISK, f.GRIDDISK),
+    "FLASHLOG": (f.FLASHLOG,),
+    "PMEMCACHE": (f.PMEMCACHE,),
+    # Its older name may mean the same cache, and was write-back.
+    "XRMEMCACHE": (f.PMEMCACHE,),
+    "GRIDDISK": (f.GRIDDISK, f.CELLDISK),
+    "CELLDISK": (f.GRIDDISK, f.CELLDISK, f.FLASHCACHE),
+    "CELL": (f.GRIDDISK, f.FLASHCACHE, f.PMEMCACHE),
+    "IORMPLAN": (f.IORMPLAN,),
+    "PHYSICALDISK": (f.GRIDDISK,),
+}
+
+_CACHELESS = ("flashCacheMode", "pmemCacheMode", "flashCacheCompress")
+"""Attributes of a cell that change only while there is no cache of the kind."""
+
+_HARMLESS = frozenset(
+    {
+        "THRESHOLD",
+        "ALERTHISTORY",
+        "METRICDEFINITION",
+        "USER",
+        "ROLE",
+        "PRIVILEGE",
+        "DIAGPACK",
+        "IBPORT",
+        "QUARANTINE",
+        "SOFTWAREHISTORY",
+        "OFFLOADGROUP",
+    }
+)
+"""Objects whose changes touch no data, no redundancy and no I/O path."""
+
+
+def facts_needed(statement: Statement) -> tuple[str, ...]:
+    """Return the LIST statements whose answers :func:`guard_plan` needs for this statement.
+
+    None for starting services, which is what brings back a cell that answers nothing.
+    """
+    if isinstance(statement, CellChange) and statement.action == "STARTUP SERVICES":
+        return ()
+    needed = _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
+    if isinstance(statement, CellChange) and any(statement.setting(name) is not None for name in _CACHELESS):
+        needed += (f.CELLDISK, f.FLASH_METRICS)  # They tell of a cache that LIST FLASHCACHE does not.
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "FLASHLOG"):
+        needed += (f.CELLDISK,)
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "CELLDISK"):
+        needed += (f.LUN,)
+    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "GRIDDISK"):
+        needed += (f.FLASHCACHE,)  # It may own the space that is missing.
+    return needed
+
+
+def guard_plan(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    statement: CellChange | Grant,
+    *,
+    text: str,
+    accepted: Sequence[str],
+    headers: Headers,
+    may_ask: bool = False,
+    exact: bool = False,
+) -> Plan:
+    """Return the plan that sends ``statement`` to every cell, with its risk judged per cell.
+
+    Args:
+        accepted: names whose loss of data was accepted.
+        may_ask: the plan goes to somebody who may type the names that were not accepted: they are in ``Plan.loss``.
+        exact: the names were not typed but come from an earlier change: one that is not there is no slip.
+
+    Raises:
+        RefusedError: a name looks like a slip, a grid disk in use would go, several failure groups would be touched at once,
+            or data would be lost, that was not accepted, and nobody may be asked.
+    """
+    if isinstance(statement, CellChange):
+        if not exact:
+            refuse_slips(facts, statement, text)
+        refuse_ended(facts, statement, text)
+    plan = _judged(rack, facts, statement, text, headers)
+    plan = replace(plan, warnings=(*plan.warnings, *_unknown(facts, statement, plan.targets)))
+    lower = {name.lower() for name in accepted}
+    missing = [name for name in plan.loss if name.lower() not in lower]
+    if missing and not may_ask:
+        by_reason: dict[str, list[str]] = {}
+        for name in missing:
+            by_reason.setdefault(plan.loss_reasons[name], []).append(name)
+        said = "; ".join(f"{fold(cells)}: {reason}" for reason, cells in by_reason.items())
+        raise RefusedError(
+            f"{text}: refused on {said}; nothing was sent",
+            hint=f"--accept-data-loss={folded_names(plan.loss)} sends it all the same; -y never does",
+        )
+    return plan
+
+
+def _unknown(facts: Mapping[str, CellFacts], statement: CellChange | Grant, cells: Sequence[str]) -> tuple[str, ...]:
+    """What the statement says that cells' releases do not know: a warning, since a cell has the last word on its grammar."""
+    alike: dict[str, list[str]] = {}
+    for cell in cells:
+        release = facts[cell].release
+        for said in unknown_to(statement, release) if release else ():
+            alike.setdefault(said, []).append(cell)
+    return tuple(f"{fold(names)}: {said}" for said, names in alike.items())
+
+
+def _judged(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    statement: CellChange | Grant,
+    text: str,
+    headers: Headers,
+) -> Plan:
+    if isinstance(statement, Grant) or statement.object in _HARMLESS:
+        return simple(rack, facts, statement, text, Risk.NONE)
+    match statement.object:
+        case "FLASHCACHE":
+            return flashcache(rack, facts, statement, text)
+        case "FLASHLOG":
+            return flashlog(rack, facts, statement, text)
+        case "PMEMCACHE" | "XRMEMCACHE":
+            return pmemcache(rack, facts, statement, text)
+        case "GRIDDISK":
+            return griddisk(rack, facts, statement, text, headers)
+        case "IORMPLAN":
+            return _iormplan(rack, facts, statement, text)
+        case "CELL":
+            return on_cell(rack, facts, statement, text)
+        case "CELLDISK":
+            return celldisk(rack, facts, statement, text, headers)
+    if statement.verb == "CREATE" and not statement.has("FORCE"):
+        return simple(rack, facts, statement, text, Risk.PERFORMANCE)
+    if statement.verb == "CALIBRATE":
+        return _calibrate(rack, facts, statement, text)
+    if statement.object == "PHYSICALDISK":
+        return physicaldisk(rack, facts, statement, text)
+    force = " (FORCE)" if statement.has("FORCE") else ""
+    reason = f"exacell can't judge what it takes away{force}"
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+
+
+def _calibrate(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """CALIBRATE only measures; with FORCE it does so beside the databases' own I/O. Source: Oracle SAGUG, CALIBRATE."""
+    if not statement.has("FORCE"):
+        return simple(rack, facts, statement, text, Risk.PERFORMANCE)
+    reason = "CALIBRATE FORCE saturates every disk while databases may be using them"
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+
+
+def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    steps = []
+    back: dict[str, tuple[str, ...]] = {}
+    names = [s.attribute.lower() for s in statement.settings]
+    known = set(names) <= {"dbplan", "objective"}
+    proof = _iorm_proof(statement)
+    value, objective = statement.setting("dbplan"), statement.setting("objective")
+    _refuse_allocations(statement, text)
+    for cell, fact in facts.items():
+        before = {"dbplan": render_plan(fact.iorm or IormPlan()), "objective": fact.objective}
+        inverse = (
+            ", ".join(f"{name}={before[name]}" for name in names)
+            if known and all(before[name] for name in names)
+            else ""
+        )
+        changes: list[Change] = []
+        if objective is not None:
+            after = render_value(objective)
+            changes.append(
+                Change(object="iormplan", name=cell, attribute="objective", before=fact.objective or "-", after=after)
+            )
+        if value is not None:
+            changes += _dbplan_changes(fact, value)
+        if inverse:
+            back[cell] = (f"alter iormplan {inverse}",)
+        steps.append(
+            guarded_step(
+                cell,
+                statement,
+                Risk.PERFORMANCE,
+                expect=1,
+                proves=proof,
+                changes=tuple(changes),
+                undo=Undo.STATEMENT if inverse else Undo.IMPOSSIBLE,
+                inverse=f"ALTER IORMPLAN {inverse}"
+                if inverse
+                else "what they were is not known"
+                if known and names
+                else "exacell keeps an inverse of dbplan and objective alone",
+            )
+        )
+    try:
+        agree(facts)
+    except RefusedError as error:
+        warning = error.message.removesuffix("; nothing was sent")
+        return guarded_plan(rack, text, steps, warnings=(warning,), inverse=back)
+    return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _refuse_allocations(statement: CellChange, text: str) -> None:
+    """Raise when a plan gives away more of a level than there is.
+
+    Raises:
+        RefusedError: naming the level and its directives.
+    """
+    for name in ("dbplan", "catplan"):
+        value = statement.setting(name)
+        try:
+            plan = parse_plan(render_value(value)) if value is not None else None
+        except ExacellError:
+            continue  # The cell says what it thinks of it.
+        if plan is not None and (why := over_allocated(plan)):
+            raise RefusedError(f"{text}: {name}: {why}; nothing was sent")
+
+
+def _dbplan_changes(fact: CellFacts, value: Value) -> tuple[Change, ...]:
+    """Return what a dbplan changes, directive by directive; as a whole where one of the two plans can't be read."""
+    try:
+        new = parse_plan(render_value(value))
+    except ExacellError:
+        new = None
+    if fact.iorm is not None and new is not None:
+        return directive_changes(fact.iorm, new)
+    after = (value.text if isinstance(value, Scalar) else render_value(value)) or "-"
+    return (Change(object="iormplan", name=fact.cell, attribute="dbPlan", before=fact.iorm_text or "-", after=after),)
+
+
+_PLANS = ("dbPlan", "catPlan", "clusterPlan")
+
+
+def _iorm_proof(statement: CellChange) -> tuple[Check, ...]:
+    """The plans that were sent, in the one spelling in which plans are compared, where they can be read; the objective."""
+    objective = statement.setting("objective")
+    proofs = []
+    try:
+        for name in _PLANS:
+            if (value := statement.setting(name)) is not None:
+                wanted = render_plan(parse_plan(render_value(value)))
+                proofs.append(Check(object="iormplan", attribute=name, value=wanted))
+    except ExacellError:
+        return ()
+    if isinstance(objective, Scalar):
+        proofs.append(Check(object="iormplan", attribute="objective", value=objective.text))
+    return tuple(proofs)

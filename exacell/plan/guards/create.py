@@ -1,0 +1,218 @@
+"""Guards for CREATE: what a cell has no room or no disk for is said before the question. Pure.
+
+Facts that a text itself has changed before (``CellFacts.read_now``) refuse nothing: then the cell says it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from exacell.cellcli.statement import Change as CellChange
+from exacell.core.cellset import fold, fold_briefly
+from exacell.core.errors import ExacellError, RefusedError
+from exacell.core.units import (
+    ALLOCATION_UNIT,
+    counted,
+    format_size,
+    parse_size,
+    round_down,
+    whole_size,
+)
+from exacell.plan.facts import CellDisk, CellFacts, GridDisk, rounded_cache
+from exacell.plan.guards.targets import items, own_of, prefixes
+from exacell.plan.media import kinds_meant
+from exacell.plan.nearby import near
+from exacell.plan.planners.carve import held_by
+
+
+def having_disks(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> dict[str, CellFacts]:
+    """Return the cells that have the cell disks which CREATE names; all of them where it names none.
+
+    Raises:
+        RefusedError: no cell has them, or one has only some of them.
+    """
+    found: dict[str, CellFacts] = {}
+    known = [disk.name for fact in facts.values() for disk in fact.cell_disks]
+    for cell, fact in facts.items():
+        named = items(own_of(statement, cell).setting("celldisk"))
+        here = {disk.name.lower() for disk in fact.cell_disks}
+        missing = [name for name in named if name.lower() not in here]
+        if not missing or not fact.read_now:
+            found[cell] = fact
+        elif len(missing) < len(named):
+            raise _no_disk(text, missing[0], cell, known)
+    if not found:
+        first = next(iter(facts))
+        raise _no_disk(text, items(own_of(statement, first).setting("celldisk"))[0], fold(facts), known)
+    return found
+
+
+def _no_disk(text: str, name: str, where: str, known: Collection[str]) -> RefusedError:
+    meant = near(name, known)
+    return RefusedError(
+        f"{text}: there is no cell disk {name} on {where}; nothing was sent",
+        hint=f"did you mean {' or '.join(meant)}?" if meant else "list celldisk",
+    )
+
+
+def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when cell disks are too small, too full or not normal for the grid disks that CREATE makes on them.
+
+    Without a size each takes what is free, and ALL leaves out the disks that are full.
+
+    Raises:
+        RefusedError: naming cell and disk.
+    """
+    each = _each(statement, text)
+    for cell, fact in facts.items():
+        disks = _places(fact, own_of(statement, cell)) if fact.read_now else []
+        bad = next((disk for disk in disks if disk.status not in ("", "normal")), None)
+        if bad is not None:
+            raise RefusedError(
+                f"{text}: {cell}: {bad.name} is {bad.status}, no grid disk can be made on it; nothing was sent",
+                hint="mend or replace it first, or name the other cell disks one by one",
+            )
+        full = [disk for disk in disks if disk.free < (each or ALLOCATION_UNIT)]
+        if full and (each or len(full) == len(disks)):
+            wanted = f", {format_size(each)} are needed" if each else ", less than the 16M of the smallest grid disk"
+            raise RefusedError(
+                f"{text}: {cell}: {full[0].name} has {format_size(full[0].free)} free{wanted}; nothing was sent",
+                hint=held_by(fact, full[0].name),
+            )
+
+
+def refuse_beside(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when grid disks on another kind of disk have the prefix of those that CREATE makes, whether by PREFIX= or by name.
+
+    ``release griddisk`` and a disk string take a prefix as a whole, and the others may be a disk group's.
+
+    Raises:
+        RefusedError: naming the others and their disk group.
+    """
+    known = {fact.cell: {disk.name.lower(): disk.kind for disk in fact.cell_disks} for fact in facts.values()}
+    having: dict[str, list[tuple[str, GridDisk]]] = {}
+    for cell, fact in facts.items():
+        for grid in fact.grid_disks if fact.read_now else ():
+            if kind := known[cell].get(grid.cell_disk.lower()):
+                having.setdefault(grid.prefix.lower(), []).append((kind, grid))
+    for cell, fact in facts.items():
+        for prefix, kinds in _prefixes_made(own_of(statement, cell), fact, known[cell]):
+            others = [grid for kind, grid in having.get(prefix.lower(), ()) if kind not in kinds]
+            if others and prefix and kinds:
+                raise _taken_prefix(text, prefix, others)
+
+
+def _prefixes_made(
+    statement: CellChange, fact: CellFacts, known: Mapping[str, str]
+) -> list[tuple[str, frozenset[str]]]:
+    """Return each prefix that CREATE GRIDDISK uses on a cell, and on which kinds of disk; no kind where only the cell knows."""
+    if statement.all:
+        kinds = kinds_meant(fact, statement) or frozenset()
+        there = frozenset(disk.kind for disk in fact.cell_disks if disk.kind in kinds)
+        return [(prefix, there) for prefix in prefixes(statement)]
+    places = items(statement.setting("celldisk"))
+    return [
+        (name[: -len(place) - 1], frozenset(filter(None, (known.get(place.lower()),))))
+        for name in statement.names
+        for place in places
+        if name.lower().endswith(f"_{place.lower()}")
+    ]
+
+
+def _taken_prefix(text: str, prefix: str, others: Sequence[GridDisk]) -> RefusedError:
+    groups = sorted({grid.asm_group for grid in others if grid.asm_group})
+    whose = f" of disk group {' and '.join(groups)}" if groups else ""
+    return RefusedError(
+        f"{text}: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on another kind of disk: "
+        f"{fold_briefly([grid.name for grid in others])}; nothing was sent",
+        hint=f"use a prefix of their own, one that does not begin with {prefix}_",
+    )
+
+
+def _each(statement: CellChange, text: str) -> int:
+    """Return the bytes that CREATE GRIDDISK takes of each cell disk; 0 where it does not say.
+
+    Raises:
+        RefusedError: a size is less than a grid disk has.
+    """
+    sizes = [round_down(parse_size(size)) for size in items(statement.setting("size"))]
+    if any(size < ALLOCATION_UNIT for size in sizes):
+        raise RefusedError(f"{text}: a grid disk has at least 16M; nothing was sent")
+    count = len(prefixes(statement)) if statement.all else 1
+    return sum(sizes) if len(sizes) == count else sum(sizes[:1]) * count
+
+
+def _places(fact: CellFacts, statement: CellChange) -> list[CellDisk]:
+    """Return the cell disks on which CREATE GRIDDISK makes grid disks; none where only the cell knows."""
+    if statement.all:
+        kinds = kinds_meant(fact, statement) or ()
+        return [disk for disk in fact.cell_disks if disk.kind in kinds]
+    names = {name.lower() for name in items(statement.setting("celldisk"))}
+    return [disk for disk in fact.cell_disks if disk.name.lower() in names]
+
+
+def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when CREATE FLASHCACHE finds a flash cache, or no room for one of that size.
+
+    Raises:
+        RefusedError: naming the cell.
+    """
+    size = _size_of_cache(statement)
+    for cell, fact in facts.items():
+        if not fact.read_now:
+            continue
+        if fact.flash_cache is not None:
+            wanted = whole_size(size) if size else "…"
+            raise RefusedError(
+                f"{text}: {cell} has a flash cache of {format_size(fact.cache_size)} already; nothing was sent",
+                hint=f"resize flashcache size={wanted} flushes, drops and creates it",
+            )
+        disks = _members(fact, statement)
+        if not disks:
+            continue
+        room = min(round_down(disk.free) for disk in disks) * len(disks)
+        if not room or size > room:
+            most = f"there is room for {format_size(room)} at most" if room else "its flash disks have no free space"
+            raise RefusedError(
+                f"{text}: {cell}: {most}; nothing was sent", hint="show griddisk tells what holds the space"
+            )
+        if size and not rounded_cache(size, len(disks)):
+            least = format_size(ALLOCATION_UNIT * len(disks))
+            raise RefusedError(
+                f"{text}: {cell}: a flash cache on {len(disks)} disks has at least {least}; nothing was sent"
+            )
+
+
+def _size_of_cache(statement: CellChange) -> int:
+    """Return the bytes that are asked for; 0 where none are, or nobody can read them."""
+    said = items(statement.setting("size"))
+    try:
+        return parse_size(said[0]) if said else 0
+    except ExacellError:
+        return 0
+
+
+def _members(fact: CellFacts, statement: CellChange) -> Sequence[CellDisk]:
+    """Return the flash cell disks that CREATE takes: those that it names, or all."""
+    names = {name.lower() for name in items(statement.setting("celldisk"))}
+    return [disk for disk in fact.flash_disks if disk.name.lower() in names] if names else fact.flash_disks
+
+
+def refuse_log_room(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when CREATE FLASHLOG finds a flash log, or not one flash disk with room for its smallest part.
+
+    Raises:
+        RefusedError: naming the cell.
+    """
+    for cell, fact in facts.items():
+        disks = _members(fact, statement) if fact.read_now else ()
+        if fact.read_now and fact.flash_log:
+            raise RefusedError(
+                f"{text}: {cell} has a flash log of {format_size(fact.flash_log)} already; nothing was sent",
+                hint="drop flashlog first",
+            )
+        if disks and all(disk.free < ALLOCATION_UNIT for disk in disks):
+            raise RefusedError(
+                f"{text}: {cell}: its flash disks have no free space; nothing was sent",
+                hint="a smaller flash cache leaves some: resize flashcache size=…",
+            )

@@ -1,0 +1,363 @@
+"""Guards for CellCLI's statements on grid disks: what ASM uses is never taken away. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from exacell.cellcli.statement import Change as CellChange
+from exacell.cellcli.statement import Scalar, render
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.core.units import (
+    counted,
+    format_size,
+    parse_size,
+    round_down,
+)
+from exacell.plan.facts import CellFacts, GridDisk
+from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
+from exacell.plan.guards.create import having_disks, refuse_beside, refuse_grid_room
+from exacell.plan.guards.free import refuse_in_use, unused
+from exacell.plan.guards.resize import grows_first, resized
+from exacell.plan.guards.settings import only_words, settings_proof
+from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy
+from exacell.plan.guards.targets import (
+    items,
+    names_made,
+    own_of,
+    prefixes,
+    targets_of,
+)
+from exacell.plan.media import grids_meant
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
+from exacell.plan.nearby import no_such
+from exacell.plan.planners.availability import may_go
+from exacell.plan.planners.griddisk import Headers
+
+_NAMED = 2
+"""More disks than these are counted in what a plan shows of before and after."""
+
+
+def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
+    """Return the plan for a statement on grid disks; each cell gets the names of its own disks alone."""
+    if statement.verb == "CREATE":
+        return _create(rack, facts, statement, text)
+    plan = _judged(rack, facts, statement, text, headers)
+    if not statement.names:
+        return plan
+
+    def own(step: Step) -> Step:
+        names = tuple(grid.name for grid in targets_of(facts[step.target], statement))
+        return replace(step, statement=render(replace(statement, names=names)))
+
+    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
+    return replace(plan, stages=stages)
+
+
+def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
+    """The plan with the statement as it was typed."""
+    hit = {cell: targets_of(fact, statement) for cell, fact in facts.items()}
+    if not any(hit.values()):
+        if statement.verb == "DROP":
+            return Plan(statement=text, rack=rack, done=dict.fromkeys(facts, "it has no such grid disk"))
+        known = [grid.name for fact in facts.values() for grid in fact.grid_disks]
+        raise no_such(text, "grid disk", fold(facts), statement.names, known)
+    meant = {cell: grids_meant(fact, statement, hit[cell]) for cell, fact in facts.items()}
+    if all(meant[cell] == () for cell in facts if hit[cell]):
+        raise RefusedError(
+            f"{text}: there is no such grid disk on {fold(facts)}: from release 24.1 on, ALL alone means hard disks on cells "
+            "that have some; nothing was sent",
+            hint="ALL FLASHDISK means those on flash",
+        )
+    facts = {cell: fact for cell, fact in facts.items() if hit[cell] and meant[cell] != ()}
+    hit = {cell: hit[cell] for cell in facts}
+    sure = {cell: grids for cell, grids in meant.items() if grids}
+    changed = {s.attribute.lower() for s in statement.settings}
+    if statement.verb == "DROP" or statement.has("FORCE"):
+        refuse_in_use(text, hit, headers)
+    if statement.settings and statement.action:
+        raise RefusedError(
+            f"{text}: one statement sets attributes, another one is for {statement.action}; nothing was sent",
+            hint="two statements, each judged by what the one before it has left",
+        )
+    if statement.action in ("FLUSH", "CANCEL FLUSH"):
+        return flush(rack, facts, statement, text)
+    free = {cell: unused(hit[cell]) for cell in facts}
+    expect = {cell: len(sure.get(cell, ())) for cell in facts}
+    proves = {cell: _proof(sure[cell], statement) if cell in sure else () for cell in facts}
+    if statement.has("FORCE"):
+        reason = "FORCE drops grid disks under whoever uses them"
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), always=free, proves=proves)
+    if statement.verb == "DROP":
+        gone = "what the grid disks held is gone"
+        steps = [
+            guarded_step(
+                c,
+                statement,
+                Risk.REDUNDANCY,
+                needs=(*free[c], *_inactive(hit[c], statement)),
+                expect=expect[c],
+                inverse=gone,
+                proves=proves[c],
+                changes=_gone(sure[c]) if proves[c] else (),
+            )
+            for c in facts
+        ]
+        return guarded_plan(rack, text, steps)
+    if statement.action in ("INACTIVE", "ACTIVE"):
+        return _switch(rack, hit, sure, statement, text, expect, proves)
+    warnings: tuple[str, ...] = ()
+    if "size" in changed:
+        needs = resized(text, facts, hit, sure, statement, headers)
+        warnings = grows_first(hit, statement)
+    else:
+        needs = {cell: _apart(text, hit[cell], statement) for cell in facts}
+    risk = Risk.NONE if only_words(statement) else Risk.PERFORMANCE
+    steps = [
+        guarded_step(
+            c,
+            statement,
+            risk,
+            needs=needs[c],
+            expect=expect[c],
+            proves=proves[c],
+        )
+        for c in facts
+    ]
+    return guarded_plan(rack, text, steps, warnings=warnings)
+
+
+def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
+    """What must hold for a new name or for other clients: nobody works with a disk that he would not find any more.
+
+    A disk group that is dismounted everywhere may be prepared so; UNKNOWN is what its disks then say.
+
+    Raises:
+        RefusedError: ASM works with one of the disks.
+    """
+    name = statement.setting("name")
+    allowed = {client.lower() for client in items(statement.setting("availableTo"))}
+
+    def shut_out(grid: GridDisk) -> bool:
+        now = {client.strip().lower() for client in grid.available_to.split(",") if client.strip()}
+        return bool(allowed) and (not now or not now <= allowed)
+
+    moved = [grid for grid in grids if name is not None or shut_out(grid)]
+    if not moved:
+        return ()
+    states = (*NOT_IN_USE, UNMOUNTED)
+    pooled = next((grid for grid in moved if grid.pool), None)
+    if pooled is not None:
+        raise RefusedError(
+            f"{text}: refused: {pooled.name} belongs to the Exascale pool {pooled.pool}; nothing was sent"
+        )
+    used = next((grid for grid in moved if grid.asm_mode not in states), None)
+    if used is not None:
+        what = "under another name" if name is not None else "when it is no longer available to all that it is now"
+        raise RefusedError(
+            f"{text}: refused: {used.use(None)}: {used.name} would not be found {what}; nothing was sent",
+            hint="dismount the disk group on all nodes first",
+        )
+    where = {"name": tuple(grid.name for grid in moved)}
+    why = "a mounted disk group would lose it"
+    return (Check(object="griddisk", attribute="asmModeStatus", op=Op.IN, value=states, where=where, why=why),)
+
+
+def flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for a FLUSH of single disks, or for its end: what is flushed is not cached again before that.
+
+    Source: reference cellcli.md 6.2.
+    """
+    what = statement.object.lower()
+    which = ("ALL " + (statement.media or "")).strip() if statement.all else ",".join(statement.names)
+    back = f"ALTER {statement.object} {which} CANCEL FLUSH"
+    if statement.action == "CANCEL FLUSH":
+        steps = [guarded_step(c, statement, Risk.NONE, undo=Undo.NOTHING, inverse="", caching_on=True) for c in facts]
+        return guarded_plan(rack, text, steps)
+    if statement.filters:
+        undo, inverse, inverses = Undo.IMPOSSIBLE, "only the cell knows which disks WHERE left", {}
+    else:
+        undo, inverse, inverses = Undo.STATEMENT, back, dict.fromkeys(facts, (back,))
+    steps = [guarded_step(c, statement, Risk.PERFORMANCE, caching_off=True, undo=undo, inverse=inverse) for c in facts]
+    warning = f"what these {what}s had cached is not cached again until {back}"
+    return guarded_plan(rack, text, steps, inverse=inverses, warnings=(warning,))
+
+
+def _switch(
+    rack: str,
+    hit: Mapping[str, Sequence[GridDisk]],
+    sure: Mapping[str, Sequence[GridDisk]],
+    statement: CellChange,
+    text: str,
+    expect: Mapping[str, int],
+    proves: Mapping[str, tuple[Check, ...]],
+) -> Plan:
+    """INACTIVE and ACTIVE; each takes the other back on the disks whose state it changes.
+
+    Args:
+        hit: what it may mean.
+        sure: what it means, for the cells of which that is known.
+    """
+    leaving = statement.action == "INACTIVE"
+    if leaving:
+        refuse_offline(text, hit)
+    back: dict[str, tuple[str, ...]] = {}
+    steps = []
+    for cell, grids in hit.items():
+        undo, inverse = _taken_back(sure.get(cell), statement)
+        if undo is Undo.STATEMENT:
+            back[cell] = (inverse,)
+        offline = leaving and any(needed(grid) and grid.status == "active" for grid in grids)
+        steps.append(
+            guarded_step(
+                cell,
+                statement,
+                Risk.REDUNDANCY if offline else Risk.PERFORMANCE,
+                needs=may_go(grids) if leaving else (),
+                expect=expect[cell],
+                proves=proves[cell],
+                offline=offline,
+                undo=undo,
+                inverse=inverse,
+                changes=_switched(sure.get(cell, ()), statement),
+            )
+        )
+    return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _gone(grids: Sequence[GridDisk]) -> tuple[Change, ...]:
+    """What goes, by size."""
+    sizes = dict.fromkeys(grid.size for grid in grids)
+    alike = ([grid for grid in grids if grid.size == size] for size in sizes)
+    return tuple(change for some in alike for change in _count(some, "size", format_size(some[0].size), "-"))
+
+
+def _switched(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Change, ...]:
+    """The state of those disks whose state changes."""
+    after = statement.action.lower()
+    moved = [grid for grid in grids if grid.status != after]
+    return _count(moved, "status", moved[0].status, after) if moved else ()
+
+
+def _count(grids: Sequence[GridDisk], attribute: str, before: str, after: str) -> tuple[Change, ...]:
+    """One change for a few disks by name, or for more of them by their number."""
+    name = ",".join(grid.name for grid in grids) if len(grids) <= _NAMED else counted(len(grids), "disk")
+    return (Change(object="griddisk", name=name, attribute=attribute, before=before, after=after),)
+
+
+def _taken_back(grids: Sequence[GridDisk] | None, statement: CellChange) -> tuple[Undo, str]:
+    """What takes INACTIVE or ACTIVE back on a cell, or why nothing can."""
+    if grids is None:
+        return Undo.IMPOSSIBLE, f"only the cell knows which disks {'WHERE left' if statement.filters else 'ALL means'}"
+    states = {grid.status for grid in grids}
+    if states == {statement.action.lower()}:
+        return Undo.NOTHING, ""
+    other = "ACTIVE" if statement.action == "INACTIVE" else "INACTIVE"
+    if states <= {"active", "inactive"}:
+        names = ",".join(grid.name for grid in grids if grid.status == other.lower())
+        return Undo.STATEMENT, f"ALTER GRIDDISK {names} {other}"
+    strange = next(grid for grid in grids if grid.status not in ("active", "inactive"))
+    return Undo.IMPOSSIBLE, f"grid disk {strange.name} was {strange.status or 'in no known state'}"
+
+
+def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """CREATE GRIDDISK: what was not there before goes to take it back, while nobody uses it."""
+    facts = having_disks(facts, statement, text)
+    refuse_beside(facts, statement, text)
+    refuse_grid_room(facts, statement, text)
+    steps = []
+    back: dict[str, tuple[str, ...]] = {}
+    for cell, fact in facts.items():
+        mine = own_of(statement, cell)
+        names = names_made(fact, mine)
+        where = {"name": names}
+        more: dict[str, object] = {}
+        if names:
+            more["proves"] = (Check(object="griddisk", op=Op.COUNT, value=len(names), where=where),)
+        if inverse := _uncreated(fact, mine, names):
+            back[cell] = inverse
+            # What somebody else makes meanwhile must not be taken for ours.
+            more |= {"needs": (Check(object="griddisk", op=Op.ABSENT, where=where),)}
+            more |= {"undo": Undo.STATEMENT, "inverse": "; ".join(inverse)}
+        steps.append(guarded_step(cell, mine, Risk.NONE, **more))
+    return guarded_plan(rack, text, steps, inverse=back)
+
+
+def _uncreated(fact: CellFacts, statement: CellChange, names: Sequence[str]) -> tuple[str, ...]:
+    """The statements that take CREATE GRIDDISK back on a cell; none where some of it was there before."""
+    known = {grid.name.lower() for grid in fact.grid_disks}
+    wanted = {prefix.lower(): prefix for prefix in prefixes(statement)}
+    taken = {grid.prefix.lower() for grid in fact.grid_disks}
+    if not names or any(name.lower() in known for name in names) or taken & set(wanted):
+        return ()
+    if wanted:
+        return tuple(f"release griddisk prefix={prefix}" for prefix in wanted.values())
+    # An active disk is not dropped.
+    return (f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}")
+
+
+def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
+    where = {"name": tuple(grid.name for grid in grids)}
+    if statement.verb == "DROP":
+        return (Check(object="griddisk", op=Op.ABSENT, where=where),) if not slow(statement) else ()
+    if statement.action in ("INACTIVE", "ACTIVE"):
+        return (Check(object="griddisk", attribute="status", value=statement.action.lower(), where=where),)
+    size = statement.setting("size")
+    if not isinstance(size, Scalar):
+        return settings_proof(statement, where["name"])
+    wanted = parse_size(size.text)
+    sizes = tuple(dict.fromkeys((wanted, round_down(wanted))))
+    resized = Check(object="griddisk", attribute="size", op=Op.IN, value=sizes, where=where)
+    return (resized, *settings_proof(statement, where["name"]))
+
+
+def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...]:
+    """What must hold right before DROP without FORCE: no disk is active, because the cell drops none of those."""
+    if any(flag in statement.flags for flag in ("PREPARE", "CANCEL")):
+        return ()
+    names = tuple(grid.name for grid in grids)
+    why = f"CellCLI drops no active grid disk: ALTER GRIDDISK {','.join(names[:_NAMED])} INACTIVE goes before it"
+    return (Check(object="griddisk", attribute="status", op=Op.NE, value="active", where={"name": names}, why=why),)
+
+
+def slow(statement: CellChange) -> bool:
+    """Return whether DROP goes on in the background, or is only prepared."""
+    changed = any(setting.attribute.lower() != "prefix" for setting in statement.settings)
+    return changed or any(flag in statement.flags for flag in ("NOWAIT", "PREPARE", "CANCEL"))
+
+
+def _leaving(hit: Mapping[str, Sequence[GridDisk]]) -> dict[str, list[GridDisk]]:
+    """The disks that ASM would miss, by cell; cells without such disks are left out."""
+    used = {cell: [grid for grid in grids if needed(grid) and grid.status == "active"] for cell, grids in hit.items()}
+    return {cell: grids for cell, grids in used.items() if grids}
+
+
+def refuse_together(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
+    """Raise when disks of several cells would go offline to stay so.
+
+    Raises:
+        RefusedError: naming the cells.
+    """
+    used = _leaving(hit)
+    if len(used) > 1:
+        raise RefusedError(
+            f"{text}: it would take disks of {fold(used)} offline together; each cell is a failure group; nothing was sent",
+            hint=f"one cell at a time: on {next(iter(used))} …",
+        )
+
+
+def refuse_offline(text: str, hit: Mapping[str, Sequence[GridDisk]]) -> None:
+    """Raise when disks of several cells would go offline to stay so, or ASM can't spare one of a cell's.
+
+    Raises:
+        RefusedError: naming the disk and its asmDeactivationOutcome, or the cells.
+    """
+    for cell, leaving in _leaving(hit).items():
+        bad = next((grid for grid in leaving if grid.deactivation.lower() != "yes"), None)
+        if bad is not None:
+            raise RefusedError(
+                f"{text}: {cell}: grid disk {bad.name} must not go offline (asmDeactivationOutcome "
+                f"{bad.deactivation or 'unknown'}); nothing was sent"
+            )
+    refuse_together(text, hit)

@@ -1,0 +1,288 @@
+"""Whether CellCLI's own statement would change anything: judged from what a LIST of its own tells. Pure.
+
+What the planners read anyway is judged in :mod:`exacell.plan.guards.already`. Only what can be told for certain counts as
+unchanged; everything else is sent as it was typed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from exacell.cellcli.iorm import diff, parse
+from exacell.cellcli.schema import objects, release_key
+from exacell.cellcli.statement import Change, Grant, Scalar, Setting, Statement, render_value
+from exacell.cellcli.typed import typed_value
+from exacell.core.errors import ExacellError
+from exacell.plan.facts import CellFacts
+from exacell.plan.guards import privileges
+from exacell.plan.media import DISKS
+from exacell.plan.model import Change as Moved
+from exacell.plan.model import Plan
+
+_OBJECTS = frozenset(("CELL", "CELLDISK", "GRIDDISK", "THRESHOLD"))
+"""Whose settings LIST prints as they were given."""
+
+_NAMED = frozenset(("THRESHOLD", "ROLE", "USER"))
+"""Whose DROP only takes away what stands under a name."""
+
+_DOES = frozenset(("events",))
+"""Attributes that do something each time they are set."""
+
+_STATUS = {"RS": "rsStatus", "MS": "msStatus", "CELLSRV": "cellsrvStatus"}
+"""What LIST CELL calls the state of each service that every cell has."""
+
+_EXASCALE = {
+    "EGS": "egsStatus",
+    "ERS": "ersStatus",
+    "SYSEDS": "sysEdsStatus",
+    "USREDS": "usrEdsStatus",
+    "BSM": "bsmStatus",
+    "BSW": "bswStatus",
+    "IFD": "ifdStatus",
+}
+"""And those of Exascale, from release 24.1 on. Whether ALL means one that does not run is not documented."""
+
+_SERVICES = f"list cell attributes name, {', '.join((*_STATUS.values(), *_EXASCALE.values()))}, releaseVersion"
+
+_ROLES = "list user attributes name, roles"
+
+_MORE_SERVICES, _NEWEST = "24.1", "99"
+
+_ANY_CASE = frozenset(("flashcachemode", "pmemcachemode", "cachingpolicy", "status"))
+"""Attributes whose values are words of CellCLI, printed in another case than they are typed."""
+
+
+def told_by(statement: Statement) -> str:
+    """Return the LIST that tells whether a statement changes anything; empty when none tells it.
+
+    It tells that of an ALTER of plain attributes, of a DROP by name, of CREATE ROLE, USER and THRESHOLD, of roles granted to
+    users, of one privilege granted in full, and of services that are started, or stopped and not MS, which answers (those
+    of Exascale have a state too). CREATE KEY makes another key each time.
+    """
+    if isinstance(statement, Grant):
+        if statement.object == "PRIVILEGE":
+            return privileges.told_by(statement)
+        return _ROLES if "ALL" not in (*statement.granted, *statement.recipients) else ""
+    if not isinstance(statement, Change):
+        return ""
+    if _services(statement):
+        return _SERVICES
+    if _drops(statement) or _makes(statement):
+        return f"list {statement.object.lower()} attributes name"
+    if statement.object not in _OBJECTS or not _plain(statement):
+        return ""
+    known = objects()[statement.object].attributes
+    names = [setting.attribute.lower() for setting in statement.settings]
+    if any(name in _DOES or name not in known for name in names):
+        return ""
+    spelled = [known[name].name for name in names]
+    medium = ["diskType"] if statement.all and statement.object in DISKS else []
+    return f"list {statement.object.lower()} attributes {', '.join(dict.fromkeys(['name', *medium, *spelled]))}"
+
+
+def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether every object that the statement means has its values already; of a DROP or REVOKE whether none is there.
+
+    Args:
+        statement: one that :func:`told_by` has a LIST for.
+        rows: what a cell answered to :func:`told_by`. With ALL every object in them counts: of disks only those that
+            :func:`exacell.plan.media.rows_meant` leaves.
+    """
+    if isinstance(statement, Grant):
+        judge = privileges.holds_already if statement.object == "PRIVILEGE" else _granted
+        return judge(statement, rows)
+    if _services(statement):
+        return _serve(statement, rows)
+    there = {str(row.get("name")).lower() for row in rows}
+    if _makes(statement):
+        return _lower(statement.names) <= there
+    if _drops(statement):
+        return not there & _lower(statement.names)
+    meant = _meant(statement, rows)
+    if not meant or (statement.names and len(meant) != len(_lower(statement.names))):
+        return False
+    return all(_has(statement, row) for row in meant)
+
+
+def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
+    """Return the plan whose steps say what an ALTER of plain attributes makes of each object's values.
+
+    Args:
+        told: cell → what it answered to :func:`told_by`; a cell of which that is not known is left out.
+    """
+    if not isinstance(statement, Change) or statement.verb != "ALTER":
+        return plan
+    stages = tuple(
+        replace(
+            stage,
+            steps=tuple(
+                replace(s, changes=_changes(statement, told[s.target]) if s.target in told else s.changes)
+                for s in stage.steps
+            ),
+        )
+        for stage in plan.stages
+    )
+    return replace(plan, stages=stages)
+
+
+def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Moved, ...]:
+    """Return each attribute that becomes another, per object."""
+    known = objects()[statement.object].attributes
+    return tuple(
+        Moved(
+            object=statement.object.lower(),
+            name=str(row.get("name")),
+            attribute=known[setting.attribute.lower()].name,
+            before=_shown(row.get(known[setting.attribute.lower()].name)),
+            after=setting.value.text or "-",
+        )
+        for row in _meant(statement, rows)
+        for setting in statement.settings
+        if isinstance(setting.value, Scalar) and not _has_one(statement, setting, row)
+    )
+
+
+def _shown(value: object) -> str:
+    text = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
+    return text or "-"
+
+
+def _meant(statement: Change, rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [row for row in rows if not statement.names or str(row.get("name")).lower() in _lower(statement.names)]
+
+
+def same_iorm_plan(statement: Statement, fact: CellFacts) -> bool:
+    """Return whether ALTER IORMPLAN would leave the cell's dbplan and objective as they are."""
+    if not isinstance(statement, Change) or statement.object != "IORMPLAN" or not _plain(statement):
+        return False
+    for setting in statement.settings:
+        match setting.attribute.lower():
+            case "objective" if isinstance(setting.value, Scalar):
+                same = setting.value.text.lower() == fact.objective.lower()
+            case "dbplan" if fact.iorm is not None:
+                try:
+                    text = setting.value.text if isinstance(setting.value, Scalar) else render_value(setting.value)
+                    same = not diff(fact.iorm, parse(text))
+                except ExacellError:
+                    return False
+            case _:
+                return False
+        if not same:
+            return False
+    return True
+
+
+def _plain(statement: Change) -> bool:
+    """Whether it only sets attributes; so does CREATE THRESHOLD, where there is one."""
+    odd = statement.action or statement.flags or statement.filters
+    sets = statement.verb == "ALTER" or (statement.verb == "CREATE" and statement.object == "THRESHOLD")
+    return sets and bool(statement.settings) and not odd
+
+
+def _drops(statement: Change) -> bool:
+    return statement.verb == "DROP" and statement.object in _NAMED and bool(statement.names) and not statement.flags
+
+
+def _makes(statement: Change) -> bool:
+    """CREATE ROLE and USER: a user that is there is never made again, whatever his password."""
+    return statement.verb == "CREATE" and statement.object in ("ROLE", "USER") and bool(statement.names)
+
+
+def _services(statement: Change) -> tuple[str, ...]:
+    """Return the attributes that tell whether STARTUP or SHUTDOWN SERVICES changes anything; none when they can't."""
+    service = statement.argument.upper()
+    one = _STATUS.get(service) or _EXASCALE.get(service)
+    names = tuple(_STATUS.values()) if service == "ALL" else tuple(filter(None, (one,)))
+    tells = {"STARTUP SERVICES": True, "SHUTDOWN SERVICES": "msStatus" not in names}
+    return names if tells.get(statement.action) else ()
+
+
+def services_of(statement: Statement) -> tuple[str, ...]:
+    """Return the services, in small letters, that a statement starts and of which LIST CELL tells the state; else none."""
+    if not isinstance(statement, Change) or statement.action != "STARTUP SERVICES":
+        return ()
+    names = _services(statement)
+    return tuple(service.lower() for service, name in _STATUS.items() if name in names)
+
+
+def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]], cells: Collection[str]) -> str:
+    """Return the line for a plan whose statement is sent though nobody can tell whether it changes anything; else empty.
+
+    Args:
+        told: cell → what it answered to :func:`told_by`.
+        cells: those that get the statement.
+    """
+    if isinstance(statement, Change) and statement.action == "STARTUP SERVICES" and statement.argument.upper() == "ALL":
+        return _doubt_all([row for cell in cells for row in told.get(cell, ())])
+    if not isinstance(statement, Grant) or statement.object != "PRIVILEGE":
+        return ""
+    sure = all(cell in told and privileges.tells(statement, told[cell]) for cell in cells)
+    return "" if sure else privileges.doubt(statement)
+
+
+def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a cell's services are as they shall be. From 24.1 on ALL may mean Exascale's, which then run as well."""
+    wanted = "running" if statement.action == "STARTUP SERVICES" else "stopped"
+    names = _services(statement)
+    return bool(rows) and all(
+        all(str(row.get(name)).lower() == wanted for name in names) and not (len(names) > 1 and _down(row))
+        for row in rows
+    )
+
+
+def _down(row: Mapping[str, Any]) -> list[str]:
+    """Return the services of Exascale that a cell may have and that do not run, or do not say so."""
+    if release_key(str(row.get("releaseVersion") or _NEWEST)) < release_key(_MORE_SERVICES):
+        return []
+    return [service for service, name in _EXASCALE.items() if str(row.get(name)).lower() != "running"]
+
+
+def _doubt_all(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the line for STARTUP SERVICES ALL on cells where all runs but Exascale's services; empty where none is so."""
+    ours = [row for row in rows if all(str(row.get(name)).lower() == "running" for name in _STATUS.values())]
+    down = sorted({service for row in ours for service in _down(row)})
+    if not down:
+        return ""
+    do, them = ("do", "them") if len(down) > 1 else ("does", "it")
+    return (
+        f"RS, MS and CELLSRV run already; {', '.join(down)} {do} not say so, and whether ALL starts {them} no cell tells: "
+        "it is sent each time"
+    )
+
+
+def _granted(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether each user of a GRANT ROLE has all the roles; of a REVOKE none of them."""
+    users = _lower(statement.recipients)
+    held = {str(row.get("name")).lower(): _lower(_several(row.get("roles"))) for row in rows}
+    if users - held.keys():
+        return False
+    roles = _lower(statement.granted)
+    return all(roles <= held[u] if statement.verb == "GRANT" else roles.isdisjoint(held[u]) for u in users)
+
+
+def _several(value: object) -> tuple[str, ...]:
+    """Return the items of a value that LIST prints as one text, with commas in it, or none."""
+    if isinstance(value, tuple):
+        return tuple(map(str, value))
+    return tuple(part.strip() for part in str(value or "").split(",") if part.strip())
+
+
+def _lower(names: Sequence[str]) -> frozenset[str]:
+    return frozenset(name.lower() for name in names)
+
+
+def _has(statement: Change, row: Mapping[str, Any]) -> bool:
+    return all(_has_one(statement, setting, row) for setting in statement.settings)
+
+
+def _has_one(statement: Change, setting: Setting, row: Mapping[str, Any]) -> bool:
+    held = {name.lower(): value for name, value in row.items()}
+    name, wanted = setting.attribute.lower(), setting.value
+    if name not in held or not isinstance(wanted, Scalar):
+        return False
+    # A cell keeps no blanks around a text.
+    value, typed = held[name], typed_value(wanted.text.strip(), objects()[statement.object].attributes[name].kind)
+    words = isinstance(value, str) and name in _ANY_CASE and value.lower() == wanted.text.lower()
+    return value == typed or words

@@ -1,0 +1,1 @@
+"""Planners, one module a noun: facts in, a plan out. Pure."""

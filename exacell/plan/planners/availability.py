@@ -1,0 +1,426 @@
+"""Plans that take a cell's disks away from ASM for a while and bring them back: offline, online, restart of services.
+
+The order is Oracle's: every disk's asmDeactivationOutcome is Yes, grid disks INACTIVE, ASM has them OFFLINE, whatever was
+to be done, grid disks ACTIVE, ASM has them ONLINE again, and only then another cell. Source: Oracle DBMMN, shutting down
+an Exadata storage server; reference cellcli.md 6.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.core.units import counted
+from exacell.plan.facts import CellFacts, GridDisk
+from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, needed, offline_cells
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+
+ONLINE_WITHIN = 6 * 3600.0
+"""Seconds in which ASM resyncs the disks of a cell that was away; hours after a long absence."""
+
+OFFLINE_WITHIN = 900.0
+"""Seconds in which ASM takes the disks of a cell offline."""
+
+SERVICE_WITHIN = 900.0
+"""Seconds in which a service is up again."""
+
+SERVICES = ("cellsrv", "ms", "rs", "all")
+
+_STATUS = {"cellsrv": ("cellsrvStatus",), "ms": ("msStatus",), "rs": ("rsStatus",)}
+
+
+def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
+    """Raise when ASM can't spare a disk of these cells, naming disk and reason. One cell is judged as it is now.
+
+    Raises:
+        RefusedError: asmDeactivationOutcome is not Yes.
+    """
+    for cell, fact in facts.items():
+        for grid in fact.grid_disks:
+            if needed(grid) and grid.status == "active" and grid.deactivation.lower() != "yes":
+                pool = f" of the Exascale pool {grid.pool}" if grid.pool else ""
+                raise RefusedError(
+                    f"{what} refused on {cell}: grid disk {grid.name}{pool} must not go offline: asmDeactivationOutcome is "
+                    f"{grid.deactivation or 'unknown'}; nothing was sent",
+                    hint="bring the other disks of its disk group back first: show griddisk, show asmdisk, show rebalance",
+                )
+
+
+def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what is read again right before disks go offline: ASM can spare the used ones, the others stay unused."""
+    # A disk that is offline already takes nothing more away.
+    used = tuple(grid.name for grid in grids if needed(grid) and grid.status == "active")
+    unused = tuple(grid.name for grid in grids if not needed(grid))
+    checks: list[Check] = []
+    if used:
+        checks.append(
+            Check(
+                object="griddisk",
+                attribute="asmDeactivationOutcome",
+                value="Yes",
+                where={"name": used},
+                why="a disk group would lose data or dismount",
+            )
+        )
+    if unused:
+        checks.append(
+            Check(
+                object="griddisk",
+                attribute="asmModeStatus",
+                op=Op.IN,
+                value=NOT_IN_USE,
+                where={"name": unused},
+                why="it came into use meanwhile",
+            )
+        )
+    return tuple(checks)
+
+
+def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what proves that ASM has the disks again: active, and ONLINE unless nobody used them before."""
+    names = tuple(grid.name for grid in grids)
+    used = tuple(grid.name for grid in grids if in_use(grid) and grid.asm_mode)
+    # With CELLSRV stopped nobody could say which ones are in use.
+    unknown = tuple(grid.name for grid in grids if not grid.asm_mode)
+    checks = []
+    if names:
+        checks.append(Check(object="griddisk", attribute="status", value="active", where={"name": names}))
+    if used:
+        checks.append(Check(object="griddisk", attribute="asmModeStatus", value="ONLINE", where={"name": used}))
+    if unknown:
+        known = ("ONLINE", *NOT_IN_USE)
+        where = {"name": unknown}
+        checks.append(Check(object="griddisk", attribute="asmModeStatus", op=Op.IN, value=known, where=where))
+    return tuple(checks)
+
+
+def still_members(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what must hold for disks to come back by waiting: ASM has neither dropped them nor dismounted their group."""
+    why = "ASM dropped it for good (disk_repair_time has passed): ALTER DISKGROUP … ADD DISK takes it in again"
+    return (*_never(grids, "DROPPED", why), *_mounted(grids))
+
+
+def _mounted(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what must hold for ASM to tell where disks are: that it has not dismounted their group."""
+    lost = 'no ASM instance has its disk group mounted: resume mounts it, or sql asm "alter diskgroup … mount"'
+    return _never(grids, UNMOUNTED, lost)
+
+
+def _never(grids: Sequence[GridDisk], mode: str, why: str) -> tuple[Check, ...]:
+    used = tuple(grid.name for grid in grids if in_use(grid) and grid.asm_mode)
+    if not used:
+        return ()
+    return (Check(object="griddisk", attribute="asmModeStatus", op=Op.NE, value=mode, where={"name": used}, why=why),)
+
+
+def deactivate(fact: CellFacts) -> Step | None:
+    """Return the step that takes the cell's active grid disks offline; None when none is active."""
+    grids = tuple(grid for grid in fact.grid_disks if grid.status == "active")
+    if not grids:
+        return None
+    names = tuple(grid.name for grid in grids)
+    used = any(needed(grid) for grid in grids)
+    return Step(
+        target=fact.cell,
+        statement=f"ALTER GRIDDISK {_which(fact, names)} INACTIVE",
+        what=f"take {counted(len(names), 'grid disk')} offline",
+        needs=may_go(grids),
+        proves=(
+            Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),
+            Check(
+                object="griddisk",
+                attribute="asmModeStatus",
+                op=Op.IN,
+                value=("OFFLINE", *NOT_IN_USE),
+                where={"name": names},
+            ),
+        ),
+        hopes=_mounted(grids),
+        within=OFFLINE_WITHIN,
+        expect=len(names),
+        risk=Risk.REDUNDANCY if used else Risk.NONE,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER GRIDDISK {_which(fact, names)} ACTIVE",
+        changes=(_status(len(names), "active", "inactive"),),
+        offline=used,
+    )
+
+
+def _away(fact: CellFacts) -> tuple[Check, ...]:
+    """Return what is read again right before CELLSRV stops: somebody may have brought a disk back meanwhile."""
+    names = tuple(grid.name for grid in fact.grid_disks)
+    if not names:
+        return ()
+    return (
+        Check(
+            object="plain griddisk",
+            attribute="status",
+            op=Op.NE,
+            value="active",
+            where={"name": names},
+            why="CELLSRV stops while ASM has the disks of its cell offline",
+        ),
+    )
+
+
+def _which(fact: CellFacts, names: Sequence[str]) -> str:
+    """ALL where that means just these disks; from 24.1 on it leaves out some media. Source: reference cellcli.md 2.4."""
+    everything = len(names) == len(fact.grid_disks) and bool(fact.release) and not fact.at_least("24.1")
+    return "ALL" if everything else ",".join(names)
+
+
+def activate(fact: CellFacts, grids: Sequence[GridDisk]) -> Step | None:
+    """Return the step that brings ``grids`` back and waits until ASM has them ONLINE; None for no grid disks."""
+    if not grids:
+        return None
+    names = tuple(grid.name for grid in grids)
+    return Step(
+        target=fact.cell,
+        statement=f"ALTER GRIDDISK {_which(fact, names)} ACTIVE",
+        what=f"bring {counted(len(names), 'grid disk')} back"
+        + (" and wait for ASM" if any(in_use(grid) for grid in grids) else ""),
+        proves=back_online(grids),
+        hopes=still_members(grids),
+        within=ONLINE_WITHIN,
+        expect=len(names),
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER GRIDDISK {_which(fact, names)} INACTIVE",
+        changes=(_status(len(names), "inactive", "active"),),
+        online=True,
+    )
+
+
+def _status(count: int, before: str, after: str) -> Change:
+    return Change(object="griddisk", name=counted(count, "disk"), attribute="status", before=before, after=after)
+
+
+def services_check(service: str, state: str) -> tuple[Check, ...]:
+    """Return the checks that a service, or all of them, is ``running`` or ``stopped``."""
+    names = ("rs", "ms", "cellsrv") if service == "all" else (service,)
+    return tuple(Check(object="service", attribute=_STATUS[name][0], value=state) for name in names)
+
+
+def cellsrv(fact: CellFacts, action: str) -> Step:
+    """Return the step that stops (``SHUTDOWN``) or starts (``STARTUP``) CELLSRV; its disks must be inactive to stop it."""
+    stopping = action == "SHUTDOWN"
+    return Step(
+        target=fact.cell,
+        statement=f"ALTER CELL {action} SERVICES CELLSRV",
+        what="stop CELLSRV" if stopping else "start CELLSRV",
+        only_if=services_check("cellsrv", "running" if stopping else "stopped"),
+        needs=_away(fact) if stopping else (),
+        proves=services_check("cellsrv", "stopped" if stopping else "running"),
+        within=SERVICE_WITHIN,
+        risk=Risk.PERFORMANCE if stopping else Risk.NONE,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER CELL {'STARTUP' if stopping else 'SHUTDOWN'} SERVICES CELLSRV",
+        changes=(
+            Change(
+                object="cell",
+                name=fact.cell,
+                attribute="cellsrvStatus",
+                before="running" if stopping else "stopped",
+                after="stopped" if stopping else "running",
+            ),
+        ),
+    )
+
+
+def offline_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
+    """Return the plan that takes all grid disks of one cell offline, for work on the cell.
+
+    Args:
+        fact: with CELL and GRIDDISK read.
+
+    Raises:
+        RefusedError: ASM can't spare one of its disks.
+    """
+    refuse_deactivation("offline cell", {fact.cell: fact})
+    step = deactivate(fact)
+    if step is None:
+        return Plan(statement=statement, rack=rack, done={fact.cell: "all of its grid disks are inactive already"})
+    used = sum(1 for grid in fact.grid_disks if in_use(grid) and grid.status == "active")
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=(Stage(title="take the grid disks offline", key="inactive", steps=(step,)),),
+        inverse={fact.cell: (f"online cell {fact.cell}",)},
+        notes=(
+            f"{fact.cell}: {counted(len(fact.grid_disks), 'grid disk')}, {used or 'none'} of them in use by a disk group",
+        ),
+        warnings=(
+            "until it is back a mirror is missing: ASM drops the disks for good after disk_repair_time (by default 3.6 "
+            f"hours, with newer releases of ASM 12); online cell {fact.cell} brings them back",
+        )
+        if used
+        else (),
+    )
+
+
+def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
+    """Return the plan that brings a cell's grid disks back and waits until ASM has all of them ONLINE.
+
+    Args:
+        fact: with CELL and GRIDDISK read, or GRIDDISK_PLAIN where CELLSRV is stopped.
+    """
+    stages: list[Stage] = []
+    if fact.cellsrv.lower() == "stopped":
+        stages.append(Stage(title="start CELLSRV", key="startup", steps=(cellsrv(fact, "STARTUP"),)))
+    away = tuple(g for g in fact.grid_disks if g.status == "inactive")
+    syncing = tuple(g for g in fact.grid_disks if in_use(g) and g.asm_mode != "ONLINE" and g.status == "active")
+    step = activate(fact, away)
+    if step is not None:
+        stages.append(Stage(title="bring the grid disks back", key="active", steps=(step,)))
+    elif syncing:
+        waiting = Step(
+            target=fact.cell,
+            what="wait until ASM has its disks",
+            proves=back_online(syncing),
+            hopes=still_members(syncing),
+            within=ONLINE_WITHIN,
+            online=True,
+        )
+        stages.append(Stage(title="wait for ASM", key="active", steps=(waiting,)))
+    if not stages:
+        return Plan(statement=statement, rack=rack, done={fact.cell: "all of its grid disks are active and ONLINE"})
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        inverse={fact.cell: (f"offline cell {fact.cell}",)} if away else {},
+        notes=_returning(fact, away, syncing),
+        warnings=_dropped(fact),
+    )
+
+
+def _returning(fact: CellFacts, away: Sequence[GridDisk], syncing: Sequence[GridDisk]) -> tuple[str, ...]:
+    """Say how many grid disks come back, and whether ASM has something to write to them."""
+    missed = sum(1 for grid in (*away, *syncing) if in_use(grid))
+    parts = [f"{counted(len(away), 'grid disk')} inactive"] if away else []
+    parts += [f"{counted(len(syncing), 'grid disk')} not ONLINE yet"] if syncing else []
+    parts += ["ASM resyncs what was written meanwhile" if missed else "not in use by a disk group"] if parts else []
+    return (f"{fact.cell}: {'; '.join(parts)}",) if parts else ()
+
+
+def _dropped(fact: CellFacts) -> tuple[str, ...]:
+    """Say which grid disks will be active again and yet in no disk group."""
+    count = sum(1 for grid in fact.grid_disks if grid.asm_mode == "DROPPED" and grid.asm_group)
+    if not count:
+        return ()
+    return (
+        f"{fact.cell}: ASM has dropped {count} of its grid disks for good (disk_repair_time has passed): "
+        "alter diskgroup … add disk takes them in again",
+    )
+
+
+def _named(service: str) -> str:
+    return "all services" if service == "all" else service.upper()
+
+
+def restart_words(service: str) -> str:
+    """Return what the step that restarts a service is called, in plans and in the journal."""
+    return f"restart {_named(service)}"
+
+
+def restart_plan(
+    rack: str, facts: Mapping[str, CellFacts], *, service: str, statement: str, restarted: Collection[str] = ()
+) -> Plan:
+    """Return the plan that restarts a service on every cell: one cell after the other where that takes disks away.
+
+    Args:
+        facts: with CELL, GRIDDISK and FLASHCACHE read.
+        service: one of SERVICES.
+        restarted: cells that the attempt which is gone on with has restarted; where CELLSRV runs only their disks come back.
+
+    Raises:
+        RefusedError: a flush is in force, which a restart of CELLSRV would end, or ASM can't spare a disk.
+    """
+    stops = service in ("cellsrv", "all")
+    cells = list(facts.values())
+    back = {cell: fact for cell, fact in facts.items() if cell in restarted and fact.cellsrv == "running" and stops}
+    todo = {cell: fact for cell, fact in facts.items() if cell not in back}
+    stages: list[Stage] = []
+    warnings: list[str] = []
+    if stops and todo:
+        refuse_flushing("restart of CELLSRV", todo)
+        refuse_unspared(f"restart service {service}", todo, first=back)
+        steps = tuple(step for fact in todo.values() if (step := deactivate(fact)) is not None)
+        if steps:
+            stages.append(Stage(title="take the grid disks offline", key="inactive", steps=steps))
+        warnings.append("CELLSRV restarts: counters of the cell begin anew, and its databases read from other cells")
+    restarts = tuple(
+        Step(
+            target=fact.cell,
+            statement=f"ALTER CELL RESTART SERVICES {service.upper()}",
+            what=restart_words(service),
+            needs=_away(fact) if stops else (),
+            proves=services_check(service, "running"),
+            within=SERVICE_WITHIN,
+            risk=Risk.PERFORMANCE if stops else Risk.NONE,
+            undo=Undo.NOTHING,
+        )
+        for fact in todo.values()
+    )
+    if restarts:
+        stages.append(Stage(title=restart_words(service), key="restart", steps=restarts))
+    if stops:
+        stages += active_stages(cells)
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        warnings=tuple(warnings),
+        notes=(f"{fold(list(back))}: {_named(service)} restarted already, only the grid disks come back",)
+        if back
+        else (),
+    )
+
+
+def active_stages(cells: Sequence[CellFacts]) -> list[Stage]:
+    """Return the stage that brings the grid disks back, and the one that does so after a failure.
+
+    Inactive disks that a disk group misses come back too: an attempt that died in between left them so.
+    """
+    back = {fact.cell: tuple(g for g in fact.grid_disks if g.status == "active" or in_use(g)) for fact in cells}
+    steps = tuple(step for fact in cells if (step := activate(fact, back[fact.cell])) is not None)
+    if not steps:
+        return []
+    again = "bring the grid disks back after the failure"
+    return [
+        Stage(title="bring the grid disks back", key="active", steps=steps),
+        Stage(title=again, key="active-again", gate=Gate.MEND, mends="inactive", unless="active", steps=steps),
+    ]
+
+
+def refuse_unspared(
+    what: str, facts: Mapping[str, CellFacts], *, first: Mapping[str, CellFacts] = MappingProxyType({})
+) -> None:
+    """Raise when ASM can't spare a disk of a cell; each one's outcome is read again when its turn comes.
+
+    While disks of one of these cells are away, the others' outcomes say so and tell nothing: that cell goes first.
+
+    Args:
+        first: other cells of the plan, which only get back what an earlier attempt took from them.
+
+    Raises:
+        RefusedError: asmDeactivationOutcome is not Yes.
+    """
+    if not offline_cells({**facts, **first}):
+        refuse_deactivation(what, facts)
+
+
+def refuse_flushing(what: str, facts: Mapping[str, CellFacts]) -> None:
+    """Raise when a flush is in force on a cell: without CELLSRV it is over.
+
+    Raises:
+        RefusedError: naming the cells.
+    """
+    flushing = [cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off"]
+    if flushing:
+        raise RefusedError(
+            f"{what} refused on {fold(flushing)}: the flash cache is flushing or flushed, and a stop of CELLSRV ends that; "
+            "nothing was sent",
+            hint="let flush flashcache end, or: alter flashcache all cancel flush",
+        )

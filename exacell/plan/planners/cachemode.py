@@ -1,0 +1,247 @@
+"""Plans that change the flash cache's mode, by the procedure of each cell's release.
+
+From 11.2.3.3.1 on services stay up: flush and prove (write-back), drop while flushed, alter, create. Before, each cell also
+leaves ASM for the change: disks INACTIVE, CELLSRV stopped, altered, started, disks back and ONLINE. Source: Oracle DBMMN,
+enabling and disabling write-back flash cache; reference cellcli.md 6.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+
+from exacell.core.cellset import fold
+from exacell.core.units import format_size
+from exacell.plan.estimate import flush_note
+from exacell.plan.facts import CellFacts
+from exacell.plan.gate import in_use
+from exacell.plan.implausible import hidden_cache
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.planners.availability import (
+    active_stages,
+    cellsrv,
+    deactivate,
+    refuse_unspared,
+    services_check,
+)
+from exacell.plan.planners.flashcache import (
+    FLUSH_SINCE,
+    applicable,
+    back_stage,
+    create_step,
+    drop_step,
+    flush_refusal,
+    flush_stage,
+    mending,
+    refuse,
+)
+from exacell.plan.planners.pmem import leave_writeback_stages
+
+MODES = ("writeback", "writethrough")
+
+ONLINE_SINCE = "11.2.3.3.1"
+"""From this release on the mode changes while CELLSRV runs. Source: reference cellcli.md section 8."""
+
+WRITE_BACK_SINCE = FLUSH_SINCE
+
+
+def mode_plan(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    *,
+    mode: str,
+    statement: str,
+    usual: int | None = None,
+    dropped: Collection[str] = (),
+) -> Plan:
+    """Return the plan that changes ``flashCacheMode`` on every cell that has another one.
+
+    A cell without a flash cache gets one: an attempt that died after the drop left it so.
+
+    Args:
+        facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, FLASH_METRICS and PMEMCACHE read.
+        mode: one of MODES.
+        usual: size in bytes of the rack's other flash caches, None when they differ or there are none.
+        dropped: cells whose PMEM cache was dropped by the change that this one goes on with.
+
+    Raises:
+        RefusedError: a cache must not be flushed or dropped now, the release has no such mode, or ASM can't spare a disk.
+    """
+    cells, skipped = applicable(facts)
+    done = {
+        cell: f"its flash cache is {mode} already" for cell, fact in cells.items() if (fact.mode or MODES[1]) == mode
+    }
+    left = [fact for cell, fact in cells.items() if cell in done and _left_behind(fact, dropped)]
+    done = {cell: why for cell, why in done.items() if cells[cell] not in left}
+    todo = [fact for cell, fact in cells.items() if cell not in done and fact not in left]
+    _refuse(todo, left)
+    sizes = {fact.cell: _size(fact, usual) for fact in (*todo, *left)}
+    stages = _stages(todo, left, mode, sizes, dropped)
+    other = MODES[1 - MODES.index(mode)]
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        skipped=skipped,
+        done=done,
+        inverse={fact.cell: (f"set flashcache mode={other}",) for fact in todo},
+        notes=(
+            *_notes(todo, sizes, usual),
+            *_time(todo),
+            *(_left_note(fact, sizes) for fact in left),
+        ),
+        warnings=_warnings(todo, mode),
+        risk=Risk.PERFORMANCE if stages else Risk.NONE,
+    )
+
+
+def _refuse(todo: Sequence[CellFacts], left: Sequence[CellFacts]) -> None:
+    reasons: dict[str, str] = {}
+    for fact in todo:
+        if fact.release and not fact.at_least(WRITE_BACK_SINCE):
+            reasons[fact.cell] = (
+                f"release {fact.release} knows no write-back flash cache; {WRITE_BACK_SINCE} is the first that does"
+            )
+        elif reason := hidden_cache(fact) if fact.flash_cache is None else flush_refusal(fact):
+            reasons[fact.cell] = reason
+    refuse(reasons, "set flashcache")
+    old = {fact.cell: fact for fact in todo if _old(fact)}
+    refuse_unspared("set flashcache", old, first={fact.cell: fact for fact in left})
+
+
+def _left_behind(fact: CellFacts, dropped: Collection[str]) -> bool:
+    """Whether an attempt that died in between left the cell without a cache, or with disks that ASM misses."""
+    bare = fact.pmem_cache is None and fact.cell in dropped
+    return (fact.flash_cache is None and fact.cache_room() > 0) or bare or _missed(fact)
+
+
+def _missed(fact: CellFacts) -> bool:
+    return any(grid.status == "inactive" and in_use(grid) for grid in fact.grid_disks)
+
+
+def _size(fact: CellFacts, usual: int | None) -> int:
+    """The size of the cache afterwards: what it is; else what the others have, where that fits; else all there is."""
+    if fact.flash_cache is not None:
+        return fact.flash_cache.size
+    room = fact.cache_room()
+    return room if usual is None else min(usual, room)
+
+
+def _old(fact: CellFacts) -> bool:
+    return bool(fact.release) and not fact.at_least(ONLINE_SINCE)
+
+
+def _notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], usual: int | None) -> list[str]:
+    alike: dict[str, list[str]] = {}
+    for fact in todo:
+        release = f"release {fact.release}" if fact.release else f"release unknown, taken for {ONLINE_SINCE} or later"
+        how = "its disks go offline and CELLSRV is stopped for the change" if _old(fact) else "CELLSRV is not restarted"
+        alike.setdefault(f"{_made(fact, sizes[fact.cell], usual)}; {release}: {how}", []).append(fact.cell)
+    return [f"{fold(cells)}: {says}" for says, cells in alike.items()]
+
+
+def _made(fact: CellFacts, size: int, usual: int | None) -> str:
+    """Say at which size the cache comes back, and why that one."""
+    if fact.flash_cache is not None:
+        return f"the flash cache is re-created at {format_size(size)}"
+    if not size:
+        return "it has no flash cache and no room for one"
+    if usual is None:
+        return f"it has no flash cache: one is created at {format_size(size)}, all the room there is"
+    if size < usual:
+        room = f"all the room there is; the other cells' {format_size(usual)} do not fit"
+        return f"it has no flash cache: one is created at {format_size(size)}, {room}"
+    return f"it has no flash cache: one is created at {format_size(size)} as on the other cells"
+
+
+def _left_note(fact: CellFacts, sizes: Mapping[str, int]) -> str:
+    missing = [f"a flash cache of {format_size(sizes[fact.cell])}"] if fact.flash_cache is None else []
+    missing += ["the grid disks that ASM misses"] if _missed(fact) else []
+    missing += ["the PMEM cache"] if not missing else []
+    return f"{fact.cell}: in the mode already; what is missing comes back: {', '.join(missing)}"
+
+
+def _time(todo: Sequence[CellFacts]) -> list[str]:
+    return list(filter(None, [flush_note([fact for fact in todo if fact.flash_cache is not None and fact.writeback])]))
+
+
+def _warnings(todo: Sequence[CellFacts], mode: str) -> tuple[str, ...]:
+    if not todo:
+        return ()
+    warnings = ["the cache starts empty: every database on these cells reads from disk until it is warm"]
+    if mode == "writethrough" and any(fact.pmem_mode == "writeback" for fact in todo):
+        warnings.append("PMEM leaves write-back first: write-back PMEM needs a write-back flash cache")
+    return tuple(warnings)
+
+
+def _stages(
+    todo: Sequence[CellFacts],
+    left: Sequence[CellFacts],
+    mode: str,
+    sizes: Mapping[str, int],
+    dropped: Collection[str],
+) -> list[Stage]:
+    stages: list[Stage] = []
+    if mode == "writethrough":
+        stages += leave_writeback_stages([*todo, *left], dropped)
+        # By the time the flash cache is dropped, its PMEM is write-through.
+        todo = [replace(fact, pmem_mode="writethrough") for fact in todo]
+    flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
+    caches = [(fact, fact.flash_cache) for fact in todo if fact.flash_cache is not None]
+    cached = [fact for fact, _ in caches]
+    old = [fact for fact in todo if _old(fact)]
+    if flushing:
+        stages.append(flush_stage(flushing, Gate.ALL))
+    if cached:
+        drops = tuple(drop_step(fact, cache) for fact, cache in caches)
+        stages.append(Stage(title="drop the flash cache", key="drop", gate=Gate.ALL, steps=drops))
+    stages += _each("take the grid disks offline", "inactive", old, deactivate)
+    stages += _each("stop CELLSRV", "shutdown", old, lambda fact: cellsrv(fact, "SHUTDOWN"))
+    stages += _each(f"change the mode to {mode}", "mode", todo, lambda fact: _mode(fact, mode))
+    stages += _each("start CELLSRV", "startup", old, lambda fact: cellsrv(fact, "STARTUP"))
+    back = active_stages([*old, *(fact for fact in left if _missed(fact))])
+    stages += back[:1]
+    made = [fact for fact in (*todo, *left) if sizes[fact.cell] and (fact.flash_cache is None or fact in cached)]
+    stages += _each(
+        "create the flash cache",
+        "create",
+        made,
+        lambda fact: create_step(fact, sizes[fact.cell], what="create the flash cache at its size"),
+    )
+    if old:
+        startups = tuple(cellsrv(fact, "STARTUP") for fact in old)
+        again = "start CELLSRV after the failure"
+        stages.append(
+            Stage(title=again, key="startup-again", gate=Gate.MEND, mends="shutdown", unless="startup", steps=startups)
+        )
+    if old:
+        stages += back[1:]
+    if cached:
+        stages.append(back_stage(cached))
+    if flushing:
+        stages += mending(flushing, "drop")
+    return stages
+
+
+def _each(title: str, key: str, cells: Sequence[CellFacts], make: Callable[[CellFacts], Step | None]) -> list[Stage]:
+    steps = tuple(step for fact in cells if (step := make(fact)) is not None)
+    return [Stage(title=title, key=key, steps=steps)] if steps else []
+
+
+def _mode(fact: CellFacts, mode: str) -> Step:
+    gone = Check(object="flashcache", op=Op.ABSENT, why="the mode changes while there is no flash cache")
+    # LIST FLASHCACHE needs CELLSRV, which the old procedure has stopped by now.
+    needs = services_check("cellsrv", "stopped") if _old(fact) else (gone,)
+    before = fact.mode or "writethrough"
+    return Step(
+        target=fact.cell,
+        statement=f"ALTER CELL flashCacheMode={mode}",
+        what=f"change the mode to {mode}",
+        needs=needs,
+        proves=(Check(object="cell", attribute="flashCacheMode", value=mode),),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER CELL flashCacheMode={before}",
+        changes=(Change(object="cell", name=fact.cell, attribute="flashCacheMode", before=before, after=mode),),
+    )

@@ -1,0 +1,368 @@
+"""Plans that carve grid disks out of free space: one of equal, explicit size on every cell disk of a kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from exacell.core.cellset import fold, fold_briefly
+from exacell.core.errors import RefusedError
+from exacell.core.units import (
+    ALLOCATION_UNIT,
+    counted,
+    format_size,
+    round_down,
+    whole_size,
+)
+from exacell.core.values import dataclass
+from exacell.plan.asmspace import Keeping
+from exacell.plan.facts import CellDisk, CellFacts, GridDisk
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.planners.availability import activate
+from exacell.plan.planners.flashcache import refuse
+
+LONGEST_NAME = 30
+"""Characters in a grid disk's name. Source: Oracle SAGUG, restrictions on values of common attributes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Media:
+    """Which cell disks a statement means, and the words that say so to a cell of this release."""
+
+    words: str
+    flash: bool
+
+
+def media_of(fact: CellFacts, media: str) -> Media:
+    """Return the media words for one cell.
+
+    From 24.1 on, ALL FLASHDISK means the capacity-optimized flash of an EF cell that has both kinds, so that the words
+    are always explicit there. Source: reference cellcli.md 2.4.
+
+    Raises:
+        RefusedError: plain ``flash`` on a cell that may have both kinds, or a kind that the release does not know.
+    """
+    if media == "hard":
+        return Media(words="HARDDISK", flash=False)
+    modern = fact.at_least("24.1")
+    if media == "flash":
+        if modern and all(disk.flash for disk in fact.cell_disks):
+            raise RefusedError(
+                f"{fact.cell} has no hard disks and may have two kinds of flash: say media=performance or media=capacity"
+            )
+        return Media(words="PERFORMANCEOPTIMIZED FLASHDISK" if modern else "FLASHDISK", flash=True)
+    if not modern:
+        raise RefusedError(
+            f"media={media}: {fact.cell} runs {fact.release or 'an unknown release'}, which knows one kind of flash only: "
+            "say media=flash"
+        )
+    return Media(words=f"{media.upper()}OPTIMIZED FLASHDISK", flash=True)
+
+
+def _disks(fact: CellFacts, media: Media) -> tuple[CellDisk, ...]:
+    return fact.flash_disks if media.flash else fact.hard_disks
+
+
+def carve_plan(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    *,
+    prefix: str,
+    media: str,
+    each: int | None,
+    usable: int | None,
+    keeping: Keeping,
+    statement: str,
+    groups: Collection[str] | None = None,
+    available_to: str | None = None,
+) -> Plan:
+    """Return the plan that makes one grid disk of the same explicit size on every cell disk of ``media``.
+
+    Args:
+        facts: with CELL, FLASHCACHE, CELLDISK, GRIDDISK and, for flash, FLASH_PHYSICALDISK read.
+        each: bytes of each grid disk; None takes all that is free on the fullest disk of all cells.
+        usable: bytes that a disk group on these disks shall be able to hold; None when not asked.
+        keeping: how ASM counts the space of that disk group.
+        groups: names of the disk groups whose grid disks tell availableTo (one ASM cluster's); None for all.
+        available_to: who may use them, as somebody said; None copies what the others have.
+
+    Raises:
+        RefusedError: no room, a disk is not normal, a name is taken or too long, the prefix is in use on another kind of disk,
+            or cells differ in what they allow.
+    """
+    words = {cell: media_of(fact, media) for cell, fact in facts.items()}
+    disks = {cell: _disks(fact, words[cell]) for cell, fact in facts.items()}
+    skipped = {cell: f"it has no {media} cell disks" for cell, found in disks.items() if not found}
+    cells = [cell for cell in facts if cell not in skipped]
+    if not cells:
+        return Plan(statement=statement, rack=rack, skipped=skipped)
+    _refuse_names(prefix, {cell: disks[cell] for cell in cells}, facts)
+    _refuse_beside(prefix, facts, media, disks)
+    free, tightest = _smallest(cells, disks)
+    spread = [len(disks[cell]) for cell in cells]
+    wanted = each if usable is None else keeping.each(usable, spread)
+    existing = {cell: _existing(facts[cell], prefix, disks[cell]) for cell in cells}
+    if available_to is not None or groups is not None:
+        _refuse_others(existing, prefix, available_to if available_to is not None else _available_to(facts, groups))
+    done = _done(existing, disks, wanted, prefix)
+    todo = [cell for cell in cells if cell not in done]
+    stages = _awake({cell: facts[cell] for cell in done}, existing)
+    waking = {step.target for stage in stages for step in stage.steps}
+    if not todo:
+        left = {cell: why for cell, why in done.items() if cell not in waking}
+        return Plan(statement=statement, rack=rack, skipped=skipped, done=left, stages=tuple(stages))
+    refuse(
+        {c: bad for c in todo if (bad := _failed(facts[c], disks[c]))}, "carve griddisk", _without(facts, todo, disks)
+    )
+    if done:
+        wanted = next(iter(existing[next(iter(done))])).size
+        free, tightest = _smallest(todo, disks)
+    size = round_down(wanted if wanted is not None else free)
+    _refuse_room(todo, disks, facts, size, free, wanted, tightest)
+    clients = _available_to(facts, groups) if available_to is None else available_to
+    steps = tuple(_create(facts[cell], disks[cell], words[cell], prefix, size, clients) for cell in todo)
+    count = sum(len(disks[cell]) for cell in todo)
+    notes = [_room_note(free, tightest, size), f"{count} grid disks, {format_size(size * count)} in all"]
+    if clients:
+        said = "" if available_to is not None else ", as the ASM cluster's other grid disks have"
+        notes.append(f"availableTo={clients}{said}")
+    if usable is not None:
+        copies = "1 copy" if keeping.copies == 1 else f"{keeping.copies} copies"
+        notes.append(
+            f"{format_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
+            f"rounded up to 16M and to allocation units of {format_size(keeping.au_size)}"
+        )
+    # Whoever makes others of that prefix on another kind of disk later keeps them.
+    back = f"release griddisk prefix={prefix} media={'hard' if media == 'hard' else 'flash'}"
+    return Plan(
+        statement=statement,
+        rack=rack,
+        skipped=skipped,
+        done={cell: why for cell, why in done.items() if cell not in waking},
+        inverse=dict.fromkeys(todo, (back,)),
+        notes=tuple(notes),
+        stages=(Stage(title=f"create grid disks {prefix}_*", key="create", steps=steps), *stages),
+    )
+
+
+def _room_note(free: int, tightest: str, size: int) -> str:
+    """Return the arithmetic behind the size of each grid disk, in bytes: the tightest disk's free space, rounded down."""
+    each = f"each grid disk {format_size(size)} ({size // ALLOCATION_UNIT} × 16M, {size} bytes)"
+    return f"smallest free space: {format_size(free)} on {tightest}; {each}"
+
+
+def _awake(facts: Mapping[str, CellFacts], existing: Mapping[str, Sequence[GridDisk]]) -> list[Stage]:
+    """Return the stage that activates grid disks that exist and are inactive: a release that stopped left them so."""
+    asleep = {cell: [grid for grid in existing[cell] if grid.status == "inactive"] for cell in facts}
+    steps = tuple(step for cell, fact in facts.items() if (step := activate(fact, asleep[cell])) is not None)
+    return [Stage(title="activate the grid disks that exist", key="active", steps=steps)] if steps else []
+
+
+def _refuse_names(prefix: str, disks: Mapping[str, Sequence[CellDisk]], facts: Mapping[str, CellFacts]) -> None:
+    owner: dict[str, str] = {}
+    for cell, found in disks.items():
+        for disk in found:
+            name = f"{prefix}_{disk.name}"
+            other = owner.setdefault(name.lower(), cell)
+            if other != cell:
+                raise RefusedError(f"carve griddisk: {other} and {cell} would both have a grid disk {name}")
+    for cell, fact in facts.items():
+        taken = next((g.name for g in fact.grid_disks if owner.get(g.name.lower(), cell) != cell), "")
+        if taken:
+            raise RefusedError(
+                f"carve griddisk: {cell} has a grid disk {taken} already, which {owner[taken.lower()]} would get"
+            )
+    longest = max((f"{prefix}_{disk.name}" for found in disks.values() for disk in found), key=len)
+    if len(longest) > LONGEST_NAME:
+        raise RefusedError(
+            f"carve griddisk: the name {longest} has {len(longest)} characters, {LONGEST_NAME} is the limit",
+            hint=f"use a prefix of at most {len(prefix) - (len(longest) - LONGEST_NAME)} characters",
+        )
+
+
+def _refuse_beside(
+    prefix: str, facts: Mapping[str, CellFacts], media: str, disks: Mapping[str, Sequence[CellDisk]]
+) -> None:
+    """Refuse a prefix that grid disks on another kind of disk have: nothing afterwards could tell one from the other.
+
+    ``release griddisk`` and a disk string take a prefix as a whole, and the others may be a disk group's.
+    """
+    meant = {disk.name.lower() for found in disks.values() for disk in found}
+    others = [
+        grid
+        for fact in facts.values()
+        for grid in fact.grid_disks
+        if grid.prefix.lower() == prefix.lower() and grid.cell_disk.lower() not in meant
+    ]
+    if not others:
+        return
+    groups = sorted({grid.asm_group for grid in others if grid.asm_group})
+    whose = f" of disk group {' and '.join(groups)}" if groups else ""
+    raise RefusedError(
+        f"carve griddisk: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on other disks than media={media} "
+        f"means: {fold_briefly([grid.name for grid in others])}; nothing was sent",
+        hint=f"use a prefix of their own, one that does not begin with {prefix}_",
+    )
+
+
+def _failed(fact: CellFacts, disks: Sequence[CellDisk]) -> str:
+    """Return which disks of a cell are not normal, empty when all are: no grid disk can be made on those."""
+    flash = any(disk.flash for disk in disks)
+    bad = [f"flash disk {name} is {status}" for name, status in fact.flash_physical if flash and status != "normal"]
+    bad += [
+        f"cell disk {disk.name} is {disk.status or 'of unknown status'}" for disk in disks if disk.status != "normal"
+    ]
+    return f"{' and '.join(bad)}: no grid disk can be made there" if bad else ""
+
+
+def _without(facts: Mapping[str, CellFacts], todo: Sequence[str], disks: Mapping[str, Sequence[CellDisk]]) -> str:
+    """Return the way out where disks are not normal: replace them, or go on with the cells whose disks all are."""
+    good = [cell for cell in todo if not _failed(facts[cell], disks[cell])]
+    rest = f", or leave its cell out: on {fold(good)} carve griddisk …" if good else ""
+    return f"replace the disk and wait until it is normal{rest}"
+
+
+def held_by(fact: CellFacts, cell_disk: str) -> str:
+    """Return what holds the space of a cell disk, for the way out of a refusal.
+
+    That is the flash cache, with what there would be at most without it, or grid disks, with their sizes and disk groups.
+    """
+    cache = fact.flash_cache
+    if cache is not None and cell_disk in cache.cell_disks:
+        most = fact.cache_room() // max(len(fact.flash_disks), 1)
+        return (
+            f"the flash cache owns the space ({format_size(cache.size)}); without it {format_size(most)} would be free "
+            "on each flash disk: resize flashcache size=… or drop flashcache makes room"
+        )
+    grids = [grid for grid in fact.grid_disks if grid.cell_disk == cell_disk]
+    if not grids:
+        return "show griddisk tells what holds the space"
+    names = [
+        f"{grid.name} ({format_size(grid.size)}{f', disk group {grid.asm_group}' if grid.asm_group else ''})"
+        for grid in grids
+    ]
+    return f"{cell_disk} holds {', '.join(names)}"
+
+
+def _smallest(cells: Sequence[str], disks: Mapping[str, Sequence[CellDisk]]) -> tuple[int, str]:
+    free, name = min((disk.free, disk.name) for cell in cells for disk in disks[cell])
+    return free, name
+
+
+def _existing(fact: CellFacts, prefix: str, disks: Sequence[CellDisk]) -> tuple[GridDisk, ...]:
+    names = {f"{prefix}_{disk.name}".lower() for disk in disks}
+    return tuple(grid for grid in fact.grid_disks if grid.name.lower() in names)
+
+
+def _done(
+    existing: Mapping[str, Sequence[GridDisk]],
+    disks: Mapping[str, Sequence[CellDisk]],
+    wanted: int | None,
+    prefix: str,
+) -> dict[str, str]:
+    done: dict[str, str] = {}
+    sizes = {grid.size for grids in existing.values() for grid in grids}
+    for cell, grids in existing.items():
+        if not grids:
+            continue
+        missing = len(disks[cell]) - len(grids)
+        if missing:
+            raise RefusedError(
+                f"carve griddisk: {cell} has {len(grids)} of {len(disks[cell])} grid disks {prefix}_* already",
+                hint=f"release griddisk prefix={prefix} first, or use another prefix",
+            )
+        if len(sizes) > 1 or (wanted is not None and sizes != {round_down(wanted)}):
+            found = ", ".join(sorted(format_size(size) for size in sizes))
+            raise RefusedError(
+                f"carve griddisk: {cell} has grid disks {prefix}_* of {found} already",
+                hint=f"release griddisk prefix={prefix} first, or use another prefix",
+            )
+        done[cell] = f"it has {counted(len(grids), 'grid disk')} {prefix}_* of {format_size(grids[0].size)} already"
+    return done
+
+
+def _refuse_room(
+    todo: Sequence[str],
+    disks: Mapping[str, Sequence[CellDisk]],
+    facts: Mapping[str, CellFacts],
+    size: int,
+    free: int,
+    wanted: int | None,
+    tightest: str,
+) -> None:
+    if size >= ALLOCATION_UNIT and size <= free:
+        return
+    if wanted is not None and wanted < ALLOCATION_UNIT:
+        raise RefusedError(f"carve griddisk: {format_size(wanted)} is less than the least size of a grid disk, 16M")
+    caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
+    hint = held_by(next(facts[cell] for cell in todo if any(disk.name == tightest for disk in disks[cell])), tightest)
+    for cell, cache in caches[:1]:
+        count = len(disks[cell])
+        need = ALLOCATION_UNIT if wanted is None else wanted
+        smaller = round_down((facts[cell].cache_room() - need * count) // count) * count
+        if smaller > 0:
+            hint = (
+                f"the flash cache owns the space ({format_size(cache.size)}): "
+                f"resize flashcache size={whole_size(smaller)} makes room"
+            )
+    asked = f"{format_size(round_down(wanted))} each does not fit: " if wanted is not None else ""
+    raise RefusedError(
+        f"carve griddisk: {asked}{format_size(round_down(free))} is free on {tightest}, the tightest disk of {fold(todo)}; "
+        "nothing was sent",
+        hint=hint,
+    )
+
+
+def _refuse_others(existing: Mapping[str, Sequence[GridDisk]], prefix: str, clients: str) -> None:
+    """Refuse when grid disks of that name are there and not for the clients that were asked for."""
+    for cell, grids in existing.items():
+        other = next((grid for grid in grids if grid.available_to != clients), None)
+        if other is not None:
+            raise RefusedError(
+                f"carve griddisk: {cell} has {other.name} already, availableTo '{other.available_to}', not '{clients}'; "
+                "nothing was sent",
+                hint=f"release griddisk prefix={prefix} first, or use another prefix",
+            )
+
+
+def _available_to(facts: Mapping[str, CellFacts], groups: Collection[str] | None) -> str:
+    found = {
+        grid.available_to
+        for fact in facts.values()
+        for grid in fact.grid_disks
+        if grid.asm_group and (groups is None or grid.asm_group in groups)
+    }
+    if len(found) > 1:
+        shown = "; ".join(sorted(value or "(all)" for value in found))
+        raise RefusedError(
+            f"carve griddisk: the rack's grid disks are availableTo different clients ({shown}), so none can be copied",
+            hint="asm=NAME copies those of one ASM cluster; availableTo='…' says it",
+        )
+    return next(iter(found), "")
+
+
+def _create(fact: CellFacts, disks: Sequence[CellDisk], media: Media, prefix: str, size: int, clients: str) -> Step:
+    available = f", availableTo='{clients}'" if clients else ""
+    names = tuple(f"{prefix}_{disk.name}" for disk in disks)
+    return Step(
+        target=fact.cell,
+        statement=f"CREATE GRIDDISK ALL {media.words} PREFIX={prefix}, size={whole_size(size)}{available}",
+        what=f"create {counted(len(disks), 'grid disk')}",
+        needs=(Check(object="griddisk", op=Op.ABSENT, where={"name": names}, why="the name is taken"),),
+        proves=(
+            Check(object="griddisk", op=Op.COUNT, value=len(disks), where={"name": names}),
+            Check(object="griddisk", attribute="size", value=size, where={"name": names}),
+        ),
+        expect=len(disks),
+        risk=Risk.NONE,
+        undo=Undo.STATEMENT,
+        inverse=f"DROP GRIDDISK {','.join(names)}",
+        changes=(
+            Change(
+                object="griddisk",
+                name=f"{prefix}_*",
+                attribute="size",
+                before="-",
+                after=f"{len(disks)} × {format_size(size)}",
+            ),
+        ),
+    )

@@ -1,0 +1,107 @@
+"""Plans that complete an ASM disk group: add the grid disks of its prefix that it lacks.
+
+CREATE DISKGROUP takes the disks that ASM sees at that moment. Where a cell restarts just then, the group comes to be without
+that cell's disks, and ADD DISK takes them in later. Source: reference asm.md sections 2 (grammar) and 5 (discovery).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from exacell.core.cellset import fold_briefly
+from exacell.core.errors import RefusedError
+from exacell.core.units import counted
+from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
+from exacell.plan.checks import group_check
+from exacell.plan.facts import GridDisk
+from exacell.plan.model import Change, Check, Op, Risk, Stage, Step, Undo
+
+ADDABLE = ("CANDIDATE", "FORMER", "PROVISIONED")
+"""Header states that CREATE DISKGROUP and ADD DISK take without FORCE. Source: Oracle Automatic Storage Management,
+V$ASM_DISK."""
+
+
+def add_stage(asm: AsmFacts, group: DiskGroup, expected: Mapping[str, GridDisk], prefix: str) -> Stage:
+    """Return the stage that adds those of ``expected`` (lower-case name → grid disk) which a mounted group lacks.
+
+    Raises:
+        RefusedError: ASM does not see one of them, somebody else has it, or it is of another size than the group's.
+    """
+    members = asm.members(group)
+    inside = {disk.grid_disk.lower() for disk in members}
+    lacking = sorted(set(expected) - inside)
+    seen = {disk.grid_disk.lower(): disk for disk in asm.disks}
+    what = f"create diskgroup {group.name}: it exists with {len(members)} of {len(expected)} grid disks {prefix}_*"
+    unseen = [expected[name].name for name in lacking if name not in seen]
+    if unseen:
+        raise RefusedError(
+            f"{what}, and ASM does not see {len(unseen)} of the others, for example {unseen[0]}; nothing was sent",
+            hint="when their cell is back, retry failed or the same statement adds them; else check cellip.ora",
+        )
+    disks = [disk for name, disk in seen.items() if name in lacking]
+    taken = taken_by(asm, disks)
+    if taken:
+        raise RefusedError(
+            f"{what}, and ASM says that {taken}, not {' or '.join(ADDABLE)}; nothing was sent",
+            hint="show asmdisk tells which group has it",
+        )
+    sizes = sorted({disk.os_mb for disk in (*members, *disks)})
+    if len(sizes) > 1:
+        raise RefusedError(
+            f"{what}, and these would have different sizes: {', '.join(map(str, sizes))} MB; nothing was sent",
+            hint="show griddisk; resize griddisk makes them equal",
+        )
+    return Stage(
+        title="add the disks that it lacks", key="add", steps=(_add(asm, group, disks, prefix, len(expected)),)
+    )
+
+
+def taken_by(asm: AsmFacts, disks: Sequence[AsmDisk]) -> str:
+    """Return which of these disks ASM would not take, and whose they are: ``a_FD_[00-03]_cel01 are MEMBER of disk group A``.
+
+    Empty when it takes them all.
+    """
+    groups = {group.number: group.name for group in asm.groups if group.number}
+    found: dict[str, list[str]] = {}
+    for disk in disks:
+        if disk.header not in ADDABLE:
+            whose = f" of disk group {groups[disk.group]}" if disk.group in groups else ""
+            found.setdefault(f"{disk.header}{whose}", []).append(disk.grid_disk)
+    return "; ".join(
+        f"{fold_briefly(names)} {'is' if len(names) == 1 else 'are'} {state}" for state, names in found.items()
+    )
+
+
+def _add(asm: AsmFacts, group: DiskGroup, disks: Collection[AsmDisk], prefix: str, total: int) -> Step:
+    had = total - len(disks)
+    paths = tuple(disk.grid_disk for disk in disks)
+    strings = ", ".join(f"'{text}'" for text in _strings(asm, disks, prefix))
+    return Step(
+        target=asm.node,
+        asm=asm.cluster,
+        statement=f"ALTER DISKGROUP {group.name} ADD DISK {strings}",
+        what=f"add {counted(len(disks), 'grid disk')} to {group.name}",
+        needs=(
+            group_check(group.name, "disks", had, why="somebody else changed it"),
+            Check(object="asm.disk", op=Op.COUNT, value=len(disks), where={"gridDisk": paths, "header": ADDABLE}),
+        ),
+        proves=(
+            group_check(group.name, "state", "MOUNTED"),
+            group_check(group.name, "disks", total),
+            Check(object="asm.disk", op=Op.COUNT, value=len(disks), where={"gridDisk": paths, "diskgroup": group.name}),
+        ),
+        risk=Risk.PERFORMANCE if group.files else Risk.NONE,
+        undo=Undo.IMPOSSIBLE,
+        inverse="disks leave a disk group by ALTER DISKGROUP … DROP DISK and a rebalance",
+        changes=(Change(object="diskgroup", name=group.name, attribute="disks", before=str(had), after=str(total)),),
+    )
+
+
+def _strings(asm: AsmFacts, disks: Collection[AsmDisk], prefix: str) -> list[str]:
+    """Return the DISK strings that catch exactly these disks: one a cell where its whole prefix is lacking."""
+    found: list[str] = []
+    for address in dict.fromkeys(disk.cell_address for disk in disks):
+        ours = [disk for disk in disks if disk.cell_address == address]
+        there = [d for d in asm.disks if d.cell_address == address and d.grid_disk.startswith(f"{prefix}_")]
+        found += [f"o/{address}/{prefix}_*"] if len(there) == len(ours) else [disk.path for disk in ours]
+    return found

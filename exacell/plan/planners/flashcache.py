@@ -1,0 +1,438 @@
+"""Plans for the flash cache: flush it, and re-create it at another size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.core.units import (
+    format_size,
+    human_size,
+    parse_size,
+    whole_size,
+)
+from exacell.plan.estimate import flush_seconds
+from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
+from exacell.plan.planners.flashcache_notes import flush_notes, resize_notes, resize_warnings
+from exacell.plan.planners.pmem import (
+    PMEM_FLUSHED,
+    flush_stages,
+    pmem_off,
+    rearm_stages,
+    unhealthy,
+)
+
+FLUSH_SINCE = "11.2.3.2"
+"""The first release with ALTER FLASHCACHE … FLUSH. Source: reference cellcli.md section 8."""
+
+FLUSHED = "normal - flushed"
+
+_GONE = "the cached blocks are gone; reads are slower until the cache is warm again"
+NEW = "there was no flash cache before; drop flashcache would remove it"
+
+_COLD = Check(
+    object="flashcache",
+    attribute="status",
+    value=FLUSHED,
+    why="only an active FLUSH keeps new dirty data out of a write-back cache",
+)
+WRITE_THROUGH = Check(
+    object="cell", attribute="flashCacheMode", value="writethrough", why="then nothing in it is dirty"
+)
+"""Why an unflushed cache may be dropped."""
+_FLUSH_ACTIVE = Check(
+    object="flashcache",
+    attribute="status",
+    op=Op.IN,
+    value=("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed"),
+)
+_NO_CACHE = Check(object="flashcache", op=Op.ABSENT)
+_HAS_CACHE = Check(object="flashcache", op=Op.COUNT, value=1)
+
+
+def applicable(facts: Mapping[str, CellFacts]) -> tuple[dict[str, CellFacts], dict[str, str]]:
+    """Return the cells that can have a flash cache, and why the others can't."""
+    skipped = {
+        cell: "it has no flash cell disks"
+        if not fact.flash_disks
+        else "an Extreme Flash cell caches nothing but its own"
+        for cell, fact in facts.items()
+        if not fact.flash_disks or _extreme_flash(fact)
+    }
+    return {cell: fact for cell, fact in facts.items() if cell not in skipped}, skipped
+
+
+def _extreme_flash(fact: CellFacts) -> bool:
+    return "extreme flash" in fact.model.lower() or not fact.hard_disks
+
+
+def flush_refusal(fact: CellFacts) -> str:
+    """Return why a flush must not start on this cell, empty when it may. Source: reference cellcli.md 6.1, 6.2."""
+    cache = fact.flash_cache
+    if cache is None:
+        return "it has no flash cache: make one with resize flashcache size=…"
+    for name, status in fact.flash_physical:
+        if status != "normal":
+            return f"flash disk {name} is {status}, not normal: its dirty data could not be read"
+    for disk in fact.flash_disks:
+        if disk.status != "normal":
+            return f"flash cell disk {disk.name} is {disk.status}, not normal: its dirty data could not be read"
+        if disk.flush_error:
+            return f"flash cell disk {disk.name} reports flushError {disk.flush_error}"
+    if not cache.healthy:
+        degraded = f" ({', '.join(cache.degraded)})" if cache.degraded else ""
+        return f"its flash cache is {cache.status}{degraded}, not normal"
+    stale = fact.metric_bytes("FC_BY_STALE_DIRTY")
+    if stale:
+        return f"{human_size(stale)} of dirty data belong to grid disks that cannot be written (FC_BY_STALE_DIRTY)"
+    if fact.pmem_writeback and (reason := unhealthy(fact)):
+        return reason
+    return unwritable(fact)
+
+
+def unwritable(fact: CellFacts) -> str:
+    """Return which grid disk could not take the dirty data that the cell's caches hold of it, empty when all can."""
+    for grid in fact.grid_disks:
+        if grid.flash or grid.caching_policy == "none":
+            continue
+        if grid.asm_mode == "OFFLINE" or (grid.status != "active" and grid.asm_mode not in ("UNUSED", "DROPPED")):
+            return (
+                f"grid disk {grid.name} is {grid.status}, ASM mode {grid.asm_mode}: its dirty data could not be written"
+            )
+    return ""
+
+
+def refuse(reasons: Mapping[str, str], what: str, hint: str = "") -> None:
+    """Raise when there is a reason for any cell, folded over cells with the same one."""
+    if not reasons:
+        return
+    by_reason: dict[str, list[str]] = {}
+    for cell, reason in reasons.items():
+        by_reason.setdefault(reason, []).append(cell)
+    text = "; ".join(f"{fold(cells)}: {reason}" for reason, cells in by_reason.items())
+    raise RefusedError(f"{what} refused on {text}; nothing was sent", hint=hint)
+
+
+def _flush_step(fact: CellFacts, cache: FlashCache, limit: float | None) -> Step:
+    """The flush itself; a cache that is flushing or flushed already is only watched."""
+    active = cache.caching == "off"
+    return Step(
+        target=fact.cell,
+        statement="" if active else "ALTER FLASHCACHE ALL FLUSH NOWAIT",
+        what="flush" if not active else f"follow the flush that is under way ({cache.status})",
+        needs=(_HAS_CACHE,),
+        watch=Watch.FLUSH,
+        expect=0 if active else 1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.NOTHING,
+        caching_off=True,
+        limit=limit,
+        estimate=flush_seconds(fact),
+    )
+
+
+def _rearm(fact: CellFacts) -> Step:
+    return Step(
+        target=fact.cell,
+        statement="ALTER FLASHCACHE ALL CANCEL FLUSH",
+        what="switch caching on again",
+        only_if=(_FLUSH_ACTIVE,),
+        proves=(Check(object="flashcache", attribute="status", value="normal"),),
+        expect=1,
+        risk=Risk.NONE,
+        caching_on=True,
+    )
+
+
+def still_write_through(fact: CellFacts) -> tuple[Check, ...]:
+    """Return what must still hold when the flash cache of a cell that is not write-back goes: nothing in it can be dirty.
+
+    Releases without flashCacheMode know write-through only, for as long as the cell runs one of them.
+    """
+    if fact.mode:
+        return (WRITE_THROUGH,)
+    why = f"release {fact.release} knows write-through only"
+    return (Check(object="cell", attribute="releaseVersion", value=fact.release, why=why),) if fact.release else ()
+
+
+def drop_step(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] = ()) -> Step:
+    """Return the step that drops the cache; a write-back one only while it is proven flushed, another while it is none."""
+    guard: tuple[Check, ...] = (_COLD,) if fact.writeback else still_write_through(fact)
+    if fact.pmem_writeback:
+        # Data in write-back PMEM has yet to come through this cache.
+        guard += (PMEM_FLUSHED,)
+    return Step(
+        target=fact.cell,
+        statement="DROP FLASHCACHE",
+        what="drop the flash cache" + (" while it is still flushed" if fact.writeback else ""),
+        only_if=only_if,
+        needs=(_HAS_CACHE, *guard),
+        proves=(_NO_CACHE,),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.IMPOSSIBLE,
+        inverse=_GONE,
+        changes=(
+            Change(object="flashcache", name=cache.name, attribute="size", before=format_size(cache.size), after="-"),
+        ),
+        caching_off=True,
+    )
+
+
+def _sizes_made(fact: CellFacts, size: int) -> tuple[int, ...]:
+    return tuple(dict.fromkeys((size, rounded_cache(size, len(fact.flash_disks)))))
+
+
+def create_step(fact: CellFacts, size: int, *, what: str, before: str = "-") -> Step:
+    """Return the step that creates the cache at an explicit size, where there is none."""
+    return Step(
+        target=fact.cell,
+        statement=f"CREATE FLASHCACHE ALL size={whole_size(size)}",
+        what=what,
+        only_if=(_NO_CACHE,),
+        proves=(
+            # A size that is no multiple of 16M a disk, such as an X6's default, may come back rounded down.
+            Check(object="flashcache", attribute="size", op=Op.IN, value=_sizes_made(fact, size)),
+            Check(object="flashcache", attribute="status", value="normal"),
+        ),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.IMPOSSIBLE if before == "-" else Undo.NOTHING,
+        inverse=(_GONE if fact.flash_cache is not None else NEW) if before == "-" else "",
+        changes=(
+            Change(
+                object="flashcache",
+                name=f"{fact.cell}_FLASHCACHE",
+                attribute="size",
+                before=before,
+                after=format_size(size),
+            ),
+        ),
+        caching_on=True,
+    )
+
+
+def flush_plan(
+    rack: str, facts: Mapping[str, CellFacts], *, recreate: bool, statement: str, limit: float | None = None
+) -> Plan:
+    """Return the plan that leaves every cell's cache empty, proven so, and caching again.
+
+    Args:
+        limit: seconds after which a flush that has not ended is cancelled; None for as long as it takes.
+        facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK and FLASH_METRICS read.
+        recreate: drop and re-create the cache at the same explicit size where the flush left something in it.
+
+    Raises:
+        RefusedError: on some cell a flush must not start, or the release can't flush a write-back cache.
+    """
+    cells, skipped = applicable(facts)
+    refusals = {cell: reason for cell, fact in cells.items() if (reason := flush_refusal(fact))}
+    old = {cell: fact for cell, fact in cells.items() if fact.release and not fact.at_least(FLUSH_SINCE)}
+    for cell, fact in old.items():
+        if fact.writeback:
+            refusals.setdefault(cell, f"release {fact.release} has no FLUSH and its cache is write-back")
+    refuse(refusals, "flush flashcache")
+    can = [fact for cell, fact in cells.items() if cell not in old]
+    stages: list[Stage] = []
+    if can:
+        stages += flush_stages(can)
+        stages.append(flush_stage(can, limit=limit))
+        if recreate:
+            used = Check(
+                object="metriccurrent", attribute="metricValue", op=Op.ABOVE, value=0, where={"name": "FC_BY_USED"}
+            )
+            sizes = {fact.cell: fact.cache_size for fact in can}
+            where = ", where the flush left something in it"
+            stages += _recreate_stages(can, sizes, Gate.EACH, only_if=(used,), key="left", where=where)
+        stages.append(Stage(title="switch caching on again", key="rearm", steps=tuple(_rearm(f) for f in can)))
+        stages += [*mending(can, "rearm", "dropleft"), *rearm_stages(can, "dropleft")]
+    if old:
+        stages += _recreate_stages(
+            list(old.values()), {f.cell: f.cache_size for f in old.values()}, Gate.EACH, key="old"
+        )
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        skipped=skipped,
+        notes=flush_notes(cells),
+        warnings=("caching is off on each cell from FLUSH until the last step; FC_* counters restart there",)
+        if stages
+        else (),
+        risk=Risk.PERFORMANCE if stages else Risk.NONE,
+    )
+
+
+def flush_stage(cells: Sequence[CellFacts], gate: Gate = Gate.EACH, *, limit: float | None = None) -> Stage:
+    """Return the stage that flushes these caches and proves each empty."""
+    steps = tuple(_flush_step(fact, fact.flash_cache, limit) for fact in cells if fact.flash_cache is not None)
+    return Stage(title="flush the flash cache and prove it empty", key="flush", gate=gate, steps=steps)
+
+
+def _recreate_stages(
+    cells: Sequence[CellFacts],
+    sizes: Mapping[str, int],
+    gate: Gate,
+    *,
+    only_if: tuple[Check, ...] = (),
+    key: str = "",
+    where: str = "",
+) -> list[Stage]:
+    """Return the stages that drop and create; ``where`` completes their titles when ``only_if`` may skip them."""
+    with_cache = [fact for fact in cells if fact.flash_cache is not None]
+    stages = []
+    if with_cache:
+        drops = tuple(drop_step(fact, fact.flash_cache, only_if=only_if) for fact in with_cache if fact.flash_cache)
+        stages.append(Stage(title=f"drop the flash cache{where}", key=f"drop{key}", gate=gate, steps=drops))
+    creates = tuple(create_step(fact, sizes[fact.cell], what="create the flash cache") for fact in cells)
+    stages.append(Stage(title=f"create the flash cache{where}", key=f"create{key}", steps=creates))
+    if with_cache:
+        stages.append(back_stage(with_cache, key))
+    return stages
+
+
+def back_stage(cells: Sequence[CellFacts], key: str = "") -> Stage:
+    """Return the mending stage that creates dropped caches at their old sizes."""
+    back = tuple(
+        create_step(fact, fact.flash_cache.size, what="create the flash cache at its old size", before="gone")
+        for fact in cells
+        if fact.flash_cache
+    )
+    return Stage(
+        title="bring back the old flash cache",
+        key=f"back{key}",
+        gate=Gate.MEND,
+        mends=f"drop{key}",
+        unless=f"create{key}",
+        steps=back,
+    )
+
+
+def mending(cells: Sequence[CellFacts], unless: str, drop: str = "drop") -> list[Stage]:
+    """Return the mending stage that switches caching on again where a flush was begun and ``unless`` not reached.
+
+    Where the stage ``drop`` has no answer the flush stays in force: who carries that DROP out later drops a clean cache.
+    """
+    steps = tuple(_rearm(fact) for fact in cells)
+    return [
+        Stage(
+            title="switch caching on again after the failure",
+            key="mend",
+            gate=Gate.MEND,
+            mends="flush",
+            unless=unless,
+            unsure=drop,
+            steps=steps,
+        )
+    ]
+
+
+def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, statement: str, force: bool = False) -> Plan:
+    """Return the plan that re-creates the flash cache at ``size`` bytes on every cell.
+
+    Args:
+        facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, IORMPLAN and FLASH_METRICS read.
+        size: per cell, over all its flash disks; rounded down to equal shares of 16M units.
+        force: re-create even where the size is that already.
+
+    Raises:
+        RefusedError: more than a cell has room for, less than its IORM plan promises, or a flush must not start.
+    """
+    cells, skipped = applicable(facts)
+    sizes = {cell: rounded_cache(size, len(fact.flash_disks)) for cell, fact in cells.items()}
+    _refuse_room(cells, size)
+    _refuse_size(cells, sizes, size)
+    done = {
+        cell: f"its flash cache is {format_size(sizes[cell])} already"
+        for cell, fact in cells.items()
+        if not force and fact.flash_cache and fact.flash_cache.size == sizes[cell] and fact.flash_cache.caching == "on"
+    }
+    todo = [fact for cell, fact in cells.items() if cell not in done]
+    # An attempt that died before its last step has left PMEM flushed.
+    idle = [cells[cell] for cell in done if pmem_off(cells[cell])]
+    done = {cell: why for cell, why in done.items() if cells[cell] not in idle}
+    stages = recreate_stages(todo, sizes, idle=[*idle, *(fact for fact in todo if pmem_off(fact))])
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        skipped=skipped,
+        done=done,
+        inverse={
+            fact.cell: (f"resize flashcache size={whole_size(fact.flash_cache.size)}",)
+            for fact in todo
+            if fact.flash_cache
+        },
+        notes=resize_notes(todo, sizes, size),
+        warnings=resize_warnings(todo),
+        risk=Risk.PERFORMANCE if stages else Risk.NONE,
+    )
+
+
+def recreate_stages(
+    todo: Sequence[CellFacts], sizes: Mapping[str, int], *, idle: Sequence[CellFacts] = ()
+) -> list[Stage]:
+    """Return the stages that re-create the caches of ``todo`` at ``sizes``, flushed and proven first where write-back.
+
+    Args:
+        idle: cells whose PMEM cache was left flushed and caches again last, whether they are in ``todo`` or not.
+
+    Raises:
+        RefusedError: a write-back cache must not be flushed, or the release can't flush it.
+    """
+    flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
+    refusals = {fact.cell: reason for fact in flushing if (reason := flush_refusal(fact))}
+    for fact in flushing:
+        if fact.release and not fact.at_least(FLUSH_SINCE):
+            refusals.setdefault(fact.cell, f"release {fact.release} has no FLUSH and its cache is write-back")
+    refuse(refusals, "re-creating the flash cache")
+    stages: list[Stage] = []
+    if flushing:
+        # Nothing is dropped unless all get there, so that nothing is flushed for it either.
+        stages += flush_stages(flushing, Gate.ALL)
+        stages.append(flush_stage(flushing, Gate.ALL))
+    if todo:
+        stages += _recreate_stages(todo, sizes, Gate.ALL)
+    if flushing:
+        stages += mending(flushing, "drop")
+    return [*stages, *rearm_stages([*flushing, *(fact for fact in idle if fact not in flushing)])]
+
+
+def _refuse_room(cells: Mapping[str, CellFacts], size: int) -> None:
+    short: dict[int, list[str]] = {}
+    for cell, fact in cells.items():
+        room = fact.cache_room()
+        if size > room:
+            short.setdefault(room, []).append(cell)
+    if short:
+        text = "; ".join(f"at most {format_size(r, largest='G')} ({r} bytes) on {fold(c)}" for r, c in short.items())
+        raise RefusedError(
+            f"resize flashcache: {format_size(size)} does not fit, {text}; nothing was sent",
+            hint="grid disks on flash and the flash log hold the rest: show griddisk, release griddisk",
+        )
+
+
+def _refuse_size(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], asked: int) -> None:
+    for cell, fact in cells.items():
+        if sizes[cell] == 0:
+            least = len(fact.flash_disks) * 16
+            raise RefusedError(
+                f"resize flashcache: {format_size(asked)}{' bytes' if asked < 1024 else ''} is less than 16M on each of "
+                f"{len(fact.flash_disks)} flash disks of {cell}; at least {least}M",
+                hint=f"a number without a unit is bytes: did you mean size={asked}G?" if asked < 1 << 20 else "",
+            )
+        promised = _promised(fact)
+        if sizes[cell] < promised:
+            raise RefusedError(
+                f"resize flashcache: {format_size(sizes[cell])} is less than the {format_size(promised)} that the IORM plan "
+                f"of {cell} promises as flashCacheMin",
+                hint="lower flashcachemin first: list iormplan attributes dbPlan",
+            )
+
+
+def _promised(fact: CellFacts) -> int:
+    """The bytes that the cell's IORM plan promises to databases as flashCacheMin."""
+    directives = fact.iorm.directives if fact.iorm else ()
+    return sum(parse_size(value) for d in directives if (value := d.get("flashcachemin")))

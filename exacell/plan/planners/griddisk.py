@@ -1,0 +1,296 @@
+"""Plans that give grid disks back; and which grid disks a prefix means, and who may use them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from exacell.core.cellset import fold, fold_briefly
+from exacell.core.errors import RefusedError
+from exacell.core.units import counted, format_size, whole_size
+from exacell.plan.asmgone import ways_out
+from exacell.plan.estimate import flush_note
+from exacell.plan.facts import CellDisk, CellFacts, GridDisk
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.planners.carve import media_of
+from exacell.plan.planners.flashcache import recreate_stages
+
+Headers = Mapping[str, str] | None
+"""Grid disk name (lower case) → header_status over all ASM clusters; None when no ASM could be asked."""
+
+
+def members(facts: Mapping[str, CellFacts], prefix: str, media: str = "") -> dict[str, tuple[GridDisk, ...]]:
+    """Return the grid disks named exactly ``prefix_<celldisk>``, by cell; cells without any are left out.
+
+    Args:
+        media: ``flash`` or ``hard`` leaves out those on the other; empty takes both.
+    """
+    found = {
+        cell: tuple(g for g in fact.grid_disks if g.prefix.lower() == prefix.lower() and media in ("", _medium(g)))
+        for cell, fact in facts.items()
+    }
+    return {cell: grids for cell, grids in found.items() if grids}
+
+
+def _medium(grid: GridDisk) -> str:
+    return "flash" if grid.flash else "hard"
+
+
+EXASCALE_LETS_GO = (
+    "the disks of a pool belong to Exascale: its own administration (escli) takes them out of the pool first"
+)
+"""The way out where a grid disk is a pool disk."""
+
+
+def refuse_used(
+    what: str, grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Headers, *, apart: str = ""
+) -> None:
+    """Raise when any of these grid disks is not free, naming them and the disk group to drop first.
+
+    Args:
+        apart: the way out where there is a better one than to drop a disk group.
+
+    Raises:
+        RefusedError: a disk is in use, or it can't be told that it is not.
+    """
+    used: dict[str, list[tuple[str, GridDisk]]] = {}
+    for cell, grids in grids_by_cell.items():
+        for grid in grids:
+            reason = grid.use(headers)
+            if reason:
+                used.setdefault(reason, []).append((cell, grid))
+    if not used:
+        return
+    reason, found = next(iter(used.items()))
+    names = fold_briefly([grid.name for _, grid in found])
+    groups = {grid.asm_group for those in used.values() for _, grid in those if grid.asm_group}
+    more = "" if len(used) == 1 else f" (and {counted(len(used) - 1, 'more reason')})"
+    hint = " and ".join(f"drop diskgroup {group}" for group in sorted(groups))
+    lets = "lets" if len(groups) == 1 else "let"
+    if apart:
+        hint = apart
+    elif hint:
+        hint += f" {lets} go of them first"
+    elif any(grid.pool for grids in grids_by_cell.values() for grid in grids):
+        hint = EXASCALE_LETS_GO
+    else:
+        hint = "start ASM and mount its disk groups, or wait for it to let go"
+    cells = fold(cell for cell, _ in found)
+    raise RefusedError(f"{what} refused on {cells}: {reason}: {names}{more}; nothing was sent", hint=hint)
+
+
+def _free_apart(prefix: str, found: Mapping[str, Sequence[GridDisk]], headers: Headers) -> str:
+    """Return the way to release the disks of one kind where those are free and the others of that prefix are not; else empty."""
+    grids = [grid for those in found.values() for grid in those]
+    used = {_medium(grid) for grid in grids if grid.use(headers)}
+    free = {_medium(grid) for grid in grids} - used
+    if not used or not free:
+        return ""
+    medium = min(free)
+    names = fold_briefly([grid.name for grid in grids if _medium(grid) == medium])
+    return f"release griddisk prefix={prefix} media={medium} takes only those that nobody uses: {names}"
+
+
+def refuse_mixed(what: str, prefix: str, grids: Collection[GridDisk]) -> None:
+    """Raise RefusedError when the grid disks of a prefix are on flash and on hard disks: no disk group has both kinds.
+
+    ASM would mirror between the two, or answer ORA-15409. Source: reference asm.md section 8.
+    """
+    flash = [grid for grid in grids if grid.flash]
+    if not flash or len(flash) == len(grids):
+        return
+    free = next((grid for grid in grids if not grid.asm_group), flash[0])
+    raise RefusedError(
+        f"{what}: of the {len(grids)} grid disks {prefix}_*, {len(flash)} are on flash and {len(grids) - len(flash)} on hard "
+        f"disks: {fold_briefly([grid.name for grid in grids])}; nothing was sent",
+        hint=f"release griddisk prefix={prefix} media={_medium(free)}, then carve those with a prefix of their own",
+    )
+
+
+def release_plan(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    *,
+    prefix: str,
+    headers: Headers,
+    regrow: bool,
+    statement: str,
+    media: str = "",
+) -> Plan:
+    """Return the plan that deactivates and drops the grid disks ``prefix_<celldisk>``.
+
+    Args:
+        facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, IORMPLAN and FLASH_METRICS read.
+        regrow: afterwards re-create the flash cache over all the flash that is then free.
+        media: ``flash`` or ``hard`` releases only those on such disks; empty means both.
+
+    Raises:
+        RefusedError: a disk is not free, or the flash cache must not be flushed.
+    """
+    found = members(facts, prefix, media)
+    apart = _free_apart(prefix, found, headers) or ways_out(found, headers, members=False)
+    refuse_used("release griddisk", found, headers, apart=apart)
+    where = f" on {media} disks" if media else ""
+    done = {cell: f"it has no grid disks {prefix}_*{where}" for cell in facts if cell not in found}
+    stages: list[Stage] = []
+    notes: list[str] = []
+    if found:
+        stages.append(Stage(title="deactivate", key="inactive", steps=tuple(_inactive(c, g) for c, g in found.items())))
+        drops = tuple(_drop(facts[c], g, prefix, alone=_alone(facts, found, prefix)) for c, g in found.items())
+        stages.append(Stage(title=f"drop grid disks {prefix}_*", key="dropgrid", gate=Gate.ALL, steps=drops))
+        sizes = sorted({grid.size for grids in found.values() for grid in grids})
+        count = sum(len(grids) for grids in found.values())
+        notes.append(f"{counted(count, 'grid disk')} of {', '.join(map(format_size, sizes))}, free (no disk group)")
+    inverse = _taken_back(facts, found, prefix, regrown=bool(regrow))
+    if regrow:
+        grown, sizes_by_cell = _regrow(facts, found)
+        if grown:
+            stages += recreate_stages(grown, sizes_by_cell)
+            for cell in (fact.cell for fact in grown):
+                done.pop(cell, None)
+            inverse |= {
+                fact.cell: (f"resize flashcache size={whole_size(_cache(fact))}",)
+                for fact in grown
+                if fact.cell not in found and fact.flash_cache is not None
+            }
+            grows: dict[str, list[str]] = {}
+            for cell, size in sizes_by_cell.items():
+                grows.setdefault(f"{format_size(_cache(facts[cell]))} → {format_size(size)}", []).append(cell)
+            notes += [f"{fold(cells)}: flash cache {grow}" for grow, cells in grows.items()]
+            notes += filter(None, [flush_note([fact for fact in grown if fact.writeback and fact.flash_cache])])
+    warnings = ("the cache starts empty after it has grown",) if any(s.key.startswith("create") for s in stages) else ()
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        done=done,
+        inverse=inverse,
+        notes=tuple(notes),
+        warnings=warnings,
+        risk=Risk.PERFORMANCE if stages else Risk.NONE,
+    )
+
+
+def _taken_back(
+    facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str, *, regrown: bool
+) -> dict[str, tuple[str, ...]]:
+    """Return per cell the statements that bring its grid disks back: the cache's old size first, then the disks."""
+    back: dict[str, tuple[str, ...]] = {}
+    if not _alone(facts, found, prefix):
+        return back
+    for cell, grids in found.items():
+        sizes = {grid.size for grid in grids}
+        flash = all(grid.flash for grid in grids)
+        # carve makes one of equal size on every disk of the media: only that can be brought back by it.
+        if len(sizes) > 1 or len(grids) != len(_disks(facts[cell], flash=flash)):
+            continue
+        media = "flash" if flash else "hard"
+        carve = f"carve griddisk prefix={prefix} size={whole_size(min(sizes))} media={media}"
+        cache = facts[cell].flash_cache
+        clients = {grid.available_to for grid in grids}
+        if len(clients) > 1:
+            continue
+        if min(clients):
+            carve += f" availableTo='{min(clients)}'"
+        resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
+        back[cell] = (*resize, carve)
+    return back
+
+
+def _alone(facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]], prefix: str) -> bool:
+    """Whether ``found`` are all grid disks of a prefix: carve makes none beside those on disks of another kind."""
+    return members(facts, prefix) == found
+
+
+def _disks(fact: CellFacts, *, flash: bool) -> Sequence[CellDisk]:
+    """The cell disks on which carve makes grid disks together."""
+    return fact.flash_disks if flash else fact.hard_disks
+
+
+def _cache(fact: CellFacts) -> int:
+    return fact.flash_cache.size if fact.flash_cache else 0
+
+
+def _regrow(
+    facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]]
+) -> tuple[list[CellFacts], dict[str, int]]:
+    grown: list[CellFacts] = []
+    sizes: dict[str, int] = {}
+    for cell, fact in facts.items():
+        freed: dict[str, int] = {}
+        for grid in found.get(cell, ()):
+            freed[grid.cell_disk] = freed.get(grid.cell_disk, 0) + grid.size
+        room = fact.cache_room(plus=freed)
+        if fact.flash_disks and room > _cache(fact):
+            grown.append(fact)
+            sizes[cell] = room
+    return grown, sizes
+
+
+def _inactive(cell: str, grids: Sequence[GridDisk]) -> Step:
+    names = tuple(grid.name for grid in grids)
+    return Step(
+        target=cell,
+        statement=f"ALTER GRIDDISK {','.join(names)} INACTIVE",
+        what=f"deactivate {counted(len(names), 'grid disk')}",
+        needs=(_free_check(names),),
+        proves=(Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),),
+        expect=len(names),
+        risk=Risk.NONE,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER GRIDDISK {','.join(names)} ACTIVE",
+        changes=(
+            Change(
+                object="griddisk",
+                name=counted(len(names), "disk"),
+                attribute="status",
+                before="active",
+                after="inactive",
+            ),
+        ),
+    )
+
+
+def _free_check(names: tuple[str, ...]) -> Check:
+    return Check(
+        object="griddisk",
+        attribute="asmModeStatus",
+        op=Op.IN,
+        value=("UNUSED", "DROPPED"),
+        where={"name": names},
+        why="a grid disk that ASM uses is never taken away",
+    )
+
+
+def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: bool) -> Step:
+    names = tuple(grid.name for grid in grids)
+    sizes = {grid.size for grid in grids}
+    flash = all(grid.flash for grid in grids)
+    whole = alone and len(sizes) == 1 and len(grids) == len(_disks(fact, flash=flash))
+    why = "the disks have different sizes; create them one by one"
+    if not alone:
+        why = f"carve makes no grid disks {prefix}_* beside those on disks of another kind"
+    media = media_of(fact, "flash" if flash else "hard") if whole else None
+    again = f"CREATE GRIDDISK ALL {media.words} PREFIX={prefix}, size={whole_size(min(sizes))}" if media else ""
+    return Step(
+        target=fact.cell,
+        statement=f"DROP GRIDDISK {','.join(names)}",
+        what=f"drop {counted(len(names), 'grid disk')}",
+        needs=(
+            _free_check(names),
+            Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),
+        ),
+        proves=(Check(object="griddisk", op=Op.ABSENT, where={"name": names}),),
+        expect=len(names),
+        risk=Risk.PERFORMANCE,
+        undo=Undo.STATEMENT if again else Undo.IMPOSSIBLE,
+        inverse=again or why,
+        changes=(
+            Change(
+                object="griddisk",
+                name=f"{prefix}_*",
+                attribute="size",
+                before=f"{len(names)} × {', '.join(format_size(size) for size in sorted(sizes))}",
+                after="-",
+            ),
+        ),
+    )

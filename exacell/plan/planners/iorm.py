@@ -1,0 +1,292 @@
+"""Plans for the IORM plan: what is named changes, everything else stays as it is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from exacell.cellcli.directive_names import PROFILE, ways
+from exacell.cellcli.directives import DATABASE as A_DATABASE
+from exacell.cellcli.directives import IDENTITY
+from exacell.cellcli.fold import fold_equal
+from exacell.cellcli.iorm import (
+    DEFAULT,
+    OTHER,
+    DirectiveName,
+    IormPlan,
+    diff,
+    find,
+    inherited,
+    remove,
+    render,
+    set_attributes,
+)
+from exacell.cellcli.schema import find_object
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError, StatementError
+from exacell.core.values import dataclass
+from exacell.plan.facts import CellFacts
+from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
+
+
+def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
+    """Return the plan that all cells hold.
+
+    Raises:
+        RefusedError: they hold different ones; names the odd cells.
+    """
+    groups = fold_equal({cell: fact.iorm or IormPlan() for cell, fact in facts.items()})
+    if len(groups) > 1:
+        ordered = [cells for cells, _ in groups]
+        raise RefusedError(
+            f"the cells hold different IORM plans: {'; '.join(fold(cells) for cells in ordered)}; nothing was sent",
+            hint="show iorm compares them; make them equal first",
+        )
+    return groups[0][1] if groups else IormPlan()
+
+
+def known(facts: Mapping[str, CellFacts], wanted: DirectiveName, plan: IormPlan) -> DirectiveName:
+    """Return whose directive is meant, spelled as the plan or the cells spell it: a cell accepts a misspelt name without
+    a word.
+
+    A profile is known by its directive alone, so a new one is taken as it was given; so is a database where no cell's
+    release can list them.
+
+    Raises:
+        RefusedError: naming the databases that there are; or which directive is meant is not clear.
+    """
+    if find(plan, wanted) is not None or wanted.kind == PROFILE or wanted.name.lower() in (DEFAULT, OTHER):
+        return wanted
+    own = [found for found in plan.named(wanted.name) if found.identity[2] == A_DATABASE]
+    if own:
+        return replace(wanted, name=own[0].name)
+    names = {name.rsplit(".", 1)[-1].lower(): name for fact in facts.values() for name in fact.databases}
+    if wanted.name.lower() in names:
+        return replace(wanted, name=names[wanted.name.lower()].rsplit(".", 1)[-1])
+    if not any(_lists_databases(fact) for fact in facts.values()):
+        return wanted
+    listed = ", ".join(sorted(set(names.values()), key=str.lower)) or "none"
+    raise RefusedError(f"no cell knows a database {wanted.name}; LIST DATABASE has: {listed}")
+
+
+def _is_listed(facts: Mapping[str, CellFacts], db: str) -> bool:
+    """Whether a cell has seen a database of that name."""
+    return any(db.lower() == name.rsplit(".", 1)[-1].lower() for fact in facts.values() for name in fact.databases)
+
+
+def _lists_databases(fact: CellFacts) -> bool:
+    """Whether the cell's release has LIST DATABASE."""
+    database = find_object("DATABASE")
+    return database is not None and (not fact.release or database.lifetime.includes(fact.release))
+
+
+def flashlog_plan(
+    rack: str, facts: Mapping[str, CellFacts], *, wanted: DirectiveName, on: bool, statement: str
+) -> Plan:
+    """Return the plan that switches flash logging in one directive: a database's own, or one of its several.
+
+    Args:
+        facts: with CELL, IORMPLAN and DATABASE read.
+
+    Raises:
+        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or what the
+            database inherits can't be split off.
+    """
+    old = agree(facts)
+    word = "on" if on else "off"
+    already = Plan(
+        statement=statement, rack=rack, done=dict.fromkeys(facts, f"flashLog is {word} for {wanted.label} already")
+    )
+    # Flash logging is on for every database unless a directive says otherwise. Source: Oracle SAGUG, flashlog.
+    meant = replace(wanted, kind=wanted.kind or A_DATABASE)
+    own = [found for found in old.directives if meant.matches(found)]
+    if own and all((directive.get("flashlog") or "on").lower() == word for directive in own):
+        return already
+    wanted = known(facts, wanted, old)
+    if find(old, wanted) is None:
+        word_now = inherited(old).get("flashlog")
+        if (word_now.value.lower() == word) if word_now else on:
+            return already
+    new = set_attributes(old, wanted, {"flashLog": word})
+    return plan_change(rack, facts, old, new, statement)
+
+
+def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: IormPlan, statement: str) -> Plan:
+    """Return the plan that replaces the dbplan ``old`` by ``new`` on every cell, with a directive diff."""
+    warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
+    return goal_plan(rack, facts, dict.fromkeys(facts, Goal(dbplan=new)), statement, warnings=warnings)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Goal:
+    """What a cell shall hold; ``dbplan`` None and ``objective`` empty leave what is there."""
+
+    dbplan: IormPlan | None = None
+    objective: str = ""
+
+
+def goal_plan(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    goals: Mapping[str, Goal],
+    statement: str,
+    *,
+    warnings: tuple[str, ...] = (),
+) -> Plan:
+    """Return the plan that makes each cell hold its goal, with a directive diff; cells that hold it are left alone.
+
+    ALTER IORMPLAN dbplan= replaces the complete dbplan; plans and objective that are not mentioned stay. Source:
+    reference cellcli.md 7.2.
+    """
+    reached = {cell: found for cell, goal in goals.items() if (found := _reach(facts[cell], goal)) is not None}
+    steps = [step for step, _ in reached.values()]
+    title = "replace the dbplan" if any("dbplan=" in step.statement for step in steps) else "set the objective"
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=(Stage(title=title, key="iorm", steps=tuple(steps)),) if steps else (),
+        done={cell: "it holds that IORM plan already" for cell in goals if cell not in reached},
+        inverse={cell: (f"alter iormplan {back}",) for cell, (_, back) in reached.items()},
+        warnings=warnings,
+    )
+
+
+def _reach(fact: CellFacts, goal: Goal) -> tuple[Step, str] | None:
+    """Return the step that makes one cell hold its goal, and the settings that take it back; None when it holds it."""
+    old = fact.iorm or IormPlan()
+    new = old if goal.dbplan is None else goal.dbplan
+    differences = diff(old, new)
+    # attribute in the statement, in the answer → before and after
+    moved: dict[tuple[str, str], tuple[str, str]] = {}
+    changes = []
+    if goal.objective.lower() not in ("", fact.objective.lower()):
+        moved["objective", "objective"] = fact.objective, goal.objective
+        changes.append(_change("", "objective", fact.objective, goal.objective))
+    if differences:
+        moved["dbplan", "dbPlan"] = render(old), render(new)
+        changes += directive_changes(old, new)
+    if not moved:
+        return None
+    back = ", ".join(f"{word}={before}" for (word, _), (before, _) in moved.items())
+    step = Step(
+        target=fact.cell,
+        statement="ALTER IORMPLAN " + ", ".join(f"{word}={after}" for (word, _), (_, after) in moved.items()),
+        what="send the whole dbplan" if differences else "set the objective",
+        needs=tuple(_holds(attribute, before) for (_, attribute), (before, _) in moved.items()),
+        proves=tuple(_holds(attribute, after) for (_, attribute), (_, after) in moved.items()),
+        expect=1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.STATEMENT,
+        inverse=f"ALTER IORMPLAN {back}",
+        changes=tuple(changes),
+    )
+    return step, back
+
+
+def directive_changes(old: IormPlan, new: IormPlan) -> tuple[Change, ...]:
+    """Return what differs between two plans, an attribute of a directive or a whole directive each, for eyes."""
+    return tuple(_change(d.directive, d.attribute or "directive", d.before, d.after) for d in diff(old, new))
+
+
+def _change(name: str, attribute: str, before: str | None, after: str | None) -> Change:
+    return Change(object="iormplan", name=name, attribute=attribute, before=before or "-", after=after or "-")
+
+
+def _holds(attribute: str, value: str) -> Check:
+    return Check(object="iormplan", attribute=attribute, value=value, why="the plan has changed meanwhile")
+
+
+def set_plan(
+    rack: str,
+    facts: Mapping[str, CellFacts],
+    *,
+    wanted: DirectiveName | None,
+    settings: Mapping[str, str],
+    objective: str,
+    statement: str,
+) -> Plan:
+    """Return the plan that sets attributes of one directive, the objective, or both.
+
+    Args:
+        facts: with CELL, IORMPLAN and DATABASE read.
+        wanted: None when only the objective is set.
+
+    Raises:
+        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or what the
+            database inherits can't be split off.
+        StatementError: an attribute is unknown or can't have that value.
+    """
+    if wanted is None:
+        return goal_plan(rack, facts, dict.fromkeys(facts, Goal(objective=objective)), statement)
+    old = agree(facts)
+    wanted = known(facts, wanted, old)
+    spelled = {_attribute(key): value for key, value in settings.items()}
+    new = set_attributes(old, wanted, spelled)
+    warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
+    if wanted.kind == PROFILE and find(old, wanted) is None:
+        warnings = (_UNLISTED_PROFILE,)
+    return goal_plan(
+        rack, facts, dict.fromkeys(facts, Goal(dbplan=new, objective=objective)), statement, warnings=warnings
+    )
+
+
+def unset_plan(
+    rack: str, facts: Mapping[str, CellFacts], *, wanted: DirectiveName, attributes: Sequence[str], statement: str
+) -> Plan:
+    """Return the plan that takes attributes out of one directive, or the directive itself when none is named.
+
+    Raises:
+        RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or nothing but
+            its name would be left.
+        StatementError: an attribute is unknown.
+    """
+    old = agree(facts)
+    spelled = [_attribute(name) for name in attributes]
+    own = find(old, wanted)
+    if own is None and wanted.kind != PROFILE and _is_listed(facts, wanted.name):
+        return plan_change(rack, facts, old, old, statement)
+    if own is None:
+        names = ", ".join(found.label for found in old.directives) or "none"
+        raise RefusedError(f"the dbplan has no directive for {wanted.label}; it has: {names}; nothing was sent")
+    if not attributes:
+        return plan_change(rack, facts, old, remove(old, wanted), statement)
+    there = [name for name in spelled if own.get(name) is not None]
+    if there and all(found.key in (*IDENTITY, *map(str.lower, there)) for found in own.attributes):
+        (way,) = ways([own])
+        raise RefusedError(
+            f"nothing but the name would be left of the directive for {own.label}; nothing was sent",
+            hint=f"unset iorm {way} takes it out as a whole",
+        )
+    return plan_change(rack, facts, old, set_attributes(old, wanted, dict.fromkeys(there)), statement)
+
+
+def _attribute(name: str) -> str:
+    """Return a directive's attribute in Oracle's spelling.
+
+    Raises:
+        StatementError: directives of a dbplan have no such attribute.
+    """
+    found = _SPELLED.get(name.lower())
+    if found is None:
+        near = tuple(difflib.get_close_matches(name.lower(), _SPELLED, n=2))
+        there_are = "" if near else f": {', '.join(_SPELLED.values())}"  # A wall of names only where no name is near.
+        raise StatementError(
+            f"'{name}' is not an attribute of a dbplan directive{there_are}",
+            suggestions=tuple(_SPELLED[key] for key in near),
+        )
+    return found
+
+
+_SPELLED: Mapping[str, str] = {
+    name.lower(): name
+    for name in (
+        *("share", "limit", "level", "allocation", "flashCache", "flashLog"),
+        *("flashCacheMin", "flashCacheLimit", "flashCacheSize", "pmemCache", "pmemLog", "xrmemCache", "xrmemLog"),
+        *("pmemCacheMin", "pmemCacheLimit", "pmemCacheSize", "xrmemCacheMin", "xrmemCacheLimit", "xrmemCacheSize"),
+    )
+}
+"""Attributes of a dbplan directive that can be set. Source: reference cellcli.md 7.1."""
+
+_UNLISTED_PROFILE = "cells don't list profiles before a database uses one: a misspelt name goes unnoticed"
+_UNLISTED = "these releases have no LIST DATABASE: a misspelt database name goes unnoticed"

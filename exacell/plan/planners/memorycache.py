@@ -1,0 +1,105 @@
+"""Plans for the cache in memory by itself: flush it, prove it flushed, let it cache again.
+
+Only on persistent memory (X8M, X9M) can it be flushed: ALTER PMEMCACHE before release 23.1, and ALTER XRMEMCACHE since, which
+is the same. Source: Oracle SAGUG, ALTER PMEMCACHE and ALTER XRMEMCACHE ("can only be used on Exadata X8M and X9M").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from exacell.core.cellset import fold
+from exacell.core.units import human_size
+from exacell.plan.facts import CellFacts, PmemCache
+from exacell.plan.model import Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
+from exacell.plan.planners.flashcache import refuse, unwritable
+from exacell.plan.planners.pmem import rearm_step, unhealthy
+from exacell.plan.watch import METERS
+
+_STOPPED = "the cache in memory caches nothing from FLUSH until the last step: reads go to flash and disk meanwhile"
+_DOWN = (
+    "what is dirty in write-back PMEM goes down to the flash cache and stays dirty there: flush flashcache flushes both"
+)
+
+
+def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: str, limit: float | None = None) -> Plan:
+    """Return the plan that leaves every cell's cache on persistent memory flushed, proven so, and caching again.
+
+    Args:
+        facts: with CELL, PMEMCACHE, XRMEMCACHE, CELLDISK, GRIDDISK, PMEM_METRICS and XRMEM_METRICS read.
+        limit: seconds after which a flush that has not ended is cancelled; None for as long as it takes.
+
+    Raises:
+        RefusedError: the cache is degraded on some cell, or its dirty data could not be written.
+    """
+    caches = {
+        cell: (fact, fact.pmem_cache)
+        for cell, fact in facts.items()
+        if fact.pmem_cache is not None and fact.pmem_cache.status
+    }
+    cells = {cell: fact for cell, (fact, _) in caches.items()}
+    skipped = {cell: _not_applicable(fact) for cell, fact in facts.items() if cell not in caches}
+    refuse({cell: reason for cell, fact in cells.items() if (reason := _refusal(fact))}, "flush of PMEM")
+    if not cells:
+        return Plan(statement=statement, rack=rack, skipped=skipped)
+    steps = tuple(_flush(fact, cache, limit) for fact, cache in caches.values())
+    again = tuple(rearm_step(fact, fact.memory_cache) for fact in cells.values())
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=(
+            Stage(title="flush the cache in memory and prove it flushed", key="flush", steps=steps),
+            Stage(title="let the cache in memory cache again", key="rearm", steps=again),
+            Stage(
+                title="let the cache in memory cache again after the failure",
+                key="mend",
+                gate=Gate.MEND,
+                mends="flush",
+                unless="rearm",
+                steps=again,
+            ),
+        ),
+        skipped=skipped,
+        notes=tuple(_notes(caches.values())),
+        warnings=(_STOPPED, *((_DOWN,) if any(fact.pmem_writeback for fact in cells.values()) else ())),
+        risk=Risk.PERFORMANCE,
+    )
+
+
+def _not_applicable(fact: CellFacts) -> str:
+    """Why a cell has no cache on persistent memory that could be flushed."""
+    if fact.pmem_cache is None:
+        return "it has no cache in memory: X8M and X9M have one in PMEM, later cells in DRAM"
+    return "its cache is in DRAM (X10M and later), which has no FLUSH and never holds the only copy of anything"
+
+
+def _refusal(fact: CellFacts) -> str:
+    return unhealthy(fact) or (unwritable(fact) if fact.pmem_writeback else "")
+
+
+def _flush(fact: CellFacts, cache: PmemCache, limit: float | None) -> Step:
+    active = cache.caching == "off"
+    name = fact.memory_cache
+    return Step(
+        target=fact.cell,
+        statement="" if active else f"ALTER {name.upper()} ALL FLUSH NOWAIT",
+        what="flush PMEM" if not active else f"follow the PMEM flush that is under way ({cache.status})",
+        needs=(Check(object=name, op=Op.COUNT, value=1),),
+        watch=Watch.FLUSH,
+        expect=0 if active else 1,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.NOTHING,
+        caching_off=True,
+        cache=name,
+        limit=limit,
+    )
+
+
+def _notes(caches: Iterable[tuple[CellFacts, PmemCache]]) -> list[str]:
+    alike: dict[str, list[str]] = {}
+    for fact, cache in caches:
+        used = fact.metric_bytes(METERS[fact.memory_cache].falls)
+        holds = f"{human_size(used)} used of {human_size(cache.size)}" if used is not None else human_size(cache.size)
+        mode = "write-back, and no metric tells how much of it is dirty" if fact.pmem_writeback else "write-through"
+        alike.setdefault(f"{holds}; {mode}", []).append(fact.cell)
+    return [f"{fold(names)}: {says}" for says, names in alike.items()]

@@ -1,0 +1,311 @@
+"""The prompt: read a line, run it, show what it says, until the user leaves.
+
+prompt_toolkit owns the main thread while a line is typed; statements run on it between prompts. Connections open and
+names arrive in the background, so that neither the first prompt nor typing waits for a cell.
+"""
+
+from __future__ import annotations
+
+import sys
+from contextlib import nullcontext
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.application import get_app
+from prompt_toolkit.enums import EditingMode
+from prompt_toolkit.filters import Always
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyPress
+from prompt_toolkit.keys import Keys
+from prompt_toolkit.output import ColorDepth
+from prompt_toolkit.renderer import CPR_Support
+
+from exacell.change.leftbehind import left_behind
+from exacell.core.errors import ExacellError, ExitCode
+from exacell.output.style import wants_color
+from exacell.output.terminal import TerminalConsole
+from exacell.prompt.appearance import STYLE, prompt_fragments
+from exacell.prompt.keys import bindings
+from exacell.prompt.lazy import LazyCompleter, LazyLexer, toolbar
+from exacell.prompt.learner import Learner
+from exacell.prompt.store import PrivateHistory, ShortSuggestions
+from exacell.prompt.typing_ahead import TypingAhead
+from exacell.session.aliases import Aliases
+from exacell.session.completion.usage import Usage
+from exacell.session.history import history_file
+from exacell.session.opening import find_rack_quietly
+from exacell.session.signals import AtPrompt, EditRequested, SessionExit
+
+if TYPE_CHECKING:
+    from exacell.language.suggestion import Known
+    from exacell.prompt.background import Behind
+    from exacell.prompt.check import Surroundings
+    from exacell.prompt.entering import PromptRunner
+    from exacell.session.context import Context
+
+_CPR_TIMEOUT = 1
+"""Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
+
+
+def run(ctx: Context, console: TerminalConsole) -> ExitCode:
+    """Talk with the user until they leave; return the process's exit code, which is 0."""
+    return Prompt(ctx, console).run()
+
+
+class Prompt:
+    """One session at the prompt."""
+
+    def __init__(self, ctx: Context, console: TerminalConsole) -> None:
+        self.ctx = ctx
+        self.console = console
+        self._aliases = Aliases(ctx.home)
+        self._usage = Usage(ctx.home.state_dir / "usage.json")
+        self._learner = Learner(ctx)
+        self._history = PrivateHistory(history_file(ctx.home.state_dir), self._rack_name)
+        self._unkept = ""
+        self._typing = TypingAhead(self._keep)
+        self._pending: tuple[str, ...] = ()
+        self._told: set[str] = set()
+        self._edited = ""
+        self._ran = False
+        self.session = self._make_session()
+
+    @cached_property
+    def runner(self) -> PromptRunner:
+        """Runs what is entered; loaded when it is first needed."""
+        from exacell.prompt.entering import PromptRunner
+
+        runner = PromptRunner(self.ctx, self.console, self._aliases)
+        runner.typing = self._typing_on
+        runner.learn = self._learner.observe
+        return runner
+
+    @cached_property
+    def behind(self) -> Behind:
+        """The statements that still read behind the prompt."""
+        from exacell.prompt.background import Behind
+
+        behind = Behind(self.session.app, self.runner, self.console)
+        self.runner.on_end = behind.ended
+        self.runner.before = behind.before
+        return behind
+
+    def run(self) -> ExitCode:
+        """Read and run statements until Ctrl-D or EXIT."""
+        self.ctx.services.run_nested = self._nested
+        with self._typing:
+            self._greet()
+            try:
+                while True:
+                    try:
+                        self._one()
+                    except KeyboardInterrupt:
+                        self.console.tell("interrupted", "warning")  # Ctrl-C before or after the statement itself.
+            except (EOFError, SessionExit):
+                return ExitCode.INTERRUPTED if self.ctx.session.told_to_end else ExitCode.DONE
+            finally:
+                self._learner.end()
+
+    def _one(self) -> None:
+        """Read one line and run what it says.
+
+        Raises:
+            EOFError: the user left with Ctrl-D.
+            SessionExit: the user left with EXIT.
+        """
+        self._learner.begin()
+        if self._history.outdated:
+            self._history.reload()
+        self.session.editing_mode = EditingMode.VI if self.ctx.settings.editing_mode == "vi" else EditingMode.EMACS
+        begun, self._edited = self._edited, ""
+        try:
+            text = self.session.prompt(default=begun, pre_run=self.behind.catch_up if self._ran else None)
+        except KeyboardInterrupt:
+            if self._ran:
+                self.behind.give_up()
+            return  # Ctrl-C drops the line.
+        finally:
+            self._settle_cpr()
+        if self._interrupted_at_once():
+            self.console.tell("interrupted: nothing was sent", "warning")
+            return
+        self._learner.busy(True)
+        try:
+            self._ran = True
+            self._run(text)
+            self._remind()
+        finally:
+            self._learner.busy(False)
+            self._typing.hand_over()
+
+    def _make_session(self) -> PromptSession[str]:
+        color = wants_color(sys.stdout)
+        session: PromptSession[str] = PromptSession(
+            message=self._message,
+            lexer=LazyLexer(self._around),
+            completer=LazyCompleter(self._known, self._usage.count),
+            history=self._history,
+            auto_suggest=ShortSuggestions(),
+            multiline=True,
+            prompt_continuation=_continuation,
+            key_bindings=bindings(),
+            bottom_toolbar=self._toolbar,
+            style=STYLE,
+            color_depth=None if color else ColorDepth.DEPTH_1_BIT,
+            reserve_space_for_menu=6,
+            enable_open_in_editor=True,
+            enable_suspend=True,
+            include_default_pygments_style=False,
+        )
+        # Up and Page Up go to entries that begin with what is typed, as fish and pgcli do.
+        session.default_buffer.enable_history_search = Always()
+        # A terminal that does not say where its cursor is (a script's pty) is no reason for a warning.
+        session.app.renderer.cpr_not_supported_callback = None
+        session.app.renderer.CPR_TIMEOUT = _CPR_TIMEOUT
+        session.app.after_render += self._learner.prompt_shown
+        return session
+
+    def _nested(self, text: str) -> ExitCode:
+        if not text:
+            raise AtPrompt
+        return self.runner.run_text(text)
+
+    def _rack_name(self) -> str:
+        return self.ctx.rack.name if self.ctx.rack is not None else ""
+
+    def _known(self) -> Known:
+        ctx = self.ctx
+        from exacell.session.completion.knowledge import knowledge
+
+        releases = self._around().releases
+        return knowledge(
+            ctx.home,
+            lambda: ctx.config.racks,
+            ctx.rack,
+            ctx.services.learned,
+            release=releases[0] if len(releases) == 1 else "",
+            aliases=lambda: self._around().aliases,
+        )
+
+    def _around(self) -> Surroundings:
+        """Return what a line is judged by now."""
+        from exacell.prompt.check import Surroundings
+
+        try:
+            aliases = tuple(self._aliases.all().items())
+        except ExacellError:
+            aliases = ()  # Told when a line is entered.
+        ctx = self.ctx
+        if ctx.rack is None:
+            return Surroundings(aliases=aliases)
+        selected = ctx.selected()
+        releases = sorted({release for cell, release in ctx.services.learned.releases().items() if cell in selected})
+        return Surroundings(aliases=aliases, releases=tuple(releases))
+
+    def _settle_cpr(self) -> None:
+        renderer = self.session.app.renderer
+        if renderer.cpr_support is CPR_Support.UNKNOWN and self.session.app.output.responds_to_cpr:
+            renderer.cpr_support = CPR_Support.NOT_SUPPORTED
+
+    def _typing_on(self) -> bool:
+        """Whether somebody has begun to type the next line, right behind the last Enter or since."""
+        begun = get_typeahead(self.session.app.input)
+        store_typeahead(self.session.app.input, begun)
+        entered = any(press.key in (Keys.ControlM, Keys.ControlJ) for press in begun)
+        return not entered and (self._typing.typed() or bool(begun))
+
+    def _interrupted_at_once(self) -> bool:
+        """Whether Ctrl-C was pressed behind Enter, before the terminal was given back; what was typed before it is lost."""
+        typed = get_typeahead(self.session.app.input)
+        if self._typing.interrupted():  # Behind all that the prompt has read.
+            return True
+        places = [place for place, press in enumerate(typed) if press.key is Keys.ControlC]
+        store_typeahead(self.session.app.input, typed[places[-1] + 1 :] if places else typed)
+        return bool(places)
+
+    def _message(self) -> StyleAndTextTuples:
+        return list(prompt_fragments(self.ctx, pending=len(self._pending), done=get_app().is_done))
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        buffer = get_app().current_buffer
+        if self._ran and not buffer.text and self.behind.sentence:
+            return [("class:toolbar", f" {self.behind.sentence}")]
+        return list(toolbar(self.ctx, buffer.text, buffer.cursor_position, self._around))
+
+    def _greet(self) -> None:
+        try:
+            find_rack_quietly(self.ctx)
+        except ExacellError as error:
+            self.runner.report(error)
+        self._remind()
+
+    def _remind(self) -> None:
+        """Say what an earlier change left behind, once each; the prompt's mark stays until it is mended."""
+        try:
+            self._pending = tuple(left_behind(self.ctx, warn=True))
+        except ExacellError as error:
+            self.runner.report(error)
+            return
+        for warning in self._pending:
+            if warning not in self._told:
+                self.console.tell(f"warning: {warning}", "warning")
+        self._told.update(self._pending)
+
+    def _run(self, text: str) -> None:
+        from exacell.prompt.check import segments
+        from exacell.prompt.slowreads import StillReading
+        from exacell.runner import GOES_ON
+
+        self.behind.catch_up_between()
+        if self._history.unkept != self._unkept:
+            self._unkept = self._history.unkept
+            if self._unkept:
+                self.console.tell(
+                    f"what is typed is not kept for later: {self._history.path}: {self._unkept}", "warning"
+                )
+        self.console.read_line = lambda question: self._typing.question(lambda: self.console.read_here(question))
+        self.console.lend = self._typing.lent
+        try:
+            found = segments(text)
+            self.runner.may_wait_behind = len(found) == 1
+            for segment in found:
+                self._usage.note(segment.text)
+                code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
+                if code not in GOES_ON and segment is not found[-1]:
+                    self.console.tell("stopped: the statements behind it were not run")
+                    break
+        except StillReading:
+            reading = self.runner.reading
+            assert reading is not None
+            self.behind.add(reading)
+        except EditRequested as wanted:
+            from exacell.prompt.editor import edited
+
+            with self._typing.lent():
+                self._edited = edited(wanted.text, self.ctx.env)
+        except ExacellError as error:
+            self.runner.report(error)
+        finally:
+            self.console.read_line = None
+            self.console.lend = nullcontext
+
+    def _indent(self, text: str) -> int | None:
+        """Return in which column the entered line began on the screen, None when it does not fit on one row."""
+        width = sum(len(piece) for _, piece in prompt_fragments(self.ctx, pending=len(self._pending)))
+        fits = "\n" not in text and width + len(text) < self.session.app.output.get_size().columns
+        return width + len(text) - len(text.lstrip()) if fits else None
+
+    def _keep(self, typed: str) -> None:
+        keys: list[KeyPress] = []
+        parser = Vt100Parser(keys.append)
+        parser.feed(typed)
+        parser.flush()
+        store_typeahead(self.session.app.input, keys)
+
+
+def _continuation(width: int, line: int, wrapped: int) -> str:
+    """Return what stands before a further line; nothing before what is only too long for the row above."""
+    return "" if wrapped else "  -> "

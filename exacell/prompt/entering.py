@@ -1,0 +1,172 @@
+"""Runs what was entered at the prompt: short forms written out, slow reads left behind it, errors marked below it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exacell.core.config import NoRackError, load, way_to_a_rack
+from exacell.core.errors import (
+    ConfigError,
+    ExacellError,
+    ExitCode,
+    StatementError,
+)
+from exacell.language.line import Line
+from exacell.language.shorthand import understood
+from exacell.language.text import split_statements
+from exacell.output.faults import sentence, squiggle, underlined
+from exacell.output.result import Result
+from exacell.output.terminal import TerminalConsole
+from exacell.prompt.appearance import AGAIN
+from exacell.prompt.slowreads import Reading, may_go_on
+from exacell.runner import GOES_ON, Runner
+from exacell.session.aliases import Aliases
+from exacell.session.signals import EditRequested
+
+if TYPE_CHECKING:
+    from exacell.session.context import Context
+
+
+class PromptRunner(Runner):
+    """Reports a bad statement by marks below the line that was entered, and lets slow reads go on behind the prompt."""
+
+    def __init__(self, ctx: Context, console: TerminalConsole, aliases: Aliases) -> None:
+        super().__init__(ctx, console, prefix="")
+        self.typed = True
+        self._aliases = aliases
+        self._indent: int | None = None
+        self._entered = False
+        self._last = ""
+        self.may_wait_behind = False
+        self.reading: Reading | None = None
+        """The statement that was run last and may still be going on."""
+        self.before: Callable[[Line], None] = lambda line: None
+        """Told of each line before it is run."""
+        self.on_end: Callable[[], None] = lambda: None
+        self.typing: Callable[[], bool] = bool
+        """Whether somebody has begun to type the next line."""
+        self.learn: Callable[[Line, Result], None] = lambda line, result: None
+        """Told of each answer."""
+
+    def run(self, line: Line, text: str = "", *, execute: Callable[[Line], Result] | None = None) -> ExitCode:
+        """Run a line as :meth:`Runner.run` does.
+
+        Raises:
+            StillReading: it reads from a slow cell and goes on; ``reading`` holds it.
+        """
+        carry_out = execute or self._execute
+        if execute is None:
+            self.before(line)
+        if execute is None and self.may_wait_behind and may_go_on(line):
+            reading = self.reading = Reading(self.ctx, line, text, self.on_end)
+
+            def carry_out(line: Line) -> Result:
+                return reading.outcome(self.ctx.settings.patience, typing=self.typing, tell=self.console.waiting)
+
+        return super().run(line, text, execute=lambda line: self._learning(line, carry_out(line)))
+
+    def _learning(self, line: Line, result: Result) -> Result:
+        self.learn(line, result)
+        return result
+
+    def deliver_reading(self, reading: Reading) -> ExitCode:
+        """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""
+        self.pages = False  # A prompt stands below, in which somebody may be typing.
+        try:
+            return self.run(
+                reading.line, reading.text, execute=lambda _: reading.outcome(None, tell=self.console.waiting)
+            )
+        finally:
+            self.pages = True
+
+    def show_so_far(self, reading: Reading, before: Callable[[], None] = lambda: None) -> None:
+        """Show what has been answered and not been shown while a statement goes on, where that is a part of the whole.
+
+        ``before`` is called when there is something to show.
+        """
+        line = reading.line
+        form = str(line.flags.get("format") or self.ctx.settings.format)
+        if line.pipe or line.redirect or form not in ("table", "raw"):
+            return
+        result = reading.so_far()
+        if result is not None:
+            before()
+            self.pages = False
+            try:
+                self.deliver(result, form)
+            finally:
+                self.pages = True
+
+    def run_entered(self, text: str, indent: int | None) -> ExitCode:
+        """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it.
+
+        An alias or a word cut short is written out first, and what it became is said.
+
+        Raises:
+            EditRequested: the statement was EDIT.
+        """
+        self._indent = indent
+        if text.strip().rstrip("; ") == AGAIN:
+            if not self._last:
+                return self._failed(StatementError("nothing was entered before that could be run again"), "")
+            self.console.tell(f"= {self._last}", "dim")
+            text, self._indent = self._last, None
+        self._last = text
+        try:
+            became, _ = understood(text, self._aliases.all())
+        except ExacellError as error:
+            return self._failed(error, text)
+        if became == text:
+            return self._run_one(text)
+        self.console.tell(f"= {became}", "dim")
+        self._indent = None
+        code = ExitCode.DONE
+        for statement in split_statements(became):
+            code = self._run_one(statement)
+            if code not in GOES_ON:
+                break
+        return code
+
+    def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
+        """Run a script as :meth:`Runner.run_file` does: what is wrong in it stands not on the entered line."""
+        self._indent = None
+        return super().run_file(path, text, started_by=started_by)
+
+    def _run_one(self, text: str) -> ExitCode:
+        self._entered = True
+        try:
+            return self.run_text(text)
+        finally:
+            self._entered = False
+
+    def _racks(self) -> list[str]:
+        """Return the racks that are configured by now."""
+        try:
+            return list(load(self.ctx.home, self.ctx.env).racks)
+        except ConfigError:
+            return list(self.ctx.config.racks)
+
+    def report(self, error: ExacellError, text: str = "") -> None:
+        """Print an error, and marks below the entered line for a bad statement.
+
+        Raises:
+            EditRequested: the statement was EDIT, which only whoever has the terminal can carry out.
+        """
+        if isinstance(error, EditRequested) and self._entered:
+            raise error
+        if isinstance(error, NoRackError):
+            error = ConfigError("no rack is chosen", hint=way_to_a_rack(self._racks()))
+        if not isinstance(error, StatementError) or error.start is None or not text:
+            super().report(error)
+            return
+        self.console.progress(None)
+        end = error.end if error.end is not None else error.start
+        if self._indent is not None:
+            self.console.tell(squiggle(error.start, end, indent=self._indent), "error")
+        else:
+            shown, marks = underlined(text, error.start, end, width=80)
+            self.console.tell(shown)
+            self.console.tell(marks, "error")
+        self.console.tell(sentence(error), "error")

@@ -1,0 +1,123 @@
+"""What the toolbar says: what is wrong with the line, or what Enter will do. Reads the context only."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from exacell.cellcli.condition import is_condition
+from exacell.core.cellset import CellSet
+from exacell.core.errors import ExacellError
+from exacell.core.units import counted
+from exacell.language.calls import find_command
+from exacell.language.line import Line
+from exacell.language.registry import Effect
+from exacell.language.words import split_words
+from exacell.output.faults import sentence
+from exacell.plan.model import Risk
+from exacell.prompt.appearance import AGAIN, IDLE, Fragments
+from exacell.prompt.check import (
+    PLAIN,
+    Surroundings,
+    carried,
+    live_error,
+    verdict,
+    verdicts,
+)
+from exacell.prompt.risks import usual_risk
+from exacell.session.context import Context
+
+
+def toolbar_fragments(ctx: Context, text: str, cursor: int, around: Surroundings = PLAIN) -> Fragments:
+    """Return what the toolbar says about what is typed: the error, else what Enter will do, else how it goes on."""
+    if text.strip() == AGAIN:
+        return [("class:toolbar", " the last statement again")]
+    wrong = live_error(text, cursor, around)
+    if wrong is not None:
+        return [("class:toolbar.wrong", " " + sentence(wrong[2]))]
+    found = verdicts(text, around)
+    if not found:
+        return IDLE
+    lines = [verdict.line for verdict in found if verdict.line is not None]
+    short = found[-1].became
+    if len(lines) < len(found):
+        return [("class:toolbar", " " + (f"= {short}" if short else _usage(found[-1].segment.text)))]
+    worst = max(lines, key=lambda line: _WEIGHT[line.effect])
+    writes = _WEIGHT[worst.effect] > 1 or any(line.call is not None and line.call.command.runs for line in lines)
+    style = "class:toolbar.write" if writes else "class:toolbar"
+    said = intent(ctx, worst)
+    return [(style, f" = {short} · {said}" if short else f" {said}")]
+
+
+_WEIGHT = {Effect.LOCAL: 0, Effect.READ: 1, Effect.OPAQUE: 2, Effect.WRITE: 3}
+
+
+def intent(ctx: Context, line: Line) -> str:
+    """Return what Enter will do: ``read on 3 cells as cellmonitor``, ``WRITE performance risk on 3 cells: plan first``.
+
+    The risk is what such a change has at its usual worst; the plan judges what is really there.
+    """
+    if line.shell:
+        return "local shell command"
+    effect = line.effect
+    inner = verdict(carried(line))[0] if effect in (Effect.LOCAL, Effect.READ) and carried(line) else None
+    if inner is not None and inner.effect is Effect.READ:
+        return intent(ctx, replace(inner, on=inner.on or line.on))
+    if inner is not None and inner.effect is Effect.WRITE:
+        return f"plan for {_target(ctx, replace(inner, on=inner.on or line.on))}: nothing is sent"
+    if line.call is not None and line.call.command.runs:
+        return _running(ctx, line)
+    if effect is Effect.LOCAL:
+        return "changes only exacell's own state"
+    where = _target(ctx, line)
+    dry = bool(line.flags.get("dry-run"))
+    if effect is Effect.READ:
+        user = f" as {ctx.options.login or ctx.rack.read_user}" if ctx.rack is not None else ""
+        return f"read on {where}{user}"
+    if dry:
+        return f"plan for {where}: nothing is sent"
+    if ctx.read_only:
+        return f"WRITE on {where}: refused, the session is read-only (set mode rw)"
+    if effect is Effect.OPAQUE:
+        return f"OPAQUE on {where}: exacell can't read what it does"
+    risk = usual_risk(line)
+    said = f"WRITE {risk} risk" if risk is not None and risk is not Risk.NONE else "WRITE"
+    return f"{said} on {where}: plan first" + (", then without a question" if line.flags.get("yes") else "")
+
+
+def _running(ctx: Context, line: Line) -> str:
+    """Return what a statement does that runs others, which are read when it is entered."""
+    where = _target(ctx, line)
+    if line.flags.get("dry-run"):
+        return f"shows what its statements would do on {where}: nothing is changed"
+    if ctx.read_only:
+        return f"runs statements on {where}: those that change something are refused (set mode rw)"
+    asked = ", then without a question" if line.flags.get("yes") else ""
+    return f"runs statements on {where}: what changes something is planned first{asked}"
+
+
+def _target(ctx: Context, line: Line) -> str:
+    if is_condition(line.on):
+        return f"the cells {line.on}"
+    if line.on:
+        try:
+            count = len(CellSet.parse(line.on)) if ctx.rack is None else len(ctx.resolve(line.on))
+        except ExacellError:
+            return line.on
+        return counted(count, "cell")
+    if ctx.rack is None:
+        return "no rack yet (connect <rack>)"
+    count = len(ctx.selected())
+    return counted(count, "cell")
+
+
+def _usage(text: str) -> str:
+    try:
+        words = split_words(text)
+    except ExacellError as error:
+        return sentence(error)
+    command = find_command(words) if words else None
+    if command is not None:
+        return f"{command.usage}   {command.summary}"
+    missing = verdict(text)[1]
+    unfinished = missing is not None and (missing.start is None or missing.start >= len(text.rstrip()))
+    return sentence(missing) if missing is not None and unfinished else ""

@@ -1,0 +1,77 @@
+"""Whether the facts of a check hold: what cells answer, judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.condition import passes
+from exacell.cellcli.nodes import Filter, Operator
+from exacell.core.cellset import fold
+from exacell.plan.checks import failure
+from exacell.plan.model import Check, Op
+
+if TYPE_CHECKING:
+    from exacell.cellcli.factcheck import Fact, FactCheck
+    from exacell.session.context import Context
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def failures(ctx: Context, check: FactCheck) -> dict[str, list[str]]:
+    """Return reason → cells for everything in a check that does not hold; empty when all of it does.
+
+    A cell that gave no answer is a reason of its own.
+    """
+    found: dict[str, list[str]] = {}
+    for fact in check.facts:
+        columns = dict.fromkeys(
+            ["name", *([fact.attribute] if fact.attribute else []), *(each.attribute for each in check.filters)]
+        )
+        answers = ctx.query(f"list {fact.object} attributes {', '.join(columns)}")
+        for problem in answers.problems:
+            found.setdefault(problem, [])
+        tables = {cell: _that_count(fact, check.filters, answer.tables[0]) for cell, answer in answers.good.items()}
+        if check.what == "same":
+            _same(found, fact, tables)
+            continue
+        wanted = _wanted(check, fact)
+        for cell, rows in tables.items():
+            reason = failure(wanted, rows)
+            if reason:
+                found.setdefault(reason.replace(cell, "{cell}"), []).append(cell)
+    return found
+
+
+def _that_count(fact: Fact, filters: Sequence[Filter], rows: Rows) -> Rows:
+    return [row for row in rows if all(_passes(each, row, fact.object) for each in filters)]
+
+
+def _passes(condition: Filter, row: Mapping[str, Any], subject: str) -> bool:
+    text = condition.value.text
+    if condition.operator is Operator.EQUAL and text.endswith("*"):  # name=DATA_* is the beginning of a name.
+        begins = str(row.get(condition.attribute, "")).lower().startswith(text[:-1].lower())
+        return begins is not condition.negated
+    return passes(condition, row, subject)
+
+
+def _wanted(check: FactCheck, fact: Fact) -> Check:
+    """Return the check of the plans; its ``where`` only tells which rows counted."""
+    where = {
+        each.attribute: each.value.text
+        for each in check.filters
+        if each.operator is Operator.EQUAL and not each.negated
+    }
+    if check.what == "no":
+        return Check(object=fact.object, attribute="name", op=Op.ABSENT, value=None)
+    return Check(object=fact.object, attribute=fact.attribute, op=Op(fact.operator), value=fact.value, where=where)
+
+
+def _same(found: dict[str, list[str]], fact: Fact, tables: Mapping[str, Rows]) -> None:
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for cell, rows in tables.items():
+        values = tuple(sorted(str(row.get(fact.attribute)).replace(cell, "{cell}") for row in rows))
+        groups.setdefault(values, []).append(cell)
+    if len(groups) > 1:
+        said = "; ".join(f"{fold(cells)} has {', '.join(values) or 'none'}" for values, cells in groups.items())
+        found.setdefault(f"{fact.object}.{fact.attribute} differs: {said}", [])

@@ -1,0 +1,95 @@
+"""Two snapshots compared, with all that tells whether their difference means something: themselves, the journal, the cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.schema import metrics as metric_table
+from exacell.core.cellset import fold
+from exacell.core.values import dataclass
+from exacell.journal.resets import Reset, resets
+from exacell.metrics.delta import CellDelta, delta
+from exacell.metrics.likeness import unlike, untold
+from exacell.metrics.restarts import shared
+from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.session.sampling import read_history
+
+if TYPE_CHECKING:
+    from exacell.session.context import Context
+
+_SLACK = timedelta(seconds=90)
+"""How much earlier than an older version's snapshot was taken its collections may have been made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What two snapshots of the same names mean.
+
+    Attributes:
+        deltas: for each kind, in the order given, one per cell and the rack's as the last.
+        unlike: what differs between the conditions of the two, a line each; empty when they are alike.
+        notes: what could not be asked or compared.
+    """
+
+    deltas: tuple[list[CellDelta], ...]
+    unlike: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def compare(ctx: Context, pairs: Sequence[tuple[Snapshot, Snapshot]]) -> Comparison:
+    """Return the difference of each pair, void where counters began anew in between, however large they are now.
+
+    Args:
+        pairs: first and second snapshot of each kind; all of one rack.
+    """
+    counters = [m.name for m in metric_table().values() if m.metric_type == "Cumulative" and m.unit != "%"]
+    differs = tuple(dict.fromkeys(line for pair in pairs for line in unlike(*pair)))
+    missing = dict.fromkeys(name for pair in pairs for name in untold(*pair))
+    notes = [f"not compared, because not both snapshots tell it: {', '.join(missing)}"] if missing else []
+    restarted = _restarted(pairs, counters)
+    found = []
+    for before, after in pairs:
+        void = {reset.cell: str(reset) for reset in _journalled(ctx, before, after)}
+        history = read_history(ctx, before, after, counters)
+        notes += _unread(history.unread)
+        # The journal knows best what it was; the history sees it whoever did it.
+        known = {**history.fell, **restarted, **void}
+        found.append(delta(before, after, counters, known))
+    return Comparison(deltas=tuple(found), unlike=differs, notes=tuple(dict.fromkeys(notes)))
+
+
+def _restarted(pairs: Sequence[tuple[Snapshot, Snapshot]], counters: Sequence[str]) -> dict[str, str]:
+    """Return cell → how its snapshots of all kinds show a restart of CELLSRV."""
+    cells = dict.fromkeys(cell for before, after in pairs for cell in before.cells if cell in after.cells)
+    found = {}
+    for cell in cells:
+        kinds: dict[str, tuple[CellCounters, CellCounters]] = {
+            before.kind: (before.cells[cell], after.cells[cell])
+            for before, after in pairs
+            if cell in before.cells and cell in after.cells
+        }
+        if why := shared(kinds, dict.fromkeys(kinds, counters)):
+            found[cell] = why
+    return found
+
+
+def _journalled(ctx: Context, before: Snapshot, after: Snapshot) -> list[Reset]:
+    since = before.began or _earlier(before.taken)
+    rows = ctx.journal.of_time(before.rack, since, after.taken)
+    return [reset for reset in resets(rows) if before.kind in reset.kinds]
+
+
+def _earlier(taken: str) -> str:
+    return (datetime.fromisoformat(taken) - _SLACK).isoformat(timespec="milliseconds")
+
+
+def _unread(unread: Mapping[str, str]) -> list[str]:
+    cells: dict[str, list[str]] = {}
+    for cell, why in unread.items():
+        cells.setdefault(why, []).append(cell)
+    return [
+        f"{fold(names)}: the metric history was not read ({why}): a flush by other hands in between would not be seen"
+        for why, names in cells.items()
+    ]

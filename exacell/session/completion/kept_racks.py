@@ -1,0 +1,130 @@
+"""The configured racks' names, cells and groups in a file of the user's cache: reading the configuration itself takes
+a shell's completion call longer than anything else that it does."""
+
+from __future__ import annotations
+
+import marshal
+import os
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from exacell.core.errors import ConfigError
+from exacell.core.paths import Home, replace_file
+from exacell.core.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.core.config import RackConfig
+
+CELLIP = "/etc/oracle/cell/network-config/cellip.ora"
+"""As exacell.core.config has it, which is not imported here; a test compares the two."""
+
+_FORM = 2
+"""Of the kept file; one of another form is written anew."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptRack:
+    """What completion needs to know of a rack; ``groups`` is ``@name`` without the @ to cells, ``asm`` names its ASM clusters."""
+
+    name: str
+    cells: tuple[str, ...]
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    asm: tuple[str, ...] = ()
+    dbnodes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeptRacks:
+    """The racks by name, the one that is taken when none is asked for (empty: none), and the one found on this host."""
+
+    racks: Mapping[str, KeptRack]
+    default: str = ""
+    on_host: KeptRack | None = None
+
+    def chosen(self, wanted: str) -> KeptRack | None:
+        """Return the rack ``wanted``, else the default one, else the only one, else the host's; None without any."""
+        if wanted or self.default:
+            return self.racks.get(wanted or self.default)
+        return next(iter(self.racks.values())) if len(self.racks) == 1 else self.on_host
+
+
+def kept_racks(home: Home, env: Mapping[str, str], cellip: str = CELLIP) -> KeptRacks:
+    """Return the racks as the configuration has them, from the kept file while it is of exactly these source files.
+
+    A kept file that can't be read or written costs time, nothing else.
+
+    Raises:
+        ConfigError: the configuration can't be read.
+    """
+    sources = [str(home.config_file), *_rack_files(home), cellip, _cell_group(env)]
+    stamp, path = [_FORM, *(_stamp(source) for source in sources)], home.cache_dir / "racks.marshal"
+    try:
+        status = path.stat()
+        mine = status.st_uid == os.getuid() and not status.st_mode & 0o022
+        kept = marshal.loads(path.read_bytes()) if mine else None
+    except (OSError, ValueError, TypeError, EOFError):
+        kept = None
+    if not isinstance(kept, dict) or kept.get("stamp") != stamp:
+        kept = {"stamp": stamp, **_read(home, env, cellip)}
+        _write(path, kept)
+    on_host = kept["on_host"]
+    return KeptRacks(
+        racks={name: _rack(name, each) for name, each in kept["racks"].items()},
+        default=env.get("EXACELL_RACK") or kept["default"],
+        on_host=_rack(on_host["name"], on_host) if on_host else None,
+    )
+
+
+def _rack(name: str, kept: Mapping[str, Any]) -> KeptRack:
+    return KeptRack(
+        name=name,
+        cells=tuple(kept["cells"]),
+        groups=kept["groups"],
+        asm=tuple(kept["asm"]),
+        dbnodes=tuple(kept["dbnodes"]),
+    )
+
+
+def _rack_files(home: Home) -> list[str]:
+    directory = str(home.racks_dir)
+    try:
+        return sorted(os.path.join(directory, name) for name in os.listdir(directory) if name.endswith(".toml"))
+    except OSError:
+        return []
+
+
+def _cell_group(env: Mapping[str, str]) -> str:
+    return os.path.join(env.get("HOME") or os.path.expanduser("~"), "cell_group")
+
+
+def _stamp(source: str) -> list[str | int]:
+    try:
+        status = os.stat(source)
+    except OSError:
+        return [source]
+    return [source, status.st_mtime_ns, status.st_size]
+
+
+def _read(home: Home, env: Mapping[str, str], cellip: str) -> dict[str, Any]:
+    from exacell.core.config import Config, load, which_rack
+
+    config = load(home, {})
+    racks = {name: _kept(rack) for name, rack in config.racks.items()}
+    found = None
+    with suppress(ConfigError):  # Nothing on this host names cells.
+        found = which_rack(Config(), env={}, cellip_path=Path(cellip), cell_group_path=Path(_cell_group(env)))
+    on_host = {"name": found.name, **_kept(found)} if found else None
+    return {"default": config.default_rack, "racks": racks, "on_host": on_host}
+
+
+def _kept(rack: RackConfig) -> dict[str, Any]:
+    groups = {name: tuple(cells) for name, cells in rack.groups.items()}
+    return {"cells": tuple(rack.cells), "dbnodes": tuple(rack.dbnodes), "groups": groups, "asm": tuple(rack.asm)}
+
+
+def _write(path: Path, kept: dict[str, Any]) -> None:
+    with suppress(OSError):
+        replace_file(path, marshal.dumps(kept))

@@ -1,0 +1,115 @@
+"""What completion knows about a rack without asking it: configuration, files of ours, and what was learned before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from exacell.core.paths import Home
+from exacell.language.registry import Kind, Param
+from exacell.language.suggestion import Known
+from exacell.session.completion.names import NameCache
+
+GROUPS = ("all", "ok", "failed", "up", "down")
+"""Cell groups that every rack has; see :mod:`exacell.session.selection`."""
+
+_MOST_FILES = 200
+
+
+class RackNames(Protocol):
+    """What completion needs to know of a rack: its name, its cells, and its groups without the ``@``."""
+
+    @property
+    def name(self) -> str:
+        """The rack's name."""
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Its cells."""
+
+    @property
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """Its groups of cells."""
+
+    @property
+    def dbnodes(self) -> tuple[str, ...]:
+        """Its database nodes."""
+
+    @property
+    def asm(self) -> Collection[str]:
+        """The names of its ASM clusters."""
+
+
+def name_cache(home: Home, rack: RackNames | None) -> NameCache:
+    """Return what was learned from ``rack``, an empty cache without one."""
+    return NameCache(names_file(home, rack))
+
+
+def names_file(home: Home, rack: RackNames | None) -> Path:
+    """Return the file of what was learned from ``rack``."""
+    return home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json"
+
+
+def knowledge(
+    home: Home,
+    racks: Callable[[], Mapping[str, RackNames]],
+    rack: RackNames | None,
+    cache: NameCache,
+    *,
+    release: str = "",
+    aliases: Callable[[], Sequence[tuple[str, str]]] = tuple,
+) -> Known:
+    """Return what completion may offer for ``rack``; files are read when a name from them is first asked for."""
+
+    def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
+        match kind:
+            case Kind.RACK:
+                return tuple(racks())
+            case Kind.ALIAS:
+                return aliases()
+            case Kind.CELL:
+                return rack.cells if rack else ()
+            case Kind.CELLSET:
+                return tuple(f"@{group}" for group in (*GROUPS, *(rack.groups if rack else ())))
+            case Kind.RECIPE:
+                from exacell.session.completion.stored_names import recipe_titles
+
+                return recipe_titles(home)
+            case Kind.ASM:
+                return tuple(rack.asm) if rack else ()
+            case Kind.SNAPSHOT | Kind.PLAN | Kind.BASELINE | Kind.CHANGE | Kind.IORM:
+                from exacell.session.completion.stored_names import stored_names
+
+                return stored_names(home, rack.name, kind) if rack else ()
+        return cache.vocabulary(kind)
+
+    def recipe_params(name: str) -> Sequence[Param]:
+        from exacell.recipes.files import recipe_params as params_of
+
+        return params_of(home, name)
+
+    def hosts_of(name: str) -> Sequence[str]:
+        named = racks().get(name)
+        return (*named.cells, *named.dbnodes) if named is not None else ()
+
+    return Known(
+        names=names, recipe_params=recipe_params, seen=cache.seen, files=files, hosts_of=hosts_of, release=release
+    )
+
+
+def files(typed: str) -> list[str]:
+    """Return the paths that begin with ``typed``, directories with a slash behind them, ``~`` kept as it is written."""
+    head, slash, part = typed.rpartition("/")
+    directory = Path(head + slash).expanduser() if slash else Path(".")
+    try:
+        with os.scandir(directory) as entries:
+            found = [
+                f"{head}{slash}{entry.name}{'/' if entry.is_dir() else ''}"
+                for entry in entries
+                if entry.name.startswith(part) and (part or not entry.name.startswith("."))
+            ]
+    except OSError:
+        return []
+    return sorted(found)[:_MOST_FILES]

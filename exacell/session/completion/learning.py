@@ -1,0 +1,147 @@
+"""Learning a rack's names and values for completion: by a reading in the background, and from answers that pass by."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from exacell.care.alerts import short_message
+from exacell.cellcli.rows import Rows as ByColumn
+from exacell.cellcli.schema import Kind as AttributeKind
+from exacell.cellcli.schema import find_object
+from exacell.core.cellset import fold
+from exacell.language.registry import Kind
+
+if TYPE_CHECKING:
+    from exacell.session.completion.names import NameCache
+    from exacell.session.fleet import Answers, Fleet
+
+STALE = 3600.0
+"""Seconds after which a rack is read again when a prompt opens on it."""
+
+NAMED: Mapping[str, Kind] = {
+    "GRIDDISK": Kind.GRIDDISK,
+    "CELLDISK": Kind.CELLDISK,
+    "PHYSICALDISK": Kind.PHYSICALDISK,
+    "LUN": Kind.LUN,
+    "DATABASE": Kind.DB,
+    "ALERTHISTORY": Kind.ALERT,
+}
+"""Objects whose names are kept, and as what."""
+
+STATEMENTS: Mapping[str, str] = {
+    "GRIDDISK": "list griddisk attributes name, asmDiskGroupName, status, cachingPolicy",
+    "CELLDISK": "list celldisk attributes name, diskType, status",
+    "PHYSICALDISK": "list physicaldisk attributes name, diskType, status",
+    "LUN": "list lun attributes name, status",
+    "DATABASE": "list database attributes name",
+    "ALERTHISTORY": "list alerthistory attributes name, severity, alertMessage",
+}
+"""What is read from every cell, all in one round trip. asmModeStatus and asmDeactivationOutcome, for
+which a cell asks ASM, are not among them."""
+
+SHOWN: Mapping[str, str] = {"show alerts": "ALERTHISTORY"}
+"""Our own statements whose records are objects with names worth keeping, and which."""
+
+DESCRIPTIONS = "list metricdefinition attributes name, description"
+"""What is read from one cell, the first that answered: the definitions are the release's, not the cell's."""
+
+_PREFIX = re.compile(r"(.+?)_(?:CD|FD|PM)_\d+_\w+", re.IGNORECASE)
+_VALUED = (AttributeKind.ENUM, AttributeKind.STRING, AttributeKind.TEXT)
+_LONGEST = 40
+
+Rows = Iterable[Mapping[str, Any]]
+
+
+def stale(cache: NameCache) -> bool:
+    """Whether a rack ought to be read again."""
+    at = cache.learned_at
+    return at is None or time.time() - at > STALE
+
+
+def learn_rack(
+    fleet: Fleet, cells: Sequence[str], cache: NameCache, *, timeout: float | None = None, cancel: threading.Event
+) -> None:
+    """Read names, values, releases and metric descriptions from ``cells`` into ``cache``; cells that don't answer are
+    left out, and nothing is learned when none does. Problems are for the next statement to meet and tell."""
+    releases = fleet.releases(cells)
+    if cancel.is_set():
+        return
+    answers = fleet.query(cells, tuple(STATEMENTS.values()), timeout=timeout, cancel=cancel)
+    good = list(answers.good)
+    if not good or cancel.is_set():
+        return
+    tables = dict(zip(STATEMENTS, _columns(answers), strict=True))
+    found: dict[Kind, list[str]] = {NAMED[subject]: names_of(rows) for subject, rows in tables.items()}
+    disks = tables["GRIDDISK"]
+    found[Kind.DISKGROUP] = [str(row["asmDiskGroupName"]) for row in disks if row.get("asmDiskGroupName")]
+    found[Kind.PREFIX] = [match[1] for name in found[Kind.GRIDDISK] if (match := _PREFIX.fullmatch(name))]
+    values: dict[str, set[str]] = {}
+    for subject, rows in tables.items():
+        values.update(values_of(subject, rows))
+    about = {Kind.ALERT: alerts_about(tables["ALERTHISTORY"])}
+    cache.learn(found, about=about, values=values, releases=releases, whole=True)
+    described = fleet.query(good[:1], (DESCRIPTIONS,), timeout=timeout, cancel=cancel).rows()
+    said = {str(row["name"]): str(row["description"]) for row in described if row.get("description")}
+    if said:
+        cache.learn({Kind.METRIC: said}, about={Kind.METRIC: said})
+
+
+def _columns(answers: Answers) -> list[list[dict[str, Any]]]:
+    return [answers.rows(place) for place in range(len(STATEMENTS))]
+
+
+def observe(cache: NameCache, subject: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Add what an answer to LIST shows to what is known: names of its objects, and values of its attributes."""
+    kind = NAMED.get(subject)
+    found = {kind: {*cache.get(kind), *names_of(rows)}} if kind is not None and names_of(rows) else {}
+    about: dict[Kind, Mapping[str, str]] = {}
+    if kind is Kind.ALERT:
+        about = {kind: {**cache.vocabulary(kind).about, **alerts_about(rows)}}
+    cache.learn(found, about=about, values=values_of(subject, rows))
+
+
+def names_of(rows: Rows) -> list[str]:
+    """Return the names in ``rows``."""
+    if isinstance(rows, ByColumn):
+        return [name for name in rows.column("name") if name]
+    return [str(row["name"]) for row in rows if row.get("name")]
+
+
+def alerts_about(rows: Rows) -> dict[str, str]:
+    """Return a phrase about each alert of which ``rows`` tell more than the name: cells, severity, what it is about.
+
+    Numbers count per cell: of a name on several cells the first one's alert is told.
+    """
+    told: dict[str, str] = {}
+    cells: dict[str, list[str]] = {}
+    for row in rows:
+        name, message = str(row.get("name") or ""), str(row.get("alertMessage") or "")
+        if name and message:
+            told.setdefault(name, f"{row.get('severity') or 'alert'}: {short_message(message)}")
+            cells.setdefault(name, []).append(str(row.get("cell") or ""))
+    return {name: f"{fold(filter(None, cells[name]))} {phrase}".strip() for name, phrase in told.items()}
+
+
+def values_of(subject: str, rows: Rows) -> dict[str, set[str]]:
+    """Return ``object.attribute`` to the values in ``rows`` for each attribute that holds words."""
+    known = find_object(subject)
+    columns: dict[str, set[Any]] = {}
+    if isinstance(rows, ByColumn):
+        columns = {name: set(rows.column(name)) for name in rows.names}
+    else:
+        for row in rows:
+            for name, value in row.items():
+                columns.setdefault(name, set()).add(value if isinstance(value, str) else "")
+    found: dict[str, set[str]] = {}
+    for name, values in columns.items():
+        attribute = known.attribute(name) if known is not None and name != "name" else None
+        if attribute is None or attribute.kind not in _VALUED:
+            continue
+        words = {value for value in values if value and len(value) <= _LONGEST and "\n" not in value}
+        if words:
+            found[f"{subject}.{attribute.name}"] = words
+    return found

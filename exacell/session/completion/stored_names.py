@@ -1,0 +1,79 @@
+"""Names of what is kept on disk (snapshots, plans, recipes, ...), for completion: read-only, at once or not at all."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from exacell.core.paths import Home
+from exacell.language.registry import Kind
+
+if TYPE_CHECKING:
+    from exacell.core.packaged import Place
+
+_PATIENCE = 0.2
+"""Seconds for which a key waits while another process writes the same file."""
+
+_HEADER = 4096
+"""Characters of a recipe within which its title stands."""
+
+_TITLE = re.compile(r'^recipe\s+"([^"\n]*)"', re.MULTILINE)
+
+_STORE, _JOURNAL = "store.db", "journal.db"
+
+_QUERIES = {
+    Kind.SNAPSHOT: (_STORE, "select name, group_concat(kind, ', ') from snapshot where rack=? group by name"),
+    Kind.PLAN: (_STORE, "select name, json_extract(body, '$.statement') from plan where rack=? order by made, name"),
+    Kind.BASELINE: (_STORE, "select name, taken from baseline where rack=? order by taken"),
+    Kind.IORM: (_STORE, "select name, taken from iorm where rack=? order by taken"),
+    Kind.CHANGE: (
+        _JOURNAL,
+        "select change, json_extract(body, '$.statement') from entry where rack=? and kind='plan' and json_valid(body)"
+        " order by seq desc limit 50",
+    ),
+}
+
+STORED = frozenset(_QUERIES)
+"""The kinds that are asked for here."""
+
+
+def stored_names(home: Home, rack: str, kind: Kind) -> Sequence[tuple[str, str]]:
+    """Return (name, phrase about it) of each thing of that kind on ``rack``, changes newest first.
+
+    Nothing is returned while the file can't be read: whoever uses it for more than a Tab is told why.
+    """
+    file, query = _QUERIES[kind]
+    path = home.state_dir / file
+    if not path.exists():
+        return ()
+    try:
+        return [(str(name), about or "") for name, about in _ask(path, query, rack)]
+    except sqlite3.Error:
+        return ()
+
+
+def recipe_titles(home: Home) -> Sequence[tuple[str, str]]:
+    """Return (name, title) of each recipe in the order of their names; one that can't be read has no title."""
+    from exacell.recipes.files import recipe_files
+
+    return [(name, _title(path)) for name, path in sorted(recipe_files(home).items())]
+
+
+def _title(path: Place) -> str:
+    try:
+        found = _TITLE.search(path.read_text(encoding="utf-8")[:_HEADER])
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return found[1] if found else ""
+
+
+def _ask(path: Path, query: str, rack: str) -> list[tuple[str | int, str | None]]:
+    connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=_PATIENCE)
+    try:
+        return connection.execute(query, (rack,)).fetchall()
+    finally:
+        connection.close()

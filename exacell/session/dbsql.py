@@ -1,0 +1,183 @@
+"""SQL on a database node: queries on the ASM instance or on a database's, and where a database's instance runs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from exacell.care.sqltext import ROWS, Rows, query_script, read_rows, sent_script
+from exacell.core.errors import (
+    ConfigError,
+    ReplyError,
+    StatementError,
+    TransportError,
+)
+from exacell.plan.asmfacts import END, sql_errors
+from exacell.session.fleet import problem_of
+from exacell.transport.base import Reply, Request, Role, State
+
+if TYPE_CHECKING:
+    from exacell.core.config import AsmConfig
+    from exacell.session.context import Context
+
+OWNER = "oracle"
+"""Who owns the database software unless told otherwise. Source: reference asm.md section 1."""
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
+_NOT_HERE = "__EXACELL_NO_INSTANCE__"
+
+_LAUNCH = """\
+sid=$(ps -eo args= | sed -n 's/^ora_pmon_//p' | grep -ix '{name}_\\{{0,1\\}}[0-9]*' | head -n 1)
+[ -n "$sid" ] || {{ echo {mark}; exit 3; }}
+ORAENV_ASK=NO; ORACLE_SID={name}; PATH=$PATH:/usr/local/bin; export ORAENV_ASK ORACLE_SID PATH
+. oraenv >/dev/null 2>&1
+ORACLE_SID=$sid; PATH=$ORACLE_HOME/bin:$PATH; export ORACLE_HOME ORACLE_SID PATH
+exec sqlplus -S -L '/ as sysdba'
+"""
+"""The instance is found by its process and its home by oraenv. Source: reference asm.md section 1, environment."""
+
+
+def launch(name: str) -> str:
+    """Return the command that opens SQL*Plus on the instance that a database has on the node.
+
+    Raises:
+        StatementError: the name is none that a database can have.
+    """
+    if not _NAME.fullmatch(name):
+        raise StatementError(f"db={name} is no name of a database")
+    script = _LAUNCH.format(name=name, mark=_NOT_HERE)
+    return f"/bin/sh -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))}'"
+
+
+def cluster_of(ctx: Context, database: str) -> AsmConfig:
+    """Return the ASM cluster on whose nodes a database runs.
+
+    Raises:
+        ConfigError: the rack has no database nodes, or several clusters of which none names the database.
+    """
+    rack = ctx.need_rack()
+    clusters = list(rack.asm.values())
+    for cluster in clusters:
+        if database.lower() in (name.lower() for name in cluster.databases):
+            return cluster
+    if len(clusters) == 1:
+        return clusters[0]
+    if not clusters:
+        raise ConfigError(
+            f"rack {rack.name} has no database nodes, so {database} can't be asked",
+            hint=f"name them in the rack's file: [asm.main] nodes=…, home=… ({rack.source or rack.name})",
+        )
+    raise ConfigError(f"none of the ASM clusters {', '.join(rack.asm)} lists {database} under databases=")
+
+
+def database_request(
+    ctx: Context, database: str, node: str, script: str, *, user: str = OWNER, role: Role = Role.ASM_READ
+) -> Request:
+    """Return the request that runs a SQL*Plus script on the database's instance on one node."""
+    cluster = cluster_of(ctx, database)
+    command = launch(database)
+    if cluster.sudo:
+        return Request(target=node, command=f"sudo -n -u {user} {command}", role=role, stdin=script)
+    return Request(target=node, command=command, role=role, stdin=script, login=user)
+
+
+def home_of(ctx: Context, database: str, *, user: str = OWNER) -> str:
+    """Return the first node that answers and has an instance of the database.
+
+    Raises:
+        TransportError: no node answers.
+        ReplyError: nodes answer, but none runs the database.
+    """
+    problems = []
+    for node in cluster_of(ctx, database).nodes:
+        reply = ctx.transport.run([database_request(ctx, database, node, "exit\n", user=user)]).replies[node]
+        if _NOT_HERE in reply.stdout:
+            problems.append(f"{node}: no instance of {database} runs there")
+        elif reply.state in (State.OK, State.FAILED):
+            return node
+        else:
+            problems.append(f"{node}: {problem_of(reply)}")
+    kind = ReplyError if any("no instance" in line for line in problems) else TransportError
+    raise kind(f"database {database} can't be asked: {'; '.join(problems)}")
+
+
+def query_database(ctx: Context, database: str, sql: str, *, user: str = OWNER) -> tuple[str, Rows]:
+    """Return the node that was asked and the rows of a query on a database.
+
+    Raises:
+        TransportError: no node answers.
+        ReplyError: no node runs the database, or it says ``ORA-``.
+    """
+    node = home_of(ctx, database, user=user)
+    request = database_request(ctx, database, node, query_script(sql), user=user)
+    return node, _rows(ctx.transport.run([request]).replies[node])
+
+
+def query_asm(ctx: Context, name: str, sql: str) -> tuple[str, Rows]:
+    """Return the node that was asked and the rows of a query on an ASM cluster; the first node that answers.
+
+    Raises:
+        TransportError: no node answers.
+        ReplyError: the instance says ``ORA-``.
+    """
+    client = ctx.asm(name)
+    problems = []
+    for node in client.config.nodes:
+        request = Request(target=node, command=client.command(node), role=Role.ASM_READ, stdin=query_script(sql))
+        reply = ctx.transport.run([request]).replies[node]
+        if reply.state in (State.OK, State.FAILED) and reply.stdout.strip():
+            return node, _rows(reply)
+        problems.append(f"{node}: {problem_of(reply)}")
+    raise TransportError(f"no node of the ASM cluster {client.config.name} answered: {'; '.join(problems)}")
+
+
+def change_request(ctx: Context, *, asm: str = "", database: str = "", sql: str, user: str = OWNER) -> Request:
+    """Return the request that runs one changing statement on one instance."""
+    script = sent_script(sql)
+    if database:
+        node = home_of(ctx, database, user=user)
+        return database_request(ctx, database, node, script, user=user, role=Role.ASM_WRITE)
+    client = ctx.asm(asm)
+    node = client.facts().node
+    return Request(target=node, command=client.command(node), role=Role.ASM_WRITE, stdin=script)
+
+
+def problem_in(reply: Reply) -> str:
+    """Return what is wrong with the reply to a changing statement, empty when it passed."""
+    errors = sql_errors(reply.stdout)
+    if errors:
+        return " / ".join(errors[:4])
+    warned = _WARNED.search(reply.stdout)
+    if warned is not None:
+        return f"{warned[0]}; dba_errors says which"
+    return "" if END in reply.stdout else _ended_early(reply)
+
+
+_WARNED = re.compile(r"Warning: .*compilation errors", re.IGNORECASE)
+"""What SQL*Plus says of stored code that was kept, and can't run.
+
+Source: Oracle SQL*Plus User's Guide, Creating Stored Procedures."""
+
+
+def _ended_early(reply: Reply) -> str:
+    """Return what is known of a script of SQL*Plus that did not come to its end."""
+    if reply.problem or reply.state is not State.OK:
+        return problem_of(reply)
+    last = next((line.strip() for line in reversed(reply.stdout.splitlines()) if line.strip()), "nothing")
+    return f"SQL*Plus ended early; its last words: {last[:200]}"
+
+
+def _rows(reply: Reply) -> Rows:
+    behind = reply.stdout.partition(ROWS)[2] or reply.stdout
+    errors = sql_errors(behind)
+    if errors:
+        raise ReplyError(f"{reply.target}: " + " / ".join(errors[:4]))
+    if END not in reply.stdout:
+        raise ReplyError(f"{reply.target}: {_ended_early(reply)}")
+    return read_rows(reply.stdout)
+
+
+def names_of(rows: Rows) -> list[Mapping[str, str | int | float | None]]:
+    """Return the rows as mappings by column."""
+    return [dict(zip(rows.columns, row, strict=True)) for row in rows.rows]

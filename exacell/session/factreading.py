@@ -1,0 +1,244 @@
+"""What planners work from: facts of the selected cells, read fresh, complete or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.statement import Change, Statement
+from exacell.core.background import unless_interrupted
+from exacell.core.cellset import fold
+from exacell.core.errors import (
+    ExacellError,
+    InterruptedByUserError,
+    RefusedError,
+    ReplyError,
+)
+from exacell.core.units import and_more
+from exacell.plan import facts as f
+from exacell.plan import implausible as doubts
+from exacell.plan.asmgone import headers_over
+from exacell.plan.asmsize import sizes_over
+from exacell.plan.guards.stopped import STOPPED_FACTS, may_be_stopped
+from exacell.session.fleet import problem_of
+from exacell.session.hung import MUTE
+from exacell.session.partial import Recording, told_while_waiting
+
+if TYPE_CHECKING:
+    from exacell.session.context import Context
+    from exacell.session.fleet import Answers, Fleet
+    from exacell.transport.base import Reply
+
+
+def gather(
+    fleet: Fleet,
+    query: Callable[[Sequence[str], Sequence[str]], Answers],
+    statements: Sequence[str],
+    cells: Sequence[str],
+    *,
+    others: Sequence[str] = (),
+) -> tuple[dict[str, f.CellFacts], dict[str, Reply]]:
+    """Return the facts of the cells that answer, and the reply of each of the others with its problem.
+
+    Args:
+        others: all cells of the rack: one that says that it is another one of them is not believed.
+        fleet: tells the releases of cells, which are asked for what theirs has; a cell that says nothing is not asked again.
+        query: asks cells for the records of LIST statements, one round trip a cell.
+    """
+    if not statements:
+        return {cell: f.CellFacts(cell=cell) for cell in cells}, {}
+    remembered = set(cells) - set(fleet.strangers(cells))
+    found, replies, bad = _ask(fleet, query, statements, cells)
+    if doubtful := [cell for cell in cells if cell in remembered and _may_be_patched(fleet, cell, found, bad)]:
+        before = fleet.releases(doubtful)
+        fleet.forget(doubtful)
+        now = fleet.releases(doubtful)
+        patched = [cell for cell in doubtful if now.get(cell) != before.get(cell)]
+        for cell in patched:
+            found.pop(cell, None)
+            bad.pop(cell, None)
+        for old, new in zip((found, replies, bad), _ask(fleet, query, statements, patched), strict=True):
+            old |= new  # type: ignore[operator]  # each of its own kind
+    for cell, why in doubts.mistaken(found, others).items():
+        bad[cell] = replace(
+            replies[cell], problem=f"{why}: mend its name or address in the rack's configuration, DNS or ssh_config"
+        )
+        del found[cell]
+    return found, bad
+
+
+def _ask(
+    fleet: Fleet,
+    query: Callable[[Sequence[str], Sequence[str]], Answers],
+    statements: Sequence[str],
+    cells: Sequence[str],
+) -> tuple[dict[str, f.CellFacts], dict[str, Reply], dict[str, Reply]]:
+    """Return the facts of the cells that answer, their replies, and the reply of each of the others with its problem."""
+    bad = fleet.greet(cells)
+    known = fleet.releases([cell for cell in cells if cell not in bad])
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for cell in cells:
+        if cell not in bad:
+            groups.setdefault(tuple(f.statements_for(*statements, release=known.get(cell, ""))), []).append(cell)
+    found: dict[str, f.CellFacts] = {}
+    replies: dict[str, Reply] = {}
+    for wanted, group in groups.items():
+        answers = query(group, wanted)
+        bad |= {cell: replace(a.reply, problem=a.problem) for cell, a in answers.answers.items() if a.problem}
+        for cell, answer in answers.good.items():
+            try:
+                fact = f.build(cell, wanted, answer.tables)
+            except ReplyError as error:
+                bad[cell] = replace(answer.reply, problem=error.message)
+                continue
+            why = doubts.untold(fact, wanted)
+            if why:
+                bad[cell] = replace(answer.reply, problem=why)
+            else:
+                found[cell], replies[cell] = fact, answer.reply
+    return found, replies, bad
+
+
+def _may_be_patched(fleet: Fleet, cell: str, found: Mapping[str, f.CellFacts], bad: Mapping[str, Reply]) -> bool:
+    """Whether a cell may have another release than the one that is remembered, for which it was asked.
+
+    Only some transports notice that a cell was restarted.
+    """
+    if cell in bad:
+        return bad[cell].state not in MUTE
+    release = found[cell].release
+    return bool(release) and release != fleet.releases([cell]).get(cell, release)
+
+
+def read_facts(ctx: Context, *statements: str, cells: Sequence[str] = ()) -> dict[str, f.CellFacts]:
+    """Return the fresh facts that LIST statements tell of ``cells``, of every selected cell when none is named, in order.
+
+    While a kept plan is applied, it is noted what of them has moved.
+
+    Raises:
+        RefusedError: a cell gave no answer, since a plan needs them all.
+        InterruptedByUserError: somebody interrupted, and a cell kept silent.
+    """
+    cells = tuple(cells) or ctx.cells()
+    if not statements:
+        return {cell: f.CellFacts(cell=cell) for cell in cells}
+    found, bad = _gathered(ctx, statements, cells)
+    if bad:
+        ctx.remember(bad, bad)
+        problems = [f"{cell}: {problem_of(bad[cell])}" for cell in cells if cell in bad]
+        raise RefusedError(
+            f"{problems[0]}{and_more(len(problems))}; nothing was sent",
+            hint=ctx.session.not_running(problems)
+            or _stopped(ctx, [cell for cell in cells if cell in bad and bad[cell].state not in MUTE])
+            or _left_out([cell for cell in cells if cell not in bad]),
+        )
+    facts = {cell: found[cell] for cell in cells}
+    if ctx.request.expected is not None:
+        ctx.request.expected.judge(facts)
+    return facts
+
+
+def _gathered(
+    ctx: Context, statements: Sequence[str], cells: Sequence[str]
+) -> tuple[dict[str, f.CellFacts], dict[str, Reply]]:
+    """Return what :func:`gather` does; whom that waits for is told, and a silent cell holds up nobody who interrupts."""
+    recording = Recording(ctx.fleet)
+    beside = ctx.aside(recording, same_interruption=True)
+
+    def query(cells: Sequence[str], statements: Sequence[str]) -> Answers:
+        return beside.query(*statements, cells=cells)
+
+    look = partial(gather, recording, query, statements, cells, others=ctx.need_rack().cells)
+    with told_while_waiting(recording, ctx.console.waiting):
+        found = unless_interrupted(look, ctx.interrupted)
+    if found is None:
+        raise InterruptedByUserError(f"interrupted, with no answer of {recording.waiting_for} yet: nothing was sent")
+    ctx.selection.take_over(beside.selection)
+    return found
+
+
+def _left_out(others: Sequence[str]) -> str:
+    """Return the way out when cells gave no answer: the statement on the ``others``, where there are any."""
+    why = "a change is planned with facts of every selected cell"
+    return f"{why}: mend it, or go on without it: on {fold(others)} <statement>" if others else why
+
+
+def _stopped(ctx: Context, errant: Sequence[str]) -> str:
+    """Return the way out when a cell told an error because its CELLSRV is stopped; empty when that is not why."""
+    asked = (f.CELL,)
+    for cell, answer in ctx.fleet.query(errant, asked).good.items() if errant else ():
+        if f.build(cell, asked, answer.tables).cellsrv.lower() == "stopped":
+            return f"CELLSRV of {cell} is stopped: online cell {cell} starts it and brings its grid disks back"
+    return ""
+
+
+def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping[str, str] | None:
+    """Return grid disk → header_status over all ASM clusters of the rack, None when they can't all be asked.
+
+    Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
+    """
+    doubtful = [
+        grid
+        for fact in facts.values()
+        for grid in fact.grid_disks
+        if grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED")
+    ]
+    rack = ctx.need_rack()
+    if not doubtful or not rack.asm:
+        return None
+    clusters = []
+    for name in rack.asm:
+        try:
+            clusters.append(ctx.asm(name).facts())
+        except ExacellError as error:
+            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            return None
+    return headers_over(clusters, doubtful)
+
+
+def facts_with_cellsrv_stopped(ctx: Context, statements: Sequence[Statement], cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the LIST statements that tell what a mode of the flash cache needs, where CELLSRV of all cells is stopped for it.
+
+    None when the statements do anything else, CELLSRV of a cell runs, or a cell does not say.
+    """
+    if not cells or len(statements) != 1 or not may_be_stopped(statements[0]):
+        return ()
+    answers = ctx.fleet.query(list(cells), [f.CELL]).good
+    told = [f.build(cell, [f.CELL], answer.tables).cellsrv.lower() for cell, answer in answers.items()]
+    return STOPPED_FACTS if len(told) == len(cells) and set(told) == {"stopped"} else ()
+
+
+def with_asm_sizes(
+    ctx: Context, facts: Mapping[str, f.CellFacts], statements: Iterable[Statement]
+) -> dict[str, f.CellFacts]:
+    """Return the facts with the size that ASM has of each grid disk in use, when a statement gives grid disks another size.
+
+    Disks of which that can't be told keep None.
+    """
+    rack = ctx.need_rack()
+    resizes = any(_resizes(statement) for statement in statements)
+    used = [grid for fact in facts.values() for grid in fact.grid_disks if grid.asm_mode == "ONLINE"]
+    if not resizes or not used or not rack.asm:
+        return dict(facts)
+    clusters = []
+    for name in rack.asm:
+        try:
+            asm = ctx.asm(name).facts()
+            clusters.append((asm, ctx.asm(name).sizes(asm.node)))
+        except ExacellError as error:
+            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            return dict(facts)
+    sizes = sizes_over(clusters, used)
+    return {
+        cell: replace(
+            fact,
+            grid_disks=tuple(replace(grid, asm_size=sizes.get(grid.name.lower())) for grid in fact.grid_disks),
+        )
+        for cell, fact in facts.items()
+    }
+
+
+def _resizes(statement: Statement) -> bool:
+    return isinstance(statement, Change) and statement.object == "GRIDDISK" and statement.setting("size") is not None

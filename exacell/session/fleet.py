@@ -1,0 +1,546 @@
+"""CellCLI and SQL statements to many targets, and typed records back: the layer between transport and commands.
+
+Reads of several statements go to a cell in one round trip: ``cellcli -xml -e 'a; b; c'`` answers with one document a
+statement, whose numbers are exact and whose end is unambiguous. Writes are one statement each, judged by the cell's
+text per object and never by an exit status alone.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from functools import lru_cache, partial
+from typing import Any
+
+from exacell.cellcli import wire
+from exacell.cellcli.framing import can_be_fed, can_be_fed_once
+from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.releases import fitted
+from exacell.cellcli.reply import errors as reply_errors
+from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
+from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.core.background import Meanwhile
+from exacell.core.errors import ExitCode, RefusedError, ReplyError
+from exacell.core.units import counted
+from exacell.core.values import dataclass
+from exacell.session.hung import MUTE, PATIENCE, Hanging
+from exacell.session.vault import reveal
+from exacell.transport.base import (
+    Feed,
+    FleetResult,
+    Judgement,
+    Ours,
+    Pair,
+    Reply,
+    ReplyHandler,
+    Request,
+    Role,
+    State,
+    Transport,
+)
+
+Record = Mapping[str, Any]
+
+_GREETING = 1.0
+"""Seconds for which cells are waited for that have not said their release, before the others are asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What one cell answered to a batch of reads.
+
+    Attributes:
+        tables: typed records per statement, in the order asked; empty when ``problem`` is set.
+        problem: one line without the cell's name; empty when all statements were answered.
+        cellsrv_start: when CELLSRV was started, epoch ms on the cell's clock, as each XML answer says; 0 where it does not.
+    """
+
+    cell: str
+    tables: tuple[Sequence[Record], ...] = ()
+    cellsrv_start: int = 0
+    problem: str = ""
+    reply: Reply
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answers:
+    """One Answer for every cell that was asked, in that order."""
+
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+
+    @property
+    def good(self) -> dict[str, Answer]:
+        """The answers without a problem, by cell."""
+        return {cell: answer for cell, answer in self.answers.items() if not answer.problem}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """``cell: problem`` for each cell that gave no good answer."""
+        return tuple(f"{cell}: {answer.problem}" for cell, answer in self.answers.items() if answer.problem)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """DONE, FAILED when some cell gave no answer, NOT_EXECUTED when none could be reached."""
+        bad = [a for a in self.answers.values() if a.problem]
+        if not bad:
+            return ExitCode.DONE
+        never = (State.UNREACHABLE, State.NOT_ATTEMPTED)
+        if len(bad) == len(self.answers) and all(a.reply.state in never for a in bad):
+            return ExitCode.NOT_EXECUTED
+        return ExitCode.FAILED
+
+    def rows(self, index: int = 0) -> list[dict[str, Any]]:
+        """Return all records of one statement with ``cell`` in front, in cell order."""
+        return [{"cell": cell, **record} for cell, answer in self.good.items() for record in answer.tables[index]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Upon:
+    """A statement, and the look that it goes upon.
+
+    Attributes:
+        lists: LIST statements, as for :meth:`Fleet.query`; none where nothing is to be seen but that the cell answers.
+        judge: given the typed records of each, says what they mean for the statement.
+    """
+
+    statement: str
+    lists: tuple[str, ...] = ()
+    judge: Callable[[Sequence[Sequence[Record]]], Judgement]
+
+
+_DOCUMENT_END = "</cli-output>"
+"""Ends the answer to one LIST in XML. Source: reference cellcli.md 3."""
+
+
+class Fleet:
+    """Statements to cells over one transport. Thread-safe as the transport is.
+
+    Args:
+        like: another fleet of the same rack, with which this one shares what is learned about releases, and which cells hung.
+        patience: seconds that a read may take: a cell that hung gets no more when it is asked again, nor more than 10.
+    """
+
+    def __init__(self, transport: Transport, *, like: Fleet | None = None, patience: float = PATIENCE) -> None:
+        self.transport = transport
+        self._hanging: Hanging = like._hanging if like is not None else Hanging(patience)
+        self._releases: dict[str, str] = like._releases if like is not None else {}
+        self._lives: dict[str, int] = like._lives if like is not None else {}
+        self._lock: threading.Lock = like._lock if like is not None else threading.Lock()
+
+    def run(
+        self,
+        requests: Sequence[Request],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> FleetResult:
+        """Send requests as they are; see :meth:`Transport.run`. Everything that this fleet sends goes through here.
+
+        Which cells did not answer a read in time, and did not since, is remembered.
+        """
+        result = self.transport.run(requests, on_reply=on_reply, cancel=cancel)
+        self._hanging.learn(requests, result)
+        return result
+
+    def strangers(self, cells: Sequence[str]) -> list[str]:
+        """Return the cells whose release is not known, or may not be the same since they were reconnected to, or hung."""
+        hung = set(self._hanging.among(cells))
+        return [
+            cell
+            for cell in cells
+            if cell in hung or cell not in self._releases or self.transport.lives(cell) != self._lives.get(cell)
+        ]
+
+    def releases(
+        self,
+        cells: Sequence[str],
+        *,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> dict[str, str]:
+        """Return ``releaseVersion`` of the cells that say it, asking each once; see :meth:`greet`."""
+        self.greet(cells, on_reply=on_reply, cancel=cancel)
+        # One look each: another thread may forget them all between two.
+        return {cell: release for cell in cells if (release := self._releases.get(cell)) is not None}
+
+    def greet(
+        self,
+        cells: Sequence[str],
+        *,
+        timeout: float | None = None,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+    ) -> dict[str, Reply]:
+        """Learn the releases of those cells whose release is not known, and of those that were reconnected to.
+
+        A cell that gets another release restarts, so what is remembered here cannot outlive it. ``on_reply`` is told of
+        each reply once it is remembered. A cell that hung is waited for only a short time, unless a time is
+        given.
+
+        Returns:
+            the replies of the cells that said nothing at all (``MUTE``), so that nobody need wait for them again.
+        """
+        unknown = self.strangers(cells)
+        if not unknown:
+            return {}
+        told: set[str] = set()
+
+        def arrived(reply: Reply) -> None:
+            told.add(reply.target)
+            self._remember(reply)
+            if on_reply is not None:
+                on_reply(reply)
+
+        asked = ["list cell attributes name, releaseVersion"]
+        command, feed = wire.command(asked), _feed(asked)
+        # A time that somebody gives is theirs to give.
+        short, hung = self._hanging.patience, set(self._hanging.among(unknown) if timeout is None else ())
+        requests = [
+            Request(target=c, command=command, role=Role.READ, timeout=short if c in hung else timeout, feed=feed)
+            for c in unknown
+        ]
+        result = self.run(requests, on_reply=arrived, cancel=cancel)
+        for reply in result.ok:
+            if reply.target not in told:
+                self._remember(reply)  # Where the transport tells of replies at the end only.
+        mute = {reply.target: reply for reply in result.in_state(*MUTE)}
+        return {cell: self._hanging.still(reply, short) if cell in hung else reply for cell, reply in mute.items()}
+
+    def _remember(self, reply: Reply) -> None:
+        if reply.state is not State.OK:
+            return
+        rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
+        if stray_line(reply.stdout, indents=False):
+            return
+        if rows and not reply_errors(reply.stdout):
+            with self._lock:
+                self._releases[reply.target] = rows[0].get("releaseVersion", "")
+                self._lives[reply.target] = self.transport.lives(reply.target)
+
+    def forget(self, cells: Sequence[str] | None = None) -> None:
+        """Forget what was learned about the releases of all cells, or of these."""
+        with self._lock:
+            for cell in list(self._releases if cells is None else cells):
+                self._releases.pop(cell, None)
+
+    def query(
+        self,
+        cells: Sequence[str],
+        statements: Sequence[str],
+        *,
+        timeout: float | None = None,
+        exact: bool = False,
+        in_pieces: bool = False,
+        on_answer: Callable[[Answer], None] | None = None,
+        cancel: threading.Event | None = None,
+    ) -> Answers:
+        """Return typed records for every LIST statement from every cell, one round trip a cell.
+
+        A cell is not asked for attributes that its release has not, nor for objects that it has not: those are absent
+        from its records, and its table is empty.
+
+        Args:
+            statements: LIST statements without ``;``, in which ``{cell}`` stands for each cell's own name.
+            timeout: seconds per cell.
+            exact: send what was written, for statements that the user typed; the cell then says what it has not.
+            in_pieces: a large answer stays on disk, as :class:`exacell.cellcli.largerows.LargeRows`; for one statement.
+            on_answer: given each answer as it comes.
+        """
+        ask = partial(
+            self._query, statements=statements, timeout=timeout, exact=exact, in_pieces=in_pieces, on_answer=on_answer,
+            cancel=cancel,
+        )  # fmt: skip
+        strangers = self.strangers(cells)
+        if not strangers:
+            return ask(cells)
+        # Those that do not even say their release hold up no other, and are not asked again.
+        said: dict[str, Reply] = {}
+        greeting = Meanwhile(
+            partial(
+                self.greet, strangers, timeout=timeout, on_reply=lambda r: said.update({r.target: r}), cancel=cancel
+            )
+        )
+        answers: dict[str, Answer] = {}
+        left = list(cells)
+        parts: list[Meanwhile[Answers]] = []
+        while left:
+            greeting.join(_GREETING)
+            over = not greeting.is_alive()
+            if over:
+                said.update(greeting.result())
+            silent = [] if over else [cell for cell in strangers if cell not in said]
+            here, left = [cell for cell in left if cell not in silent], [cell for cell in left if cell in silent]
+            mute = [cell for cell in here if cell in said and said[cell].state in MUTE]
+            for cell in mute:
+                answers[cell] = Answer(cell=cell, problem=problem_of(said[cell]), reply=said[cell])
+                if on_answer is not None:
+                    on_answer(answers[cell])
+            ready = [cell for cell in here if cell not in mute]
+            if ready and not left and not parts and not answers:
+                return ask(ready)
+            if ready:
+                parts.append(Meanwhile(partial(ask, ready)))
+        greeting.result()
+        for part in parts:
+            answers.update(part.result().answers)
+        return Answers(answers={cell: answers[cell] for cell in cells})
+
+    def _query(
+        self,
+        cells: Sequence[str],
+        *,
+        statements: Sequence[str],
+        timeout: float | None,
+        exact: bool,
+        in_pieces: bool,
+        on_answer: Callable[[Answer], None] | None,
+        cancel: threading.Event | None,
+    ) -> Answers:
+        releases = self.releases(cells)
+        objects = [_object_of(statement) for statement in statements]
+        fits = {} if exact else {release: _fit(statements, release) for release in set(releases.values())}
+        asked = {cell: fits.get(releases.get(cell, ""), tuple(statements)) for cell in cells}
+        requests = []
+        for cell in cells:
+            sent = [for_cell(statement, cell) for statement in asked[cell] if statement is not None]
+            requests.append(
+                Request(
+                    target=cell,
+                    command=wire.command(sent, xml=True, release=releases.get(cell)),
+                    role=Role.READ,
+                    timeout=timeout,
+                    feed=_feed(sent, xml=True, release=releases.get(cell)),
+                    in_pieces=in_pieces and len(sent) == 1,
+                )
+            )
+
+        def arrived(reply: Reply) -> None:
+            if on_answer is not None:
+                on_answer(self._answer(reply, asked[reply.target], objects))
+
+        result = self.run(requests, on_reply=arrived if on_answer is not None else None, cancel=cancel)
+        return Answers(answers={r.target: self._answer(r, asked[r.target], objects) for r in result.replies.values()})
+
+    def _answer(self, reply: Reply, asked: Sequence[str | None], objects: Sequence[str]) -> Answer:
+        if reply.large is not None:
+            return _large_answer(reply, objects[0])
+        if reply.state is not State.OK and not reply.stdout.strip():
+            return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
+        found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
+        if found:
+            # Each statement of a batch says the same when the cell as a whole has a problem.
+            said = dict.fromkeys(f"{error.code}: {error.message}" for error in found)
+            return Answer(cell=reply.target, problem="; ".join(said), reply=reply)
+        if reply.state is not State.OK:
+            return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
+        try:
+            documents = read_xml_documents(reply.stdout)
+        except ReplyError as error:
+            return Answer(cell=reply.target, problem=error.message, reply=reply)
+        if not documents and not reply.stdout.strip():
+            # In XML every LIST has a document, also without objects.
+            return Answer(cell=reply.target, problem="no answer: CellCLI printed nothing", reply=reply)
+        sent = sum(statement is not None for statement in asked)
+        if len(documents) != sent:
+            return Answer(
+                cell=reply.target,
+                problem=f"{counted(len(documents), 'document')} came for {sent} statements: {_start(reply.stdout)}",
+                reply=reply,
+            )
+        left = iter(documents)
+        tables = tuple(
+            tuple(values(record, kind) for record in next(left).records) if statement is not None else ()
+            for statement, kind in zip(asked, objects, strict=True)
+        )
+        # Source: the context element of a captured XML answer, reference cellcli.md 3.1.
+        starts = [document.context.get("ossStartTimestamp", "") for document in documents]
+        started = max((int(text) for text in starts if text.isdecimal()), default=0)
+        return Answer(cell=reply.target, tables=tables, cellsrv_start=started, reply=reply)
+
+    def send_upon(
+        self,
+        statements: Mapping[str, Upon],
+        *,
+        ours: Ours,
+        timeout: float | None = None,
+        within: float = 60.0,
+        login: str | None = None,
+        on_reply: ReplyHandler | None = None,
+    ) -> FleetResult:
+        """Send each cell its statement upon a look at it by the same CellCLI; see :mod:`exacell.transport.exchange`.
+
+        Args:
+            ours: asked right before each statement leaves.
+            timeout: seconds that each statement may take.
+            login: who logs in, instead of the one whom the configuration has for writes.
+            within: seconds that the looks at a cell may take.
+
+        Raises:
+            RefusedError: the transport is read-only, or can't do that.
+        """
+        # Who reconnects now says it himself; only of whom nothing was ever heard it has to be asked.
+        unknown = [cell for cell in statements if cell not in self._releases]
+        releases = {**self._releases, **(self.releases(unknown) if unknown else {})}
+        requests = [
+            Request(
+                target=cell,
+                command=wire.command([upon.statement]),
+                role=Role.WRITE,
+                timeout=timeout,
+                login=login,
+                pair=self._pair(cell, upon, releases.get(cell), ours, within),
+            )
+            for cell, upon in statements.items()
+        ]
+        return self.run(requests, on_reply=on_reply)
+
+    def _pair(self, cell: str, upon: Upon, release: str | None, ours: Ours, within: float) -> Pair:
+        """Return the look at a cell, fitted to its release, and the statement upon it."""
+        objects = [_object_of(statement) for statement in upon.lists]
+        asked = _fit(upon.lists, release or "")
+        sent = [for_cell(statement, cell) for statement in asked if statement is not None]
+        extra = not sent
+        lines = ["list cell attributes name"] if extra else sent
+        if not can_be_fed_once(upon.statement):
+            raise RefusedError(
+                f"{cell}: '{upon.statement[:60]}' can't be fed to an open CellCLI, which is how a statement goes upon a look; "
+                "nothing was sent",
+                hint="give its names and values without a line's end, and no - at its end",
+            )
+
+        def whole(text: str) -> bool:
+            return text.count(_DOCUMENT_END) >= len(lines) or bool(reply_errors(text))
+
+        def judge(text: str) -> Judgement:
+            reply = Reply(target=cell, state=State.OK, stdout=text, exit_status=0)
+            if extra:
+                answer = self._answer(reply, lines, ["CELL"])
+                tables: Sequence[Sequence[Record]] = [() for _ in upon.lists]
+            else:
+                answer = self._answer(reply, asked, objects)
+                tables = answer.tables
+            if answer.problem:
+                return Judgement(why=f"the look right before it failed: {answer.problem}; nothing was sent")
+            return upon.judge(tables)
+
+        return Pair(
+            program=wire.session_command(xml=True, release=release, monitor=False),
+            look="".join(f"{line.strip()}\n" for line in lines),
+            whole=whole,
+            judge=judge,
+            statement=f"{reveal(upon.statement).strip().rstrip(';').rstrip()}\n",
+            ours=ours,
+            within=within,
+        )
+
+    def send(
+        self,
+        statements: Mapping[str, str],
+        *,
+        role: Role = Role.WRITE,
+        timeout: float | None = None,
+        on_reply: ReplyHandler | None = None,
+        cancel: threading.Event | None = None,
+        ours: Ours | None = None,
+        in_pieces: bool = False,
+    ) -> FleetResult:
+        """Send one statement to each cell and return the replies as they were printed; ``{cell}`` in a read is its name.
+
+        Args:
+            ours: asked right before each leaves.
+            in_pieces: large answers may come as ``Reply.large``.
+
+        Raises:
+            RefusedError: the transport is read-only and the role changes something, a statement holds a secret that is not known
+                any more, or one that the transport could not keep from other users.
+        """
+        if role is Role.READ:
+            statements = {cell: for_cell(statement, cell) for cell, statement in statements.items()}
+        ways = {statement: _way(statement, role) for statement in set(statements.values())}
+        requests = []
+        for cell, statement in statements.items():
+            command, stdin, feed = ways[statement]
+            requests.append(
+                Request(
+                    target=cell,
+                    command=command,
+                    stdin=stdin,
+                    role=role,
+                    timeout=timeout,
+                    feed=feed,
+                    ours=ours,
+                    in_pieces=in_pieces,
+                )
+            )
+        hung = set(self._hanging.among(statements) if role is Role.READ and timeout is None else ())
+        if not hung:
+            return self.run(requests, on_reply=on_reply, cancel=cancel)
+        late = [request for request in requests if request.target in hung]
+        again = Meanwhile(partial(self._again, late, on_reply, cancel))
+        others = [request for request in requests if request.target not in hung]
+        replies = dict(self.run(others, on_reply=on_reply, cancel=cancel).replies) if others else {}
+        replies |= again.result()
+        return FleetResult(targets=tuple(statements), replies=replies)
+
+    def _again(
+        self, requests: Sequence[Request], on_reply: ReplyHandler | None, cancel: threading.Event | None
+    ) -> dict[str, Reply]:
+        """Send to cells that hung what they answer a short look for; the reply of the others is that to the look."""
+        mute = self.greet([request.target for request in requests], cancel=cancel)
+        for reply in mute.values() if on_reply is not None else ():
+            assert on_reply is not None
+            on_reply(reply)
+        well = [request for request in requests if request.target not in mute]
+        return {**mute, **(self.run(well, on_reply=on_reply, cancel=cancel).replies if well else {})}
+
+
+def _large_answer(reply: Reply, object_type: str) -> Answer:
+    from exacell.session.largelist import xml_rows
+
+    try:
+        return Answer(cell=reply.target, tables=(xml_rows(reply, object_type),), reply=reply)
+    except ReplyError as error:
+        return Answer(cell=reply.target, problem=error.message, reply=reply)
+
+
+def _way(statement: str, role: Role) -> tuple[str, str | None, Feed | None]:
+    """Return the command that carries a statement, its standard input, and what a long-lived CellCLI may be fed instead."""
+    whole = reveal(statement)
+    command = wire.command([whole])  # Which refuses what is no one line.
+    if whole != statement:
+        return wire.session_command(monitor=False), f"{whole}\n", None  # No list of processes shows its input.
+    return command, None, _feed([statement]) if role is Role.READ else None
+
+
+@lru_cache(maxsize=256)
+def _object_of(statement: str) -> str:
+    """Return the object of a LIST statement; the same few are asked again and again."""
+    return parse_cellcli(statement).object
+
+
+def _fit(statements: Sequence[str], release: str) -> tuple[str | None, ...]:
+    """Return the statements as ``release`` knows them; as they are when it knows none of their objects."""
+    if not release:
+        return tuple(statements)
+    fits = tuple(fitted(statement, release) for statement in statements)
+    return fits if any(fits) else tuple(statements)
+
+
+def _feed(statements: Sequence[str], *, xml: bool = False, release: str | None = None) -> Feed | None:
+    """Return what a long-lived CellCLI may be fed for these reads; None when one of them can't be."""
+    lines = tuple(statement.strip().rstrip(";").rstrip() for statement in statements)
+    if not all(can_be_fed(line) for line in lines):
+        return None
+    return Feed(program=wire.session_command(xml=xml, release=release), statements=lines)
+
+
+def problem_of(reply: Reply) -> str:
+    """Return one line about a reply that is not good: its own problem, or the first line that the target said."""
+    if reply.problem:
+        return reply.problem
+    return _start(reply.stderr) or _start(reply.stdout) or str(reply.state)
+
+
+def _start(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:200]

@@ -1,0 +1,109 @@
+"""The prompt's history on disk: one entry a line, newest last, readable by its owner only, without secrets.
+
+An entry is the rack it was typed on, a tab, and the statement; a line without a tab belongs to no rack.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from exacell.cellcli.secrets import holds_secret
+from exacell.core.paths import ensure_dir
+from exacell.core.values import dataclass
+
+_SECRET = re.compile(
+    r"\bpassword\s*=|\bidentified\s+by\b|\bsecret\s*=|\bsecurityKey\s*=|\bassign\s+key\b", re.IGNORECASE
+)
+"""What is never kept, whatever stands behind it."""
+
+_KEEP = 20_000
+_ESCAPES = {"n": "\n", "t": "\t"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One statement that was entered; ``rack`` is empty when it was typed on none."""
+
+    text: str
+    rack: str = ""
+
+
+def history_file(state_dir: Path) -> Path:
+    """Return where the history is kept; the file need not exist."""
+    return state_dir / "history"
+
+
+def is_secret(text: str) -> bool:
+    """Return whether ``text`` may hold a password or a key and must not be kept."""
+    return bool(_SECRET.search(text)) or holds_secret(text)
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """Return the entries, oldest first, those of several lines as they were; empty when there is no file."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError:
+        return []
+    return [_entry(line) for line in text.splitlines()[-_KEEP:] if line]
+
+
+def append_history(path: Path, entry: str, rack: str = "") -> str:
+    """Add one entry unless it holds a secret; the file is created with mode 0600.
+
+    Returns:
+        why it could not be added, such as for want of space; empty when it was. No part of it is left, then.
+    """
+    if is_secret(entry) or not entry.strip():
+        return ""
+    escaped = entry.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
+    line = (f"{rack}\t{escaped}\n" if rack else f"{escaped}\n").encode("utf-8", "replace")
+    try:
+        ensure_dir(path.parent)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        return error.strerror or str(error)
+    try:
+        before = os.fstat(descriptor).st_size
+        written = os.write(descriptor, line)
+        if written == len(line):
+            return ""
+        if os.fstat(descriptor).st_size == before + written:  # Else another session has written behind it.
+            os.ftruncate(descriptor, before)
+        return os.strerror(errno.ENOSPC)
+    except OSError as error:
+        return error.strerror or str(error)
+    finally:
+        os.close(descriptor)
+
+
+def offered_on(rack: str, entries: Sequence[Entry]) -> list[str]:
+    """Return the statements to offer again on ``rack``, oldest first: its own, and what changes nothing from others."""
+    return [entry.text for entry in entries if entry.rack == rack or not may_change(entry.text)]
+
+
+@lru_cache(maxsize=_KEEP)
+def may_change(text: str) -> bool:
+    """Return whether a statement may change anything but our own state, as its first words tell; in doubt it may."""
+    return any(_part_may_change(part.lower().split()) for part in re.split(r"[;\n]", text) if part.strip())
+
+
+def _part_may_change(words: Sequence[str]) -> bool:
+    from exacell.language.registry import commands
+
+    if words[0] == "on":
+        words = words[2:]
+    if words[:1] in (["list"], ["describe"]):
+        return False
+    own = commands()
+    found = next((own[key] for count in (3, 2, 1) if (key := tuple(words[:count])) in own), None)
+    return found is None or found.may_change
+
+
+def _entry(line: str) -> Entry:
+    rack, _, text = line.rpartition("\t")
+    return Entry(rack=rack, text=re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text))

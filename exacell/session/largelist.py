@@ -1,0 +1,88 @@
+"""LIST whose answers are too large to be held: they stay on disk and are read as often as somebody wants their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+from exacell.cellcli.largerows import LargeRows, Part
+from exacell.cellcli.pieces import Pieces, XmlPieces, cut, look_through, text_blocks, text_of
+from exacell.cellcli.reply import spelled
+from exacell.core.errors import ReplyError
+from exacell.transport.base import Reply
+
+LARGE = 16 << 20
+"""Bytes of all answers together up to which they are read as texts."""
+
+
+FEW, FEW_LARGE = 100_000, 128 << 20
+"""Lines up to which answers that take no more bytes than that are read as texts as well: so many rows can be folded."""
+
+
+def taken_in(replies: Iterable[Reply]) -> list[Reply]:
+    """Return replies with their answers as texts where all of them together are not large, and as they are where they are."""
+    found = list(replies)
+    whole = sum(reply.large.size if reply.large is not None else len(reply.stdout) for reply in found)
+    if whole <= LARGE or (whole <= FEW_LARGE and _few_lines(found)):
+        return [in_memory(reply) for reply in found]
+    return found
+
+
+def _few_lines(replies: Iterable[Reply]) -> bool:
+    lines = 0
+    for reply in replies:
+        for piece in pieces_of(reply)():
+            lines += piece.count(b"\n")
+            if lines > FEW:
+                return False
+    return True
+
+
+def in_memory(reply: Reply) -> Reply:
+    """Return a reply with its answer as text."""
+    return reply if reply.large is None else replace(reply, stdout=reply.large.text, large=None)
+
+
+def pieces_of(reply: Reply) -> Pieces:
+    """Return what reads an answer in pieces, wherever it is."""
+    return reply.large.pieces if reply.large is not None else lambda: iter([reply.stdout.encode("utf-8", "replace")])
+
+
+def lines_of(reply: Reply) -> Callable[[], Iterator[str]]:
+    """Return what reads an answer in texts of whole lines."""
+    return lambda: map(text_of, cut(pieces_of(reply)(), b"\n", 1))
+
+
+def wrong_with(reply: Reply, *, indents: bool) -> tuple[str, str]:
+    """Return the errors that a cell reports in a large answer, and a line that shows that it is none; both mostly empty."""
+    try:
+        found = look_through(pieces_of(reply), indents=indents)
+    except ReplyError as error:
+        return error.message, ""
+    return "; ".join(f"{one.code}: {one.message}" for one in found.errors), found.stray
+
+
+def rows_of(replies: Iterable[Reply], columns: Sequence[str], object_type: str, *, typed: bool) -> LargeRows:
+    """Return the rows of what cells printed to a LIST with those columns.
+
+    Args:
+        typed: texts get the types of the object's attributes.
+    """
+    names = spelled(columns, object_type)
+    parts = [Part(reply.target, partial(text_blocks, pieces_of(reply), columns, object_type)) for reply in replies]
+    return LargeRows(names, parts, object_type=object_type if typed else "")
+
+
+def xml_rows(reply: Reply, object_type: str) -> LargeRows:
+    """Return the rows of one cell's answer in XML, with types.
+
+    Raises:
+        ReplyError: the cell reports an error, or it is no whole document.
+    """
+    wrong, _ = wrong_with(reply, indents=False)
+    if wrong:
+        raise ReplyError(wrong)
+    document = XmlPieces(pieces_of(reply))
+    names = document.names
+    return LargeRows(names, [Part(reply.target, partial(document.blocks, names))], object_type=object_type)

@@ -1,0 +1,37 @@
+"""On which targets a rack's newest change is complete and on which it is not, as the journal tells: ``@ok`` and ``@failed``."""
+
+from __future__ import annotations
+
+from exacell.core.values import dataclass
+from exacell.journal.record import Journal
+
+
+@dataclass(frozen=True, kw_only=True)
+class LastChange:
+    """How the newest change ended; ``statement`` is empty when the journal has none.
+
+    Attributes:
+        ok: the targets on which everything was done, or nothing was needed.
+        failed: the others: failed, not known, refused or not sent.
+    """
+
+    statement: str = ""
+    ok: tuple[str, ...] = ()
+    failed: tuple[str, ...] = ()
+
+
+def last_change(journal: Journal, rack: str) -> LastChange:
+    """Return how the newest change of a rack ended on its targets, whoever made it.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
+    row = journal.newest_plan(rack)
+    if row is None:
+        return LastChange()
+    finished = journal.state(rack, row.change).finished
+    return LastChange(
+        statement=row.statement,
+        ok=tuple(target for target, good in finished.items() if good),
+        failed=tuple(target for target, good in finished.items() if not good),
+    )

@@ -1,0 +1,112 @@
+"""What the logins of cells may do: who gets in to write, who may only read, and whom newer releases keep to CellCLI.
+
+All of it is asked or known before anybody confirms a change.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from exacell.cellcli import wire
+from exacell.core.cellset import fold
+from exacell.core.errors import RefusedError
+from exacell.core.units import and_more
+from exacell.plan.facts import CellFacts
+from exacell.transport.base import Request, Role
+
+if TYPE_CHECKING:
+    from exacell.plan.model import Plan
+    from exacell.session.context import Context
+    from exacell.transport.base import FleetResult
+
+READERS = frozenset(("cellmonitor",))
+"""Logins of cells that may only read. Source: Oracle SAGUG, "Using CellCLI": cellmonitor can only view."""
+
+
+def refuse_login(ctx: Context, plan: Plan) -> None:
+    """Return when the login for writes gets into every cell that the plan changes, and may change something there.
+
+    Raises:
+        RefusedError: it does not, or it is a reader's; said before anybody confirms.
+    """
+    cells = [step.target for step in plan.steps if step.statement and not step.asm]
+    refuse_writer(ctx, tuple(dict.fromkeys(cells)))
+
+
+def refuse_writer(ctx: Context, cells: Sequence[str], login: str = "") -> None:
+    """Return when a login gets into all ``cells`` and may change something there.
+
+    Args:
+        login: empty for the one that writes.
+
+    Raises:
+        RefusedError: it does not, or it is a reader's; said before anybody confirms.
+    """
+    rack = ctx.need_rack()
+    user = login or rack.write_user
+    if not cells:
+        return
+    hint = "-l USER logs in as another one"
+    if not login:
+        hint += f", write_user= in the rack's file for good ({rack.source or rack.name})"
+    if user in READERS:
+        raise RefusedError(f"writes would log in as {user}, which may only read; nothing was sent", hint=hint)
+    tried = ctx.transport.logins(cells, Role.WRITE) if user == rack.write_user else None
+    if tried is None:
+        tried = _reading_as_writer(ctx, cells, user)
+    # Whom the cell's own programs answer, if only that its services are down, did get in.
+    problems = [reply for reply in tried.problems if not reply.stdout.startswith("CELL-")]
+    if problems:
+        said = f"{problems[0].target}: writes log in as {user}: {problems[0].problem}{and_more(len(problems))}"
+        raise RefusedError(f"{said}; nothing was sent", hint=hint)
+
+
+def _reading_as_writer(ctx: Context, cells: Sequence[str], login: str) -> FleetResult:
+    """Read something with the login for writes: how a transport that can't log in alone tells whether that login gets in."""
+    command = wire.command(["list cell attributes name"])
+    return ctx.fleet.run([Request(target=cell, command=command, role=Role.READ, login=login) for cell in cells])
+
+
+RESTRICTED_SINCE = "26.1"
+"""From this release on the logins of RESTRICTED run CellCLI and a few commands that only read. Source: reference
+cellcli.md section 8."""
+
+RESTRICTED = frozenset(("celladmin", "cellmonitor"))
+
+
+def restricted_cells(ctx: Context, cells: Sequence[str], login: str = "") -> tuple[str, ...]:
+    """Return those of ``cells`` on which a login can't run scripts, change files or take any.
+
+    Args:
+        login: empty for the one that writes.
+    """
+    if (login or ctx.need_rack().write_user) not in RESTRICTED or not cells:
+        return ()
+    releases = ctx.fleet.releases(cells)
+    return tuple(c for c in cells if CellFacts(cell=c, release=releases.get(c, "")).at_least(RESTRICTED_SINCE))
+
+
+_BARE = re.compile(r"[\w./=:, -]+")
+
+
+def goes_bare(text: str, closed: Sequence[str]) -> bool:
+    """Whether a command is to be sent without the subshell around it: where single commands are let through only."""
+    return bool(closed) and _BARE.fullmatch(text) is not None
+
+
+def refuse_restricted(ctx: Context, what: str, cells: Sequence[str], login: str = "") -> None:
+    """Return when the login may do on all ``cells`` what is neither CellCLI nor one of the few commands that only read.
+
+    Raises:
+        RefusedError: their release does not let it; said before anybody confirms.
+    """
+    closed = restricted_cells(ctx, cells, login)
+    if closed:
+        user = login or ctx.need_rack().write_user
+        raise RefusedError(
+            f"{what}: {fold(closed)} run release {RESTRICTED_SINCE} or later, where {user} may run CellCLI and a few commands "
+            "that only read, no scripts and no copies; nothing was sent",
+            hint="-l USER logs in as another one",
+        )

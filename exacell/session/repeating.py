@@ -1,0 +1,144 @@
+"""A reading statement asked again and again, as ``watch`` does: cells that keep it waiting are left out until they answer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.condition import is_condition
+from exacell.cellcli.nodes import List
+from exacell.core.cellset import CellSet
+from exacell.core.errors import ExitCode
+from exacell.output.console import SilentConsole
+from exacell.output.result import Result, worst
+from exacell.session.partial import Recording
+
+if TYPE_CHECKING:
+    from exacell.language.line import Line
+    from exacell.session.context import Context
+
+Answering = Callable[["Context", "Line"], Result]
+"""Carries a line out in a session."""
+
+PATIENCE = 3.0
+"""Seconds for which an answer waits for all cells before those that are there are shown."""
+
+_BY_CELL = frozenset(
+    f"show {what}" for what in ("health", "alerts", "services", "versions", "quarantine", "flashcache", "griddisk")
+)
+"""Our own statements whose answer for some cells is a part of their answer for all, and which ask nobody but cells."""
+
+
+def parts_by_cell(line: Line) -> bool:
+    """Return whether what some cells answer to a line is a part of what all answer."""
+    return isinstance(line.cellcli, List) or (line.call is not None and line.call.command.name in _BY_CELL)
+
+
+class _Asked:
+    """One answer under way, in a thread of its own."""
+
+    def __init__(self, ctx: Context, line: Line, answer: Answering) -> None:
+        self._recording = Recording(ctx.fleet)
+        self._own = ctx.aside(self._recording, console=SilentConsole())
+        self._line, self._answer = line, answer
+        self._result: Result | None = None
+        self._error: BaseException | None = None
+        self.ended = threading.Event()
+        threading.Thread(target=self._run, name="exacell-repeating", daemon=True).start()
+
+    def _run(self) -> None:
+        try:
+            self._result = self._answer(self._own, self._line)
+        except BaseException as error:
+            # Raised again by whoever takes the result.
+            self._error = error
+        self.ended.set()
+
+    @property
+    def waiting_for(self) -> CellSet:
+        """The cells that have not answered."""
+        return CellSet() if self.ended.is_set() else self._recording.waiting_for
+
+    @property
+    def sentence(self) -> str:
+        """For whom it waits, as :attr:`Recording.sentence` says it."""
+        return "" if self.ended.is_set() else self._recording.sentence
+
+    def result(self) -> Result:
+        """Return the answer; raises what it failed with."""
+        if self._error is not None:
+            raise self._error
+        assert self._result is not None
+        return self._result
+
+    def so_far(self, cells: CellSet) -> tuple[Result, CellSet]:
+        """Return what those of ``cells`` say that have answered everything, and who they are."""
+        there = cells - self._recording.waiting_for
+        while len(there):
+            replay = self._recording.so_far()
+            result = self._answer(self._own.aside(replay), replace(self._line, on=",".join(there)))
+            if not replay.incomplete:
+                return result, there
+            there = there - CellSet(replay.incomplete)
+        return Result(), CellSet()
+
+    def give_up(self) -> None:
+        """Ask no more cells."""
+        self._own.session.interrupted.set()
+
+
+class Repeating:
+    """Asks a line's cells; may be called from one thread only.
+
+    Args:
+        patience: seconds; see :data:`PATIENCE`.
+    """
+
+    def __init__(self, ctx: Context, line: Line, answer: Answering, *, patience: float = PATIENCE) -> None:
+        self._ctx, self._line, self._answer, self._patience = ctx, line, answer, patience
+        self._under_way: list[_Asked] = []
+
+    def read(self) -> Result:
+        """Return the next answer: after the patience, that of the cells which have answered; the others are problems."""
+        if not parts_by_cell(self._line) or is_condition(self._line.on):
+            asked = self._ask(self._line)
+            asked.ended.wait()
+            self._under_way.remove(asked)
+            return asked.result()
+        self._under_way = [one for one in self._under_way if not one.ended.is_set()]
+        cells = self._ctx.resolve(self._line.on) if self._line.on else CellSet(self._ctx.cells())
+        busy = CellSet(cell for one in self._under_way for cell in one.waiting_for)
+        free = cells - busy
+        if not len(free):
+            self._under_way[0].ended.wait(self._patience)
+            return _with_late(Result(), cells)
+        asked = self._ask(replace(self._line, on=",".join(free)))
+        if asked.ended.wait(self._patience):
+            self._under_way.remove(asked)
+            return _with_late(asked.result(), cells - free)
+        result, there = asked.so_far(free)
+        return _with_late(result, cells - there)
+
+    def _ask(self, line: Line) -> _Asked:
+        asked = _Asked(self._ctx, line, self._answer)
+        self._under_way.append(asked)
+        return asked
+
+    @property
+    def late(self) -> str:
+        """For whom it waits; empty for nobody."""
+        return next((said for one in list(self._under_way) if (said := one.sentence)), "")
+
+    def give_up(self) -> None:
+        """Ask no more cells."""
+        for one in list(self._under_way):
+            one.give_up()
+
+
+def _with_late(result: Result, late: CellSet) -> Result:
+    if not len(late):
+        return result
+    code = worst([result.exit_code, ExitCode.FAILED])
+    return replace(result, problems=(*result.problems, f"{late}: no answer yet"), exit_code=code)

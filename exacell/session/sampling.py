@@ -1,0 +1,196 @@
+"""Read counters from all cells, waiting for a new collection on each cell's own clock where that is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from math import ceil
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.schema import metrics as metric_table
+from exacell.core.errors import ExitCode
+from exacell.core.units import format_duration, format_size
+from exacell.core.values import dataclass
+from exacell.metrics.restarts import fell_in_history, history_witness
+from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.plan import facts as f
+
+if TYPE_CHECKING:
+    from exacell.session.context import Context
+    from exacell.session.fleet import Answers
+
+Record = Mapping[str, Any]
+
+COLLECTION_WAIT = 150.0
+"""Seconds to wait for a new collection, which comes every minute."""
+
+
+MARKS = "list metriccurrent where name like '(FL|SIO)_.*|CD_IO_RQ_[RW]_(SM|LG)'"
+"""Counters that begin anew with CELLSRV, and with a new flash log where they are its own; a flush leaves them alone."""
+
+_CELL = "list cell attributes name, releaseVersion, flashCacheMode, cellsrvStatus, msStatus, rsStatus"
+_CACHE = "list flashcache attributes name, creationTime, size, status"
+_LOG = "list flashlog attributes name, creationTime, size, status"
+_PLAN = "list iormplan attributes name, catPlan, clusterPlan, dbPlan, objective"
+_PLANS = ("objective", "dbPlan", "catPlan", "clusterPlan")
+_SERVICES = ("cellsrv", "ms", "rs")
+
+
+def _statement(kind: str) -> str:
+    return f"list metriccurrent where objectType = '{kind.upper()}'"
+
+
+def read_counters(ctx: Context, kind: str) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
+    """Return the counters of each cell that answered, the others' problems, and the exit code."""
+    answers = ctx.query(_statement(kind), MARKS, _CELL, _CACHE, _LOG, _PLAN)
+    found: dict[str, CellCounters] = {}
+    for cell, answer in answers.good.items():
+        metrics, marks, *conditions = answer.tables
+        values = f.metric_values(metrics)
+        found[cell] = CellCounters(
+            collected=max((at for _, at in values.values()), default=0),
+            values={name: value for name, (value, _) in values.items()},
+            passport=_passport(kind, *(rows[0] if rows else {} for rows in conditions)),
+            started=answer.cellsrv_start,
+            marks=_marks(marks),
+        )
+    return found, answers.problems, answers.exit_code
+
+
+def _marks(rows: Iterable[Record]) -> dict[str, float]:
+    """Return ``metric object`` → value of the metrics that only grow while CELLSRV runs."""
+    known = metric_table()
+    found: dict[str, float] = {}
+    for row in rows:
+        name, value = str(row.get("name")), row.get("metricValue")
+        definition = known.get(name)
+        counts = definition is not None and definition.metric_type == "Cumulative" and definition.unit != "%"
+        if counts and isinstance(value, (int, float)):
+            found[f"{name} {row.get('metricObjectName') or ''}".rstrip()] = float(value)
+    return found
+
+
+def _passport(kind: str, cell: Record, cache: Record, log: Record, plan: Record) -> dict[str, str]:
+    """Return under which conditions a cell's counters were read; see :mod:`exacell.metrics.likeness`.
+
+    What the cell does not tell is left out; that it has no cache or log is told.
+    """
+    size = cache.get("size")
+    told = {
+        "release": cell.get("releaseVersion"),
+        "flashCacheMode": str(cell.get("flashCacheMode") or "").lower(),
+        "cacheSize": str(int(size)) if isinstance(size, (int, float)) else "none",
+        "flashLog": _log(log),
+        "services": ", ".join(f"{name} {state}" for name in _SERVICES if (state := cell.get(f"{name}Status") or "")),
+        **({name: plan.get(name) or "" for name in _PLANS} if plan else {}),
+        "created": (log if kind == "flashlog" else cache).get("creationTime") or "",
+        "logCreated": log.get("creationTime") or "",
+    }
+    plain = {name: _text(value) for name, value in told.items() if value is not None}
+    return {name: text for name, text in plain.items() if text or name not in ("release", "services")}
+
+
+def _log(log: Record) -> str:
+    size = log.get("size")
+    shown = format_size(int(size)) if isinstance(size, (int, float)) else ""
+    return " ".join(filter(None, (shown, str(log.get("status") or "")))) or "none"
+
+
+def _text(value: object) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+HISTORY = "list metrichistory where name = '{name}' and ageInMinutes < {minutes}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """What cells' own metric history tells of the time between two snapshots.
+
+    Attributes:
+        fell: cell → when a counter fell, a clause.
+        unread: cell → why its history does not tell of the whole time.
+    """
+
+    fell: Mapping[str, str]
+    unread: Mapping[str, str]
+
+
+def read_history(ctx: Context, before: Snapshot, after: Snapshot, names: Iterable[str]) -> History:
+    """Ask the cells of both snapshots whether a counter fell in between: each minute of it is in their metric history.
+
+    How far back is asked is counted on the cells' own clocks. A cell that is the rack's no more is among the unread.
+    """
+    cells = [cell for cell in before.cells if cell in after.cells]
+    witness = history_witness((before.cells[cell] for cell in cells), names)
+    here = [cell for cell in ctx.need_rack().cells if cell in cells]
+    unread = {cell: "it is not in the rack now" for cell in cells if cell not in here}
+    if not witness or not here:
+        return History(fell={}, unread=unread if witness else {})
+    now = ctx.query(f"list metriccurrent where name = '{witness}'", cells=here)
+    latest = {cell: _collected(answer.tables[0]) for cell, answer in now.good.items()}
+    minutes = [(latest[cell] - before.cells[cell].collected) / 60_000 for cell in latest]
+    if not latest:
+        return History(fell={}, unread={**unread, **_problems(now)})
+    # Two more: the collection before the first one is the least that shows that the history reaches back far enough.
+    asked = HISTORY.format(name=witness, minutes=ceil(max(minutes)) + 2)
+    told = ctx.query(asked, cells=list(latest))
+    unread |= {**_problems(now), **_problems(told)}
+    fell: dict[str, str] = {}
+    for cell, answer in told.good.items():
+        rows = [(_collected([row]), float(row["metricValue"])) for row in answer.tables[0] if _counted(row)]
+        first, second = before.cells[cell], after.cells[cell]
+        if why := fell_in_history(witness, rows, first, second):
+            fell[cell] = why
+        elif min((at for at, _ in rows), default=second.collected) > first.collected + _MINUTES:
+            unread[cell] = "its metric history does not reach back that far"
+    return History(fell=fell, unread=unread)
+
+
+_MINUTES = 120_000
+"""Milliseconds behind the first collection within which the history must begin: collections come once a minute."""
+
+
+def _collected(rows: Iterable[Record]) -> int:
+    return max((at for _, at in f.metric_values(rows).values()), default=0)
+
+
+def _counted(row: Record) -> bool:
+    return isinstance(row.get("metricValue"), (int, float))
+
+
+def _problems(answers: Answers) -> dict[str, str]:
+    return {cell: answer.problem for cell, answer in answers.answers.items() if answer.problem}
+
+
+def wait_for_collection(
+    ctx: Context, kind: str, *, clock: Callable[[], float] = monotonic
+) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
+    """Read until every cell that answers shows a collection later than the one it showed first.
+
+    The last look is the first that began when the time was over, however long the looks take.
+
+    Args:
+        clock: seconds.
+
+    Returns:
+        as :func:`read_counters`; cells that showed none in time are among the problems, without counters.
+    """
+    first, problems, code = read_counters(ctx, kind)
+    rack = ctx.need_rack()
+    # An emulated rack at the usual speed collects once a minute as well.
+    limit = COLLECTION_WAIT / 2 if rack.emulated else COLLECTION_WAIT
+    began = looked = clock()
+    latest = first
+    while first and any(latest[c].collected <= first[c].collected for c in first if c in latest):
+        if looked - began >= limit or ctx.interrupted.wait(rack.poll):
+            stuck = [c for c in first if c in latest and latest[c].collected <= first[c].collected]
+            why = "interrupted" if ctx.interrupted.is_set() else f"no new collection within {format_duration(limit)}"
+            return (
+                {c: v for c, v in latest.items() if c not in stuck},
+                (*problems, *(f"{c}: {why}" for c in stuck)),
+                ExitCode.INTERRUPTED if ctx.interrupted.is_set() else ExitCode.FAILED,
+            )
+        looked = clock()
+        latest, problems, code = read_counters(ctx, kind)
+    return latest, problems, code

@@ -1,0 +1,236 @@
+"""Saved plans: what a plan was made from, and whether that has moved since. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, field
+from typing import TYPE_CHECKING, Any
+
+from exacell.core.errors import RefusedError
+from exacell.core.units import and_more, format_size
+from exacell.core.values import dataclass
+from exacell.plan.facts import CellFacts
+from exacell.plan.model import FORMER, Plan, as_data
+from exacell.plan.rolling import with_given
+
+if TYPE_CHECKING:
+    from exacell.language.registry import Value
+
+_MOVING = ("metrics", "cached_by")
+"""Facts that move by themselves; steps that depend on them read them again right before they run."""
+
+_TOLD = ("cell", "iorm")
+"""Facts that another one tells in Oracle's own words: the directives of an IORM plan stand in its text."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedPlan:
+    """A statement with the plan it led to and the facts it was made from.
+
+    Attributes:
+        statement: with ON where it was planned for some of the rack's cells, without flags.
+        flags: what was asked for with it and holds when it is applied: how it rolls, its limits, its reason.
+        cells: the cells it was planned for.
+        facts: ``cell`` → path of an attribute → value, as text.
+        stages: the stages as canonical JSON.
+        made: when, ISO 8601 UTC.
+    """
+
+    name: str
+    rack: str
+    statement: str
+    cells: tuple[str, ...]
+    facts: Mapping[str, Mapping[str, str]]
+    stages: str
+    made: str
+    flags: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def line(self) -> str:
+        """The statement with its flags, as somebody would type it."""
+        given = [f"--{name}" if value is True else f"--{name}={_typed(value)}" for name, value in self.flags.items()]
+        return " ".join((self.statement, *given))
+
+    @property
+    def again(self) -> str:
+        """How it is planned again from what is there now, under its own name."""
+        return f"plan it again: plan as={self.name} {self.line}"
+
+    def flags_with(self, given: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the flags to apply it with; those that are given now win."""
+        return with_given(self.flags, given)
+
+
+_NOT_KEPT = frozenset({"yes", "dry-run", "detailed-exitcode", "accept-data-loss", "accept-opaque", "format", "diff"})
+"""Flags that hold for one run only: nobody agrees, or accepts a loss, in advance."""
+
+
+def kept_flags(flags: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the flags that a kept plan remembers."""
+    return {name: value for name, value in flags.items() if name not in _NOT_KEPT and value not in (None, False)}
+
+
+def _typed(value: Value) -> str:
+    text = str(value)
+    if isinstance(value, float):
+        return f"{value:g}s"
+    return f"'{text}'" if " " in text else text
+
+
+def stages_json(plan: Plan) -> str:
+    """Return a plan's stages as canonical JSON, without estimates and notes: their figures move by themselves."""
+    stages = as_data(plan)["stages"]
+    for step in (step for stage in stages for step in stage["steps"]):
+        del step["estimate"]
+    return json.dumps(stages, sort_keys=True, separators=(",", ":"))
+
+
+def flatten(fact: CellFacts) -> dict[str, str]:
+    """Return path → value as text for everything that does not move by itself."""
+    flat: dict[str, str] = {}
+    for name, value in asdict(fact).items():
+        if name not in _MOVING and name not in _TOLD:
+            _walk(name, value, flat)
+    return flat
+
+
+def _walk(path: str, value: Any, flat: dict[str, str]) -> None:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            if key not in _MOVING:
+                _walk(f"{path}.{key}", item, flat)
+    elif isinstance(value, (list, tuple)) and value and all(isinstance(item, str) for item in value):
+        flat[path] = ",".join(sorted(value))  # Cells print lists in any order.
+    elif isinstance(value, (list, tuple)):
+        for place, item in enumerate(value):
+            if isinstance(item, tuple) and len(item) == 2:
+                _walk(f"{path}[{item[0]}]", item[1], flat)
+                continue
+            name = item.get("name") if isinstance(item, Mapping) else None
+            _walk(f"{path}[{name or place}]", item, flat)
+    else:
+        flat[path] = "" if value is None else str(value)
+
+
+def moved(saved: SavedPlan, facts: Mapping[str, CellFacts]) -> RefusedError | None:
+    """Return what refuses the saved plan when a fact is another than it was made from: cell, attribute, old and new value."""
+    for cell, fact in facts.items():
+        before, now = saved.facts.get(cell), flatten(fact)
+        if before is None:
+            return RefusedError(f"plan {saved.name} was not made for {cell}; nothing was sent", hint=saved.again)
+        other = [path for path in {*before, *now} if before.get(path, "absent") != now.get(path, "absent")]
+        for path in sorted(other, key=lambda path: (path.endswith(".free"), path)):  # Free space is what follows.
+            what, (was, now_is) = _spoken(path, before.get(path, "absent"), now.get(path, "absent"))
+            more = and_more(len(other))
+            return RefusedError(
+                f"plan {saved.name}: {cell}: {what} was {was} and is {now_is}{more}; nothing was sent", hint=saved.again
+            )
+    return None
+
+
+class Expected:
+    """A saved plan that is being applied, and what is found of it on the way.
+
+    Attributes:
+        saved: what it was made from.
+        moved: what refuses it because something of that has moved; None while nothing has.
+    """
+
+    def __init__(self, saved: SavedPlan) -> None:
+        self.saved = saved
+        self.moved: RefusedError | None = None
+
+    def judge(self, facts: Mapping[str, CellFacts]) -> None:
+        """Take note of what has moved, by the facts that were read for the statement; the first such thing stays."""
+        self.moved = self.moved or moved(self.saved, facts)
+
+
+def _spoken(path: str, *values: str) -> tuple[str, list[str]]:
+    """Return a fact's path and its values in Oracle's words: ``celldisk FD_00_cel01 freeSpace``, sizes with their unit."""
+    head, _, tail = path.partition(".")
+    kind, *inner = head.replace("]", "").split("[")
+    attribute = tail.partition("[")[0]
+    words = _OBJECTS.get(kind, kind)
+    if inner and not inner[0].isdigit():
+        words += f" {inner[0]}"
+    if attribute:
+        words += f" {_ATTRIBUTES.get(attribute, attribute)}"
+    sized = (attribute or kind) in _SIZES
+    return words, [format_size(int(v)) if sized and v.isdigit() else v or "empty" for v in values]
+
+
+_OBJECTS = {
+    "release": "cell releaseVersion",
+    "mode": "cell flashCacheMode",
+    "pmem_mode": "cell pmemCacheMode",
+    "cellsrv": "cell cellsrvStatus",
+    "model": "cell makeModel",
+    "flash_cache": "flashcache",
+    "pmem_cache": "pmemcache",
+    "flash_log": "flashlog size",
+    "cell_disks": "celldisk",
+    "grid_disks": "griddisk",
+    "luns": "lun",
+    "flash_physical": "physicaldisk",
+    "iorm_text": "iormplan dbPlan",
+    "objective": "iormplan objective",
+    "databases": "database",
+}
+_ATTRIBUTES = {
+    "free": "freeSpace",
+    "flash": "diskType",
+    "pmem": "diskType",
+    "flush_status": "flushStatus",
+    "flush_error": "flushError",
+    "cell_disk": "cellDisk",
+    "cell_disks": "cellDisk",
+    "degraded": "degradedCelldisks",
+    "available_to": "availableTo",
+    "caching_policy": "cachingPolicy",
+    "asm_group": "asmDiskGroupName",
+    "asm_mode": "asmModeStatus",
+    "deactivation": "asmDeactivationOutcome",
+}
+"""What a fact is called in CellCLI. Source: reference cellcli.md 3.3."""
+
+_SIZES = ("size", "free", "flash_log")
+
+
+def refuse_other_plan(saved: SavedPlan, plan: Plan) -> None:
+    """Raise when the statement would do something else now than when it was saved.
+
+    Raises:
+        RefusedError: the steps differ; names the first one that does, and in what.
+    """
+    now, before = json.loads(stages_json(plan)), json.loads(saved.stages)
+    for step in (step for stage in before for step in stage["steps"]):
+        for name in FORMER & step.keys():
+            del step[name]
+    if now != before:
+        why = _difference(_by_place(before), _by_place(now))
+        raise RefusedError(
+            f"plan {saved.name}: '{saved.statement}' would do something else now: {why}; nothing was sent",
+            hint=saved.again,
+        )
+
+
+def _by_place(stages: Sequence[dict[str, Any]]) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return (stage's title, target) → what a step is made of, in order."""
+    return {(g["title"], step["target"]): {**step, "gate": g["gate"]} for g in stages for step in g["steps"]}
+
+
+def _difference(before: Mapping[tuple[str, str], dict[str, Any]], now: Mapping[tuple[str, str], dict[str, Any]]) -> str:
+    """Return the first difference between two plans' steps."""
+    for place in (*before, *now):
+        step = f"'{place[0]}' on {place[1]}"
+        if place not in now:
+            return f"{step} is not needed any more"
+        if place not in before:
+            return f"{step} comes on top"
+        for name in dict.fromkeys(("statement", "risk", *before[place])):
+            was, would_be = before[place][name], now[place].get(name)
+            if was != would_be:
+                told = isinstance(was, str)
+                return f"{step}: {name} was {was} and is {would_be}" if told else f"{step} has other {name}"
+    return "its steps come in another order"

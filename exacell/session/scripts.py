@@ -1,0 +1,79 @@
+"""Scripts: from a stream of lines to statements, with continuation lines joined and their place kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from exacell.core.errors import StatementError, why_unreadable
+from exacell.core.values import dataclass
+from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScriptStatement:
+    """One statement of a script; ``number`` is the line on which it starts, from 1."""
+
+    text: str
+    number: int
+
+
+def script_at(path: Path) -> list[ScriptStatement]:
+    """Return the statements of the script file at ``path``.
+
+    Raises:
+        StatementError: it can't be read, or ends inside a statement; names the file.
+    """
+    try:
+        with path.open(encoding="utf-8") as stream:
+            return list(read_script(stream))
+    except (OSError, UnicodeDecodeError) as error:
+        raise StatementError(f"{path} can't be read: {why_unreadable(error)}") from error
+    except StatementError as error:
+        raise StatementError(f"{path}: {error.message}") from error
+
+
+def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
+    """Yield the statements of a script as soon as each is complete.
+
+    A statement ends with its line, unless that ends in ``-`` or leaves a quote or parenthesis open; ``;`` separates
+    several on one line. Empty lines and comments are left out.
+
+    Raises:
+        StatementError: the script ends inside a statement.
+    """
+    pending: list[str] = []
+    first = 0
+    for number, raw in enumerate(lines, start=1):
+        line = raw.rstrip("\r\n")
+        if not pending and _is_silent(line):
+            continue
+        if not pending:
+            first = number
+        pending.append(line)
+        joined = join_continued(pending)
+        if needs_more(joined):
+            continue
+        pending = []
+        for text in split_statements(joined):
+            yield ScriptStatement(text=text, number=first)
+    if pending:
+        joined = join_continued([*pending, ""]) if pending[-1].rstrip().endswith("-") else join_continued(pending)
+        if needs_more(joined):
+            end = len(joined)
+            raise StatementError(
+                f"the statement that starts on line {first} never ends: a quote or parenthesis is open",
+                start=end,
+                end=end,
+            )
+        for text in split_statements(joined):
+            yield ScriptStatement(text=text, number=first)
+
+
+def _is_silent(line: str) -> bool:
+    first = line.lstrip()
+    if not first:
+        return True
+    if first.startswith(("#", "--")) or first.split(None, 1)[0].lower() in ("rem", "remark"):
+        return not strip_comment(line).strip()
+    return False

@@ -1,0 +1,205 @@
+"""Snapshots, kept plans, baselines and IORM plans on disk, in SQLite. Their names are kept as written and found in any case."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+
+from exacell.cellcli.secrets import masked_data
+from exacell.core.errors import ExacellError, ExitCode
+from exacell.metrics.snapshot import Snapshot, from_json, to_json
+from exacell.session.saved import SavedPlan
+
+_SCHEMA = """
+create table if not exists snapshot (
+    rack text not null, name text not null, kind text not null, taken text not null, body text not null,
+    primary key (rack, name, kind)
+);
+create table if not exists plan (
+    rack text not null, name text not null, made text not null, body text not null, primary key (rack, name)
+);
+create table if not exists baseline (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
+);
+create table if not exists iorm (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
+);
+"""
+
+
+class StoreError(ExacellError):
+    """A snapshot is unknown, or the store can't be read or written."""
+
+    exit_code = ExitCode.NOT_EXECUTED
+
+
+def _way_out(error: Exception) -> str:
+    """Return what helps when the store can't be used."""
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # The kind, without its details.
+    if code == sqlite3.SQLITE_FULL or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full: free space; what the store holds is as it was"
+    if code == sqlite3.SQLITE_IOERR:
+        return "its disk may be full or failing; what the store held before is not touched by that"
+    if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return "another exacell is writing into it: try again"
+    if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM) or isinstance(error, OSError):
+        return "give exacell the right to read and write it and its directory"
+    return "mend or move it away: it holds snapshots, kept plans and baselines, nothing of the journal"
+
+
+class Store:
+    """The store in one file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(
+                os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            )  # SQLite would let others read it.
+            connection = sqlite3.connect(self._path, timeout=30)
+            try:
+                connection.executescript(_SCHEMA)
+                with connection:
+                    yield connection
+            finally:
+                connection.close()
+        except (sqlite3.Error, OSError) as error:
+            raise StoreError(f"the store {self._path} can't be used: {error}", hint=_way_out(error)) from error
+
+    @contextmanager
+    def _reading(self, what: str, name: str, again: str) -> Iterator[None]:
+        """Say which thing it is whose text somebody edited.
+
+        Raises:
+            StoreError: the block can't read it.
+        """
+        try:
+            yield
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise StoreError(f"the {what} {name} in {self._path} is damaged", hint=f"{again} replaces it") from error
+
+    def save(self, snapshot: Snapshot) -> bool:
+        """Keep a snapshot; returns whether one of the same name and kind was replaced."""
+        key = (snapshot.rack, snapshot.name, snapshot.kind)
+        with self._open() as connection:
+            gone = connection.execute("delete from snapshot where rack=? and lower(name)=lower(?) and kind=?", key)
+            connection.execute("insert into snapshot values (?,?,?,?,?)", (*key, snapshot.taken, to_json(snapshot)))
+        return gone.rowcount > 0
+
+    def snapshots(self, rack: str) -> list[Snapshot]:
+        """Return all snapshots of a rack, oldest first."""
+        if not self._path.exists():
+            return []
+        with self._open() as connection:
+            query = "select name, kind, body from snapshot where rack=? order by taken, name"
+            rows = connection.execute(query, (rack,)).fetchall()
+        found = []
+        for name, kind, body in rows:
+            with self._reading("snapshot", name, f"snap {kind} as={name}"):
+                found.append(from_json(json.loads(body)))
+        return found
+
+    def snapshot_names(self, rack: str) -> tuple[str, ...]:
+        """Return the names of a rack's snapshots, each once, sorted."""
+        return tuple(sorted({snapshot.name for snapshot in self.snapshots(rack)}))
+
+    def find(self, rack: str, name: str) -> list[Snapshot]:
+        """Return the snapshots of that name, one a kind.
+
+        Raises:
+            StoreError: there is none; names those that there are.
+        """
+        found = [s for s in self.snapshots(rack) if s.name.lower() == name.lower()]
+        if not found:
+            known = ", ".join(self.snapshot_names(rack)) or "none"
+            raise StoreError(
+                f"there is no snapshot {name} of rack {rack}; there are: {known}", hint="snap flashlog as=NAME"
+            )
+        return found
+
+    def save_plan(self, plan: SavedPlan) -> None:
+        """Keep a plan; one of the same name is replaced."""
+        body = json.dumps(asdict(plan))
+        with self._open() as connection:
+            connection.execute("delete from plan where rack=? and lower(name)=lower(?)", (plan.rack, plan.name))
+            connection.execute("insert into plan values (?,?,?,?)", (plan.rack, plan.name, plan.made, body))
+
+    def plans(self, rack: str) -> list[SavedPlan]:
+        """Return the kept plans of a rack, oldest first."""
+        if not self._path.exists():
+            return []
+        with self._open() as connection:
+            rows = connection.execute(
+                "select name, body from plan where rack=? order by made, name", (rack,)
+            ).fetchall()
+        found = []
+        for name, text in rows:
+            with self._reading("kept plan", name, f"plan as={name} <statement>"):
+                body = json.loads(text)
+                found.append(SavedPlan(**{**body, "cells": tuple(body["cells"])}))
+        return found
+
+    def find_plan(self, rack: str, name: str) -> SavedPlan:
+        """Return the kept plan of that name.
+
+        Raises:
+            StoreError: there is none; names those that there are.
+        """
+        found = self.plans(rack)
+        for plan in found:
+            if plan.name.lower() == name.lower():
+                return plan
+        known = ", ".join(plan.name for plan in found) or "none"
+        raise StoreError(f"there is no plan {name} of rack {rack}; there are: {known}", hint="plan as=NAME <statement>")
+
+    def save_baseline(self, rack: str, name: str, facts: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep a baseline; one of the same name is replaced."""
+        self._keep("baseline", rack, name, facts)
+
+    def find_baseline(self, rack: str, name: str) -> dict[str, dict[str, str]]:
+        """Return the baseline of that name.
+
+        Raises:
+            StoreError: there is none; names those that there are.
+        """
+        return self._kept("baseline", rack, name, what="baseline", hint="save baseline as=NAME")
+
+    def save_iorm(self, rack: str, name: str, plans: Mapping[str, Mapping[str, str]]) -> None:
+        """Keep cell → ``dbPlan`` and ``objective``; what has the same name is replaced."""
+        self._keep("iorm", rack, name, plans)
+
+    def find_iorm(self, rack: str, name: str) -> dict[str, dict[str, str]]:
+        """Return cell → ``dbPlan`` and ``objective`` as kept under that name.
+
+        Raises:
+            StoreError: there is nothing; names those that there are.
+        """
+        return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
+
+    def _keep(self, table: str, rack: str, name: str, body: Mapping[str, Mapping[str, str]]) -> None:
+        taken = datetime.now(UTC).isoformat(timespec="seconds")
+        with self._open() as connection:
+            connection.execute(f"delete from {table} where rack=? and lower(name)=lower(?)", (rack, name))
+            text = json.dumps(masked_data(body))  # Attributes of cells hold communities and passwords.
+            connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, taken, text))
+
+    def _kept(self, table: str, rack: str, name: str, *, what: str, hint: str) -> dict[str, dict[str, str]]:
+        with self._open() as connection:
+            rows = connection.execute(f"select name, body from {table} where rack=?", (rack,)).fetchall()
+        for known, body in rows:
+            if known.lower() == name.lower():
+                with self._reading(what, known, hint.replace("NAME", known)):
+                    return {str(cell): dict(own) for cell, own in json.loads(body).items()}
+        names = ", ".join(row[0] for row in rows) or "none"
+        raise StoreError(f"there is no {what} {name} of rack {rack}; there are: {names}", hint=hint)

@@ -1,0 +1,261 @@
+"""The tutorial: steps that a new DBA types at the real prompt, each checked, and where somebody stands.
+
+It is a companion of the session: it looks at every statement that has ended and says what comes next. The place is kept
+on disk, so that quitting loses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exacell.core.errors import ExacellError, ExitCode
+from exacell.core.paths import replace_file
+from exacell.core.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.language.line import Line
+    from exacell.session.context import Context
+
+Check = Callable[["Context", "Line", ExitCode], str]
+"""Returns why a step is not done yet, empty when it is; ``-`` when the statement was about something else."""
+
+ELSEWHERE = "-"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One step.
+
+    Attributes:
+        text: what is learned, in a few lines.
+        type: what to type.
+    """
+
+    title: str
+    text: str
+    type: str
+    check: Check
+
+
+def _words_of(line: Line) -> tuple[str, ...]:
+    if line.call is not None:
+        return line.call.command.words
+    return tuple(line.text.lower().split()[:2])
+
+
+def said(*words: str, flag: str = "", refused: bool = False) -> Check:
+    """Return the check that a statement beginning with these words was given and went well, or was refused."""
+
+    def check(ctx: Context, line: Line, code: ExitCode) -> str:
+        if _words_of(line)[: len(words)] != words:
+            return ELSEWHERE
+        if flag and not line.flags.get(flag):
+            return f"almost: with {'-n' if flag == 'dry-run' else '--' + flag} behind it"
+        if refused:
+            return "" if code is ExitCode.NOT_EXECUTED else "it should have been refused"
+        return "" if code is ExitCode.DONE else f"it ended with exit code {int(code)}: try again, or tutorial skip"
+
+    return check
+
+
+_GOING_ON = (("resume",), ("retry",))
+"""What finishes a statement that was stopped."""
+
+
+def seen(
+    words: tuple[str, ...], statement: str, wanted: str, holds: Callable[[list[dict[str, object]]], bool]
+) -> Check:
+    """Return the check that after a statement beginning with ``words`` a reading of the cells is as wanted."""
+
+    def check(ctx: Context, line: Line, code: ExitCode) -> str:
+        if _words_of(line)[: len(words)] != words and _words_of(line)[:1] not in _GOING_ON:
+            return ELSEWHERE
+        if line.flags.get("dry-run"):
+            return "that was the plan alone: now without -n"
+        if code is ExitCode.INTERRUPTED:
+            return "it was stopped before its end: resume finishes it"
+        answers = ctx.fleet.query(ctx.need_rack().cells, [statement])
+        return "" if not answers.problems and holds(answers.rows()) else f"not yet: {wanted}"
+
+    return check
+
+
+_SIZE = 288 << 30
+
+
+def _sizes(rows: list[dict[str, object]]) -> bool:
+    return bool(rows) and all(row.get("size") == _SIZE for row in rows)
+
+
+def _regrown(rows: list[dict[str, object]]) -> bool:
+    sizes = [row.get("size") for row in rows]
+    return bool(sizes) and all(isinstance(size, int) and size > _SIZE for size in sizes)
+
+
+def _carved(rows: list[dict[str, object]]) -> bool:
+    return any(str(row.get("name")).startswith("tut_") for row in rows)
+
+
+def _group(words: tuple[str, ...], there: bool) -> Check:
+    def check(ctx: Context, line: Line, code: ExitCode) -> str:
+        if _words_of(line)[: len(words)] != words:
+            return ELSEWHERE
+        found = ctx.asm().facts().group("TUT")
+        there_now = found is not None and found.state == "MOUNTED"
+        return "" if there_now is there else f"not yet: disk group TUT should {'be mounted' if there else 'be gone'}"
+
+    return check
+
+
+STEPS: tuple[Step, ...] = (
+    Step(
+        title="Where am I?",
+        text="The prompt names the rack, how many cells a statement goes to, and RO or RW. Tab completes everything; Enter "
+        "on an empty line does nothing.",
+        type="cells",
+        check=said("cells"),
+    ),
+    Step(
+        title="CellCLI, on every cell at once",
+        text="CellCLI's own statements work as on a cell. Cells that answer alike are shown once, folded.",
+        type="list flashcache attributes name, size, status",
+        check=said("list", "flashcache"),
+    ),
+    Step(
+        title="Are the cells well?",
+        text="One line for all cells that are alike, a word for each area, and below it what to do.",
+        type="show health",
+        check=said("show", "health"),
+    ),
+    Step(
+        title="Help",
+        text="help lists the statements; help with a statement, an object, a metric or an error code explains it.",
+        type="help resize flashcache",
+        check=said("help"),
+    ),
+    Step(
+        title="A plan first",
+        text="-n shows what a change would send to which cell, and sends nothing. This cache is write-back and holds dirty "
+        "data: see how the plan flushes it first.",
+        type="resize flashcache size=288g -n",
+        check=said("resize", "flashcache", flag="dry-run"),
+    ),
+    Step(
+        title="The change",
+        text="Without -n the plan is shown and you are asked. Answer y: each cache is flushed, proven empty, dropped and made "
+        "anew, smaller, so that flash is left over.",
+        type="resize flashcache size=288g",
+        check=seen(("resize", "flashcache"), "list flashcache attributes name, size", "each cache is 288G", _sizes),
+    ),
+    Step(
+        title="Flash for ASM",
+        text="carve makes one grid disk on each flash disk out of what is free now, equal on all cells. -y answers the "
+        "question in advance.",
+        type="carve griddisk prefix=tut -y",
+        check=seen(("carve", "griddisk"), "list griddisk attributes name", "grid disks tut_... on the cells", _carved),
+    ),
+    Step(
+        title="A disk group",
+        text="On those grid disks, one failure group for each cell, mounted on every node.",
+        type="create diskgroup TUT prefix=tut redundancy=normal -y",
+        check=_group(("create", "diskgroup"), there=True),
+    ),
+    Step(
+        title="A guard",
+        text="Now try to pull the grid disks away under the disk group. It is refused, whatever is added to it.",
+        type="drop griddisk all flashdisk prefix=tut force",
+        check=said("drop", "griddisk", refused=True),
+    ),
+    Step(
+        title="Taking it back",
+        text="undo takes the last change back: here the disk group, which is empty. It is planned like any other change.",
+        type="undo -y",
+        check=_group(("undo",), there=False),
+    ),
+    Step(
+        title="The flash belongs to the cache again",
+        text="release drops the grid disks; regrow=yes gives their space back to the flash cache.",
+        type="release griddisk prefix=tut regrow=yes -y",
+        check=seen(
+            ("release", "griddisk"), "list flashcache attributes name, size", "each cache has grown again", _regrown
+        ),
+    ),
+    Step(
+        title="What happened",
+        text="Everything that was sent stands in the journal: who, when, what, and what the cells said. What is longer than the "
+        "screen opens a pager: q leaves it.",
+        type="journal show",
+        check=said("journal", "show"),
+    ),
+)
+
+
+class Tutorial:
+    """Where somebody stands in the tutorial. ``place`` counts from 0; len(STEPS) means that it is over."""
+
+    def __init__(self, state_dir: Path) -> None:
+        self._file = state_dir / "tutorial.json"
+        self.place = self._read()
+        self._unkept = ""
+
+    def _read(self) -> int:
+        try:
+            place = json.loads(self._file.read_text(encoding="utf-8"))["place"]
+        except (OSError, ValueError, KeyError, TypeError):
+            return 0  # Never begun, or a file that somebody else wrote over.
+        return min(max(place, 0), len(STEPS)) if isinstance(place, int) else 0
+
+    def move(self, place: int) -> None:
+        """Go to a step and keep the place."""
+        self.place = min(max(place, 0), len(STEPS))
+        try:
+            replace_file(self._file, json.dumps({"place": self.place}))
+        except OSError as error:
+            self._unkept = error.strerror or str(error)
+        else:
+            self._unkept = ""
+
+    @property
+    def over(self) -> bool:
+        """Whether the last step is done."""
+        return self.place >= len(STEPS)
+
+    def page(self) -> list[str]:
+        """Return the present step as lines."""
+        if self.over:
+            return [
+                "That was the tutorial. Go on with: help safety, recipes, top, help docs",
+                "tutorial restart begins anew.",
+            ]
+
+        step = STEPS[self.place]
+        return [
+            "",
+            f"[{self.place + 1} of {len(STEPS)}] {step.title}",
+            *textwrap.wrap(step.text, 78),
+            f"    type:  {step.type}",
+            *([f"    (this place is not kept: {self._file}: {self._unkept})"] if self._unkept else []),
+        ]
+
+    def watch(self, ctx: Context) -> Callable[[Line, ExitCode], Sequence[str]]:
+        """Return the companion that checks each statement against the present step."""
+
+        def companion(line: Line, code: ExitCode) -> Sequence[str]:
+            if self.over or _words_of(line)[:1] == ("tutorial",):
+                return ()
+            try:
+                why = STEPS[self.place].check(ctx, line, code)
+            except ExacellError as error:
+                why = error.message
+            if why == ELSEWHERE:
+                return ()
+            if why:
+                return (f"tutorial: {why}",)
+            self.move(self.place + 1)
+            return ("tutorial: done.", *self.page())
+
+        return companion

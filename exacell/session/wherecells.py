@@ -1,0 +1,59 @@
+"""The cells for which a condition holds, by a fresh reading."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.condition import Condition, is_condition, parse_condition
+from exacell.cellcli.ownname import for_cell
+from exacell.core.cellset import CellSet, fold
+from exacell.core.errors import CellSetError, RefusedError
+
+if TYPE_CHECKING:
+    from exacell.session.context import Context
+
+
+def use_cells(ctx: Context, text: str) -> CellSet:
+    """Select cells for the statements to come; see :meth:`Selection.use`. ``where …`` is judged by a fresh reading."""
+    ctx.need_rack()
+    bare = text.strip().removeprefix("(").removesuffix(")").strip()
+    return ctx.selection.use(cells_of(ctx, bare, strict=False) if is_condition(bare) else text)
+
+
+def cells_of(ctx: Context, text: str, *, strict: bool) -> str:
+    """Return a cell set as it is, a condition as the list of the cells for which it holds; see :func:`cells_where`."""
+    return ",".join(cells_where(ctx, text, strict=strict)) if is_condition(text) else text
+
+
+def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:
+    """Return the selected cells for which ``where …`` holds now; ``{cell}`` in it is each cell's own name.
+
+    Args:
+        strict: a cell that gives no answer can't be judged and is an error; else it is named and left out.
+
+    Raises:
+        StatementError: ``text`` is no condition.
+        RefusedError: a cell gave no answer, and ``strict``.
+        CellSetError: it holds for no cell.
+    """
+    condition = parse_condition(text)
+    answers = ctx.fleet.query(ctx.cells(), (condition.statement,), exact=True, cancel=ctx.interrupted)
+    if answers.problems:
+        silent = fold(set(answers.answers) - set(answers.good))
+        if strict:
+            raise RefusedError(
+                f"'{text}' can't be judged on {silent}: {answers.problems[0]}; nothing was sent",
+                hint="name the cells instead, or leave those out with use first",
+            )
+        ctx.console.say(f"left out, because '{text}' can't be judged there: {'; '.join(answers.problems)}")
+    found = CellSet(
+        cell for cell, answer in answers.good.items() if _own(condition, text, cell).holds(answer.tables[0])
+    )
+    if not len(found):
+        raise CellSetError(f"'{text}' holds for none of {fold(answers.good) or 'the cells'}")
+    return found
+
+
+def _own(condition: Condition, text: str, cell: str) -> Condition:
+    own = for_cell(text, cell)
+    return condition if own == text else parse_condition(own)

@@ -1,0 +1,129 @@
+"""Tab, and Ctrl-Z, at a real terminal."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import WordCompleter
+from prompt_toolkit.document import Document
+
+from exacell.prompt.keys import complete
+
+PROMPT = "exacell> "
+Start = Callable[..., pexpect.spawn]
+
+
+@pytest.mark.parametrize(
+    ("typed", "becomes"),
+    [
+        ("can", "can offline "),
+        ("CAN", "CAN offline "),
+        ("show", "show "),
+        ("list", "list"),
+        ("can ", "can "),
+        ("unknown", "unknown"),
+        ("size=", "size="),
+    ],
+)
+def test_tab_goes_on_behind_a_whole_word(typed: str, becomes: str) -> None:
+    """A blank, and the word that must follow, are added behind the only word that fits when it is typed in full."""
+    words = WordCompleter(["can", "show", "list", "listen", "size="], ignore_case=True)
+    buffer = Buffer(completer=words, document=Document(typed, len(typed)))
+    buffer.start_completion = lambda **how: None  # type: ignore[method-assign]
+    complete(buffer)
+    assert buffer.text == becomes
+
+
+def test_tab_writes_a_whole_statement(start: Start) -> None:
+    """One Tab behind the first word goes on, over the only word that may follow, to the cells."""
+    child = start("-r", "t1")
+    child.send("can")
+    child.expect_exact("can")
+    child.send("\t")
+    child.expect_exact("offline")
+    child.expect_exact("@failed")
+    child.send("exa1cel02")
+    child.expect_exact("exa1cel02")
+    child.send("\x03")
+    child.expect_exact(PROMPT)
+
+
+@pytest.fixture
+def shell(home: Path) -> Iterator[pexpect.spawn]:
+    """An interactive bash in a pty."""
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("bash is not installed")
+    kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
+    # bash keeps its history in HOME.
+    env = {**kept, "EXACELL_HOME": str(home), "HOME": str(home), "TERM": "xterm-256color", "PS1": "SH% "}
+    child = pexpect.spawn(
+        bash, ["--norc", "--noprofile", "-i"], env=env, encoding="utf-8", timeout=60, dimensions=(24, 100)
+    )
+    child.expect_exact("SH% ")
+    yield child
+    child.close(force=True)
+
+
+def test_ctrl_z_suspends_and_fg_goes_on(shell: pexpect.spawn) -> None:
+    """Ctrl-Z gives the terminal back to the shell as it was; after fg the line that was begun can be finished."""
+    shell.sendline(f"{sys.executable} -m exacell -r t1")
+    shell.expect_exact(PROMPT)
+    shell.send("rac")
+    shell.expect_exact("rac")
+    shell.send("\x1a")
+    shell.expect_exact("Stopped")
+    shell.expect_exact("SH% ")
+    shell.sendline("stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo | sort | tr '\\n' +; echo; fg")
+    shell.expect_exact("echo+icanon+")
+    shell.expect_exact(PROMPT)
+    shell.send("ks | cat\r")
+    shell.expect_exact("production")
+    shell.expect_exact(PROMPT)
+    assert "exa1cel01,exa1cel02,exa1cel03" in shell.before
+    shell.send("\x04")
+    shell.expect_exact("SH% ")
+
+
+def test_a_question_is_shown_again_behind_fg(shell: pexpect.spawn) -> None:
+    """What Ctrl-Z interrupted is asked again when the program goes on, and the answer to it counts."""
+    shell.sendline(f"{sys.executable} -m exacell -r prod")
+    shell.expect_exact(PROMPT)
+    shell.send("set mode rw\r")
+    shell.expect_exact("type its name")
+    shell.send("\x1a")
+    shell.expect_exact("Stopped")
+    shell.expect_exact("SH% ")
+    shell.sendline("fg")
+    shell.expect_exact("type its name")
+    shell.sendline("prod")
+    shell.expect_exact(PROMPT)
+    assert re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shell.before).endswith("RW ")
+    shell.send("\x04")
+    shell.expect_exact("SH% ")
+
+
+def test_page_up_recalls_what_begins_with_the_typed_letters(start: Start) -> None:
+    """Page Up goes over the menu to the newest entry that begins so, Page Down back to what was typed."""
+    child = start("-r", "t1")
+    for line in ("show settings", "cells", "racks"):
+        child.sendline(line)
+        child.expect_exact(PROMPT)
+    child.send("s")
+    child.expect_exact("show")
+    child.send("\x1b[5~")
+    child.expect_exact("settings")
+    child.send("\x1b[6~")
+    child.send("\x03")
+    child.expect_exact(PROMPT)
+    child.send("\x1b[5~\x1b[5~\r")
+    child.expect_exact("inUse")
+    child.expect_exact(PROMPT)

@@ -1,0 +1,137 @@
+"""Prompt and toolbar."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from exacell.output.terminal import TerminalConsole
+from exacell.prompt.appearance import prompt_fragments
+from exacell.prompt.check import Surroundings, live_error
+from exacell.prompt.store import PrivateHistory
+from exacell.prompt.toolbar import toolbar_fragments
+from exacell.session.context import Context, Options
+from exacell.session.history import (
+    append_history,
+    history_file,
+    is_secret,
+    read_entries,
+)
+from exacell.session.opening import open_context
+
+
+def context(home: Path, rack: str = "") -> Context:
+    console = TerminalConsole(err=io.StringIO(), stdin=io.StringIO())
+    return open_context(Options(rack=rack), console, env={"EXACELL_HOME": str(home)})
+
+
+def shown(fragments: list[tuple[str, str]]) -> str:
+    return "".join(text for _, text in fragments)
+
+
+def test_the_prompt_always_ends_alike(home: Path) -> None:
+    """With or without a rack, waiting or entered, the prompt's text ends in 'exacell> '."""
+    for ctx in (context(home), context(home, "t1"), context(home, "prod")):
+        for done in (False, True):
+            assert shown(prompt_fragments(ctx, pending=1, done=done)).endswith("exacell> ")
+    assert shown(prompt_fragments(context(home))) == "exacell> "
+    assert shown(prompt_fragments(context(home, "t1"), pending=2)) == "t1 3 cells RW !2 exacell> "
+
+
+def test_only_the_waiting_prompt_is_one_piece(home: Path) -> None:
+    """The text 'exacell> ' is drawn in one piece while it waits and in two once the line was entered."""
+    ctx = context(home, "t1")
+    assert prompt_fragments(ctx)[-1][1] == "exacell> "
+    assert [text for _, text in prompt_fragments(ctx, done=True)][-2:] == ["exacell", "> "]
+
+
+def test_a_production_rack_is_red(home: Path) -> None:
+    """The name and the prompt of a production rack have the production class, others never."""
+    assert all("production" in style for style, text in prompt_fragments(context(home, "prod")) if "prod" in text)
+    assert not any("production" in style for style, _ in prompt_fragments(context(home, "t1")))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("list cell", "read on 3 cells as cellmonitor"),
+        ("on exa1cel01 list cell", "read on 1 cell as cellmonitor"),
+        ("flush flashcache", "WRITE performance risk on 3 cells: plan first"),
+        ("flush flashcache -y", "WRITE performance risk on 3 cells: plan first, then without a question"),
+        ("flush flashcache -n", "plan for 3 cells: nothing is sent"),
+        ("alter flashcache all flush", "WRITE performance risk on 3 cells: plan first"),
+        ("racks", "changes only exacell's own state"),
+        ("racks; flush flashcache", "WRITE performance risk on 3 cells: plan first"),
+        ("!ls", "local shell command"),
+        ("run reset_cold", "runs statements on 3 cells: what changes something is planned first"),
+        ("@reset_cold size=1g -y", "planned first, then without a question"),
+        ("run reset_cold -n", "nothing is changed"),
+        ("start weekly.scl", "runs statements on 3 cells"),
+        ("list flashcach detail", "'flashcach'"),
+        ("plan resize flashcache size=1g", "plan for 3 cells: nothing is sent"),
+        ("plan resize flashcache sise=1g as", "'sise' is not a parameter"),
+        ("drop griddisk all prefix=x", "WRITE data risk on 3 cells: plan first"),
+        ("alter alerthistory 1_1 examinedBy=me", "WRITE on 3 cells: plan first"),
+        ("on (where flashCacheMode=writeback) list cell", "read on the cells where flashCacheMode=writeback"),
+        ("li celld", "= list celldisk · read on 3 cells"),
+        ("list griddisk where status=", "the value that status is compared with is missing"),
+        ("resize flashcache ", "resize flashcache size=<size>"),
+        ("", "Tab completes"),
+    ],
+)
+def test_the_toolbar_tells_what_enter_will_do(text: str, said: str, home: Path) -> None:
+    """The toolbar says what Enter would do, what is wrong, or how the statement goes on."""
+    assert said in shown(toolbar_fragments(context(home, "t1"), text, len(text)))
+
+
+def test_a_read_only_session_is_told_before_enter(home: Path) -> None:
+    """On a read-only rack the toolbar says that a write will be refused."""
+    assert "refused" in shown(toolbar_fragments(context(home, "prod"), "flush flashcache", 16))
+    assert "refused" in shown(toolbar_fragments(context(home, "prod"), "run reset_cold", 14))
+
+
+@pytest.mark.parametrize(
+    "text", ['create user x password="y"', "alter user x PASSWORD = *", "assign key for cell c='00ff'"]
+)
+def test_secrets_are_not_kept(text: str, tmp_path: Path) -> None:
+    """Statements with passwords or keys are neither written nor offered again."""
+    path = tmp_path / "deep" / "history"
+    history = PrivateHistory(path)
+    history.append_string(text)
+    append_history(path, text)
+    assert is_secret(text) and read_entries(path) == [] and text not in history.get_strings()
+
+
+def test_history_comes_back_as_it_was(tmp_path: Path) -> None:
+    """Lines, also of several rows and with backslashes, are read back unchanged, newest first at the prompt."""
+    path = history_file(tmp_path)
+    for text in ("list cell", "list griddisk -\n where name like '\\n'", "racks"):
+        PrivateHistory(path).append_string(text)
+    assert [entry.text for entry in read_entries(path)] == [
+        "list cell",
+        "list griddisk -\n where name like '\\n'",
+        "racks",
+    ]
+    assert next(iter(PrivateHistory(path).load_history_strings())) == "racks"
+
+
+def test_what_the_cells_release_lacks_is_wrong_before_enter(home: Path) -> None:
+    """An attribute of a later release is marked where it stands, with the release that has it."""
+    around = Surroundings(releases=("11.2.3.2.0",))
+    text = "list griddisk attributes name, asmDiskSize where name=x"
+    found = live_error(text, len(text), around)
+    assert found is not None and text[found[0] : found[1]] == "asmDiskSize" and "12.1.2.3" in found[2].message
+    assert live_error(text, len(text)) is None
+    assert "12.1.2.3" in shown(toolbar_fragments(context(home, "t1"), text, len(text), around))
+
+
+def test_an_alias_is_judged_by_what_it_stands_for(home: Path) -> None:
+    """The toolbar says what an alias becomes and what that does; a wrong one is marked at the alias."""
+    around = Surroundings(aliases=(("cold", "flush flashcache"), ("bad", "list flashcach detail")))
+    assert "= flush flashcache · WRITE performance risk" in shown(
+        toolbar_fragments(context(home, "t1"), "cold", 4, around)
+    )
+    found = live_error("bad x", 5, around)
+    assert found is not None and found[:2] == (0, 3) and "flashcach" in found[2].message
