@@ -34,18 +34,14 @@ from exacell.language.line import Line, carried_by, parse_line
 from exacell.language.registry import Effect
 from exacell.output.apart import each_cell_apart, too_many_to_fold, wants_folding
 from exacell.output.dates import with_local_dates
-from exacell.output.differing import difference_of
 from exacell.output.faults import error_lines
 from exacell.output.folding import MASK, brief_problems
-from exacell.output.pager import OFF, page, page_by_command, wants_pager
 from exacell.output.render import lines, render
 from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width, wants_color
 from exacell.output.terminal import TerminalConsole
-from exacell.session.largelist import lines_of, wrong_with
 from exacell.session.partial import Recording, told_while_waiting
-from exacell.session.scripts import script_at
 from exacell.session.signalled import ending_well, interruptible
 from exacell.session.signals import ScriptRequested, SessionExit
 from exacell.transport.base import State
@@ -168,6 +164,8 @@ class Runner:
             with interruptible(self.ctx, self.console):
                 result = (execute or self._execute)(line)
             if line.flags.get("diff"):
+                from exacell.output.differing import difference_of
+
                 result = difference_of(result)
             return self._ended(line, result, format_name, newest, pipe=line.pipe, redirect=line.redirect)
         except ScriptRequested as script:
@@ -301,6 +299,8 @@ class Runner:
             self.console.data("".join(f"{prefix}{row}\n" for row in reply.stdout.removesuffix("\n").split("\n")))
 
     def _show_large(self, reply: Reply, of: int) -> None:
+        from exacell.session.largelist import lines_of, wrong_with
+
         if not any(wrong_with(reply, indents=False)):
             shown = Result(pieces=[(reply.target, lines_of(reply))], named=of > 1)
             for row in lines(shown, "raw"):
@@ -442,8 +442,12 @@ class Runner:
     def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool | None:
         """Show a result that is longer than the terminal a screen at a time, and return whether ``{cell}`` is in it; None
         where it was not shown."""
+        if not self.pages or self.ctx.session.told_to_end:
+            return None
+        from exacell.output.pager import OFF, page, wants_pager  # What programs read is never paged.
+
         setting = self.ctx.settings.pager
-        if not self.pages or setting in OFF or self.ctx.session.told_to_end:
+        if setting in OFF:
             return None
         found = lines(result, format_name, width=width, color=color, header=self._header)
         if isinstance(result.records, ByBlocks) or result.pieces:
@@ -457,6 +461,8 @@ class Runner:
 
     def _paged_at_once(self, found: Iterator[str], setting: str) -> bool | None:
         """Give a pager the lines of a large answer as they are made; None where there is no program that pages."""
+        from exacell.output.pager import page_by_command
+
         with self.console.lend():
             return False if page_by_command(found, setting, self.out) else None
 
@@ -470,6 +476,8 @@ class Runner:
             SessionExit: the script said EXIT.
         """
         try:
+            from exacell.session.scripts import script_at
+
             script = script_at(path)
         except StatementError as error:
             return self._failed(error, text)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
-from exacell.cellcli.largerows import LargeRows, joined
 from exacell.cellcli.printing import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
@@ -18,13 +17,6 @@ from exacell.core.errors import ExitCode
 from exacell.output.apart import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.session.fleet import Answers, problem_of
-from exacell.session.largelist import (
-    lines_of,
-    rows_of,
-    taken_in,
-    wrong_with,
-    xml_rows,
-)
 from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import refuse_statement
 
@@ -70,6 +62,8 @@ def _ask(
     )
     replies: Iterable[Reply] = result.replies.values()
     if in_pieces and any(reply.large is not None for reply in replies):
+        from exacell.session.largelist import taken_in  # Small answers, which most are, need none of it.
+
         replies = taken_in(replies)
     good: dict[str, Reply] = {}
     problems: list[str] = []
@@ -80,6 +74,8 @@ def _ask(
         found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
         wrong, stray = "", ""
         if reply.large is not None:
+            from exacell.session.largelist import wrong_with
+
             # What is large was not refused: the words of an error are an alert's own.
             wrong, stray = wrong_with(reply, indents=indents)
             wrong = "" if statement.object == "ALERTHISTORY" else wrong
@@ -213,6 +209,8 @@ def _columns(statement: List, kind: ObjectType) -> tuple[str, ...]:
 
 def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, form: str) -> Result:
     """Return the result of a LIST whose answers are on disk."""
+    from exacell.session.largelist import lines_of, rows_of
+
     answers = list(replies)
     if form == "raw":
         return Result(pieces=[(reply.target, lines_of(reply)) for reply in answers], fold=True, data=True)
@@ -242,6 +240,9 @@ def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Res
 
 def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:
     """Return the records of answers in XML of which some are on disk: all of them read from there."""
+    from exacell.cellcli.largerows import LargeRows, joined
+    from exacell.session.largelist import xml_rows
+
     tables = [(answer.tables[0], answer.reply) for answer in answers.good.values()]
     found = joined([table if isinstance(table, LargeRows) else xml_rows(reply, object_type) for table, reply in tables])
     rows = found.with_keys(columns) if columns else found

@@ -96,9 +96,9 @@ def _problems_drawn(rows: Sequence[Record]) -> Draw:
     """Return what draws problems for eyes: a sentence each behind its line's number."""
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        for row in rows:
-            said = f"{row['problem']}; {row['hint']}" if row["hint"] else str(row["problem"])
-            first = f"line {row['line']}: "
+        for told in rows:
+            said = f"{told['problem']}; {told['hint']}" if told["hint"] else str(told["problem"])
+            first = f"line {told['line']}: "
             yield from hung(printable(said), width or 1000, first=first, after=" " * len(first))
 
     return draw

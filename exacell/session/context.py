@@ -6,7 +6,6 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.session.lastchange import last_change
 from exacell.session.options import Options
 from exacell.session.request import Request
 from exacell.session.services import Services
@@ -51,6 +50,8 @@ class Context:
         transport: Transport | None = None,
     ) -> None:
         def ended(rack: str) -> Mapping[str, Iterable[str]]:
+            from exacell.session.lastchange import last_change  # Only @ok and @failed ask the journal.
+
             last = last_change(self.journal, rack)
             return {"ok": last.ok, "failed": last.failed}
 

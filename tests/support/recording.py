@@ -12,6 +12,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator, Sequence
+from contextlib import chdir
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -131,7 +132,8 @@ class Player:
         if rack:
             program.ok("emulator", "start", *rack.split())
         try:
-            return home, [self._one(program, rack, statement) for statement in statements]
+            with chdir(home):  # What a statement writes to a file named without a folder goes there.
+                return home, [self._one(program, rack, statement) for statement in statements]
         finally:
             if rack:
                 program.ok("emulator", "stop", rack.split()[0])
