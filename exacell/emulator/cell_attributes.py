@@ -79,7 +79,8 @@ def _check_rules(text: str) -> None:
 
 
 def _subscriber(name: str, text: str) -> str:
-    values = dict(_pair(part) for part in _parts(text))
+    spelled = dict(_pair(part) for part in _parts(text))
+    values = {key.lower(): value for key, value in spelled.items()}
     needed = "host" if name == "snmpSubscriber" else "email"
     if not values.get(needed):
         raise CellError(Code.BAD_VALUE, value=f"({text})", attribute=name, rule=f"each subscriber has {needed}")
@@ -87,7 +88,7 @@ def _subscriber(name: str, text: str) -> str:
         raise CellError(Code.BAD_VALUE, value=port, attribute=name, rule="port is a whole number")
     if name == "snmpSubscriber" and values.get("type", "asr").lower() not in _SNMP_TYPES:
         raise CellError(Code.BAD_VALUE, value=values["type"], attribute=name, rule="type is asr, v3 or v3asr")
-    return "(" + ",".join(f"{key}={value}" for key, value in values.items()) + ")"
+    return "(" + ",".join(f"{key}={value}" for key, value in spelled.items()) + ")"
 
 
 def _parts(text: str) -> list[str]:

@@ -255,6 +255,17 @@ def write_under(base: str, path: str, text: str) -> None:
         file.write(text)
 
 
+def link_device(root: str, path: str, text: str) -> None:
+    """Let a disk be found by its numbers, as lsblk does.
+
+    Args:
+        path: of the file that holds its numbers, ``/sys/block/sda/dev``.
+        text: what that says, ``8:0``.
+    """
+    os.makedirs(f"{root}/sys/dev/block", exist_ok=True)
+    os.symlink(f"../../block/{path.split('/')[3]}", f"{root}/sys/dev/block/{text.strip()}")
+
+
 def show_machine(root: str, path: str) -> int:
     """Let /proc and /sys tell of the host's machine, and nothing of this one.
 
@@ -279,6 +290,8 @@ def show_machine(root: str, path: str) -> int:
     os.mkdir(f"{base}/proc")
     for name, text in texts.items():
         write_under(base if name.startswith("/proc/") else root, name, text)
+        if name.startswith("/sys/block/") and name.endswith("/dev"):
+            link_device(root, name, text)
     for name in SAME:
         write_under(base, name, "")
         mount(root + name, base + name, flags=BIND)

@@ -41,15 +41,49 @@ def front_scripts(
         own = of_the_machine(name)
         if own is not None:
             scripts[name] = f'exec {shlex.quote(own)} -F {config} "$@"\n'
-    # No emulated host has an address of its own: what is asked for is answered as a network without loss does.
-    ping = of_the_machine("ping")
-    others = 'echo "ping: $host: Name or service not known" >&2; exit 2'
-    if ping is not None:
-        others = f'exec {shlex.quote(ping)} "$@"'
-    names = "|".join(shlex.quote(name) for name in (*hosts, *(address for _, _, address in places(hosts))))
-    scripts["ping"] = (
-        f'for host; do :; done\ncase "$host" in {names}) ;; *) {others} ;; esac\n'
-        'echo "PING $host (127.0.0.1) 56(84) bytes of data."\n'
-        'echo "64 bytes from $host (127.0.0.1): icmp_seq=1 ttl=64 time=0.1 ms"\n'
-    )
+    scripts["ping"] = ping_script(hosts, others=of_the_machine("ping"))
     return scripts | fabric_scripts(hosts) if infiniband else scripts
+
+
+def ping_script(hosts: Mapping[str, bool], *, others: str | None = None) -> str:
+    """Return the body of a shell script that answers for the rack's hosts, each at its own address, once or ``-c`` times.
+
+    It tells of a network without loss, whether the host is up or not: what is asked for is answered at once.
+
+    Args:
+        hosts: by name, whether it is a cell.
+        others: the program that is asked for all other names; None: they are not known.
+    """
+    unknown = (
+        f'exec {shlex.quote(others)} "$@"' if others else 'echo "ping: $host: Name or service not known" >&2; exit 2'
+    )
+    known = "".join(
+        f"{shlex.quote(name)}|{shlex.quote(address)}) address={shlex.quote(address)} ;;\n"
+        for name, _, address in places(hosts)
+    )
+    return f'for host; do :; done\ncase "$host" in\n{known}*) {unknown} ;;\nesac\n{_PING}'
+
+
+_PING = """\
+count=1 quiet=
+while [ $# -gt 1 ]; do
+    case "$1" in
+        -c) count=$2; shift ;;
+        -c*) count=${1#-c} ;;
+        -q) quiet=yes ;;
+        -[iIlmMpQsStTwW]) shift ;;
+    esac
+    shift
+done
+case "$count" in ''|*[!0-9]*|0) echo "ping: invalid argument: '$count': out of range: 1 <= value" >&2; exit 1 ;; esac
+echo "PING $host ($address) 56(84) bytes of data."
+number=0
+while [ -z "$quiet" ] && [ "$number" -lt "$count" ]; do
+    number=$((number + 1))
+    echo "64 bytes from $host ($address): icmp_seq=$number ttl=64 time=0.100 ms"
+done
+echo
+echo "--- $host ping statistics ---"
+echo "$count packets transmitted, $count received, 0% packet loss, time $(((count - 1) * 1000))ms"
+echo "rtt min/avg/max/mdev = 0.100/0.100/0.100/0.000 ms"
+"""

@@ -8,7 +8,7 @@ from functools import partial
 
 from exacell.emulator.cell_files import cell_files, trace_directory
 from exacell.emulator.fence import BIN, SSH, python_inside
-from exacell.emulator.fronts import front_scripts
+from exacell.emulator.fronts import front_scripts, ping_script
 from exacell.emulator.host_files import (
     CELL_LINKS,
     SYSTEM_LINKS,
@@ -63,7 +63,8 @@ class HostMaking:
         if kind is CELL:
             fabric = fabric_scripts(places) if has_infiniband(self._model) else {}
             become = become_scripts(tuple(kind.ids), everybody=False)
-            return {**become, **firmware_scripts(), **fabric, "ps": process_script(inside(PROCESSES))}
+            own = {"ping": ping_script(places), "ps": process_script(inside(PROCESSES))}
+            return {**become, **firmware_scripts(), **fabric, **own}
         clusters = self._world.clusters
         instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
         return {
@@ -76,6 +77,7 @@ class HostMaking:
                 places,
                 infiniband=has_infiniband(self._model),
             ),
+            "ping": ping_script(places),
         }
 
     def hosts(self) -> dict[str, Host]:

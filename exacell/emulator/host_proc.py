@@ -50,6 +50,12 @@ def fixed_files(machine: Machine) -> dict[str, str]:
         **{f"/sys/block/{device.name}/size": f"{device.size_bytes // _SECTOR}\n" for device in machine.devices},
         **{f"/sys/block/{name}/queue/rotational": f"{int(name.startswith('sd'))}\n" for name in names},
     }
+    for number, name in enumerate(names):
+        files |= {
+            f"/sys/block/{name}/dev": "{}:{}\n".format(*_number(number)),
+            f"/sys/block/{name}/removable": "0\n",
+            f"/sys/block/{name}/ro": "0\n",
+        }
     for what in ("online", "possible", "present"):
         files[f"/sys/devices/system/cpu/{what}"] = f"0-{machine.threads - 1}\n"
     for interface in machine.interfaces:

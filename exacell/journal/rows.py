@@ -320,28 +320,14 @@ class Reverted(Entry):
 
 
 _KINDS: Mapping[str, type[Entry]] = {
-    "plan": Planned,
-    "refused": Refused,
-    "restart": Restarted,
-    "intent": Intent,
-    "outcome": Outcome,
-    "gate": Gated,
-    "end": Ended,
-    "observed": Observed,
-    "deadline": Waiting,
-    "confirmed": Confirmed,
-    "reverted": Reverted,
-}
+    "plan": Planned, "refused": Refused, "restart": Restarted, "intent": Intent, "outcome": Outcome, "gate": Gated,
+    "end": Ended, "observed": Observed, "deadline": Waiting, "confirmed": Confirmed, "reverted": Reverted,
+}  # fmt: skip
 """Kind → class; a row of another kind says nothing of its own."""
 
 _JSON: Mapping[str, type | tuple[type, ...]] = {
-    "str": str,
-    "int": int,
-    "bool": bool,
-    "float": (float, int),
-    "tuple": (list, tuple),
-    "Mapping": Mapping,
-}
+    "str": str, "int": int, "bool": bool, "float": (float, int), "tuple": (list, tuple), "Mapping": Mapping,
+}  # fmt: skip
 """Type of a field → the types that its value may have in JSON, and before it becomes JSON."""
 
 

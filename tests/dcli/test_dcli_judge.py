@@ -283,7 +283,7 @@ def test_a_cell_whose_cellsrv_is_stopped_is_asked_what_it_can_tell(
     """Where CELLSRV is stopped for a change, the cells are asked for what they can tell then, and nothing else."""
     asked: list[tuple[str, ...]] = []
     made = group()
-    made.ctx.facts = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
+    made.ctx.read = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
     plain = ("list cell attributes name, cellsrvStatus",) if stopped else ()
     monkeypatch.setattr("exacell.change.dcli.verdict.facts_with_cellsrv_stopped", lambda *_: plain)
     judged(made, "alter cell comment=x")

@@ -83,12 +83,19 @@ def test_the_look_is_that_of_the_cells_own_step() -> None:
 
 
 def _group(**ctx: Any) -> Any:
-    lock = SimpleNamespace(still_mine=lambda: "")
     rack = SimpleNamespace(name="r", cells=("c1",), asm={})
-    found = SimpleNamespace(lock=lambda: lock, need_rack=lambda: rack, interrupted=None, **ctx)
+    home = SimpleNamespace(state_dir=None)
+    found = SimpleNamespace(home=home, need_rack=lambda: rack, interrupted=None, **ctx)
     return SimpleNamespace(ctx=found, rack=rack, cells=("c1",))
 
 
+@pytest.fixture
+def ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rack's lock is ours."""
+    monkeypatch.setattr("exacell.change.dcli.leaving.lock_of", lambda *_: SimpleNamespace(still_mine=lambda: ""))
+
+
+@pytest.mark.usefixtures("ours")
 def test_work_that_changes_no_cell_asks_none() -> None:
     """Right before work leaves that holds no CellCLI change, or leaves for a host that is no cell, no cell is asked."""
     change = SimpleNamespace(statement=None)
@@ -96,6 +103,7 @@ def test_work_that_changes_no_cell_asks_none() -> None:
     assert Leaving(group=_group(), judgement=Judgement(changes=(change,))).why_not("db01") == ""  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("ours")
 @pytest.mark.parametrize("stopped", [True, False])
 def test_a_cell_whose_cellsrv_is_stopped_is_asked_what_it_can_tell(
     monkeypatch: pytest.MonkeyPatch, stopped: bool

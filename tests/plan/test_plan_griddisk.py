@@ -275,8 +275,7 @@ def test_carve_offers_the_resize() -> None:
     with pytest.raises(RefusedError) as caught:
         carve(full, each=20 * GIB)
     assert caught.value.hint == (
-        "the flash cache owns the space (40G); without it 20G would be free on each flash disk: "
-        "resize flashcache size=… or drop flashcache makes room"
+        "the flash cache owns the space (40G): resize flashcache size=… makes room, 20G on each flash disk at most"
     )
     smaller = with_free(replace(full, flash_cache=cache(CELLS[0], size=38 * GIB)), GIB)
     assert carve(smaller, each=GIB).changes_something

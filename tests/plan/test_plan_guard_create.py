@@ -54,7 +54,7 @@ REFUSED: dict[str, tuple[str, Sequence[CellFacts], str, str]] = {
         f"create griddisk x {ON_ONE}, size=2G",
         (cell(),),
         f"{ONE}: FD_00_{ONE} has 1G free, 2G are needed",
-        "the flash cache owns the space (40G); without it 21G would be free on each flash disk: resize flashcache size=… or drop",
+        "the flash cache owns the space (40G): resize flashcache size=… makes room, 21G on each flash disk at most",
     ),
     "no room on a hard disk": (
         f"create griddisk x celldisk=CD_00_{ONE}, size=2G",

@@ -14,7 +14,7 @@ from exacell.cellcli.iorm import Directive, DirectiveAttribute, DirectiveName, I
 from exacell.cellcli.nodes import Change
 from exacell.cellcli.statement import parse as parse_statement
 from exacell.cellcli.statement import render as render_statement
-from exacell.commands import iorm as commands
+from exacell.commands.declared import iorm as commands
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Plan

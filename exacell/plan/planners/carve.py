@@ -224,14 +224,14 @@ def _without(facts: Mapping[str, CellFacts], todo: Sequence[str], disks: Mapping
 def held_by(fact: CellFacts, cell_disk: str) -> str:
     """Return what holds the space of a cell disk, for the way out of a refusal.
 
-    That is the flash cache, with what there would be at most without it, or grid disks, with their sizes and disk groups.
+    That is the flash cache, with what giving it up would free at most, or grid disks, with their sizes and disk groups.
     """
     cache = fact.flash_cache
     if cache is not None and cell_disk in cache.cell_disks:
         most = fact.cache_room() // max(len(fact.flash_disks), 1)
         return (
-            f"the flash cache owns the space ({format_size(cache.size)}); without it {format_size(most)} would be free "
-            "on each flash disk: resize flashcache size=… or drop flashcache makes room"
+            f"the flash cache owns the space ({format_size(cache.size)}): resize flashcache size=… makes room, "
+            f"{format_size(most)} on each flash disk at most"
         )
     grids = [grid for grid in fact.grid_disks if grid.cell_disk == cell_disk]
     if not grids:

@@ -16,6 +16,7 @@ TAKEN = [
     ("notificationPolicy=none", "19.3"),
     ("emailFormat='text'", "19.3"),
     ("snmpSubscriber=((host=host1, port=161),(host=host2))", "11.2.2.4"),
+    ("snmpSubscriber=((Host='h',PORT=161,Type=asr))", "19.3"),
     ("snmpSubscriber=((host='h',port=8162,type=v3asr,snmpuser='u'))", "24.1"),
     ("snmpEngineID='Exadata'", "19.3"),
     ("emailSubscriber=((email='a@example.com',alertType='HARDWARE,SOFTWARE'))", "19.3"),

@@ -207,9 +207,14 @@ def test_all_links_of_the_fabric(front: Front) -> None:
 
 
 def test_ping_knows_the_hosts(front: Front) -> None:
-    """ping answers for the rack's hosts; other names are the system's ping's."""
+    """ping answers for the rack's hosts, each at its own address and as often as asked; other names are the system's ping's."""
     done = front("ping", "-c", "2", "exa1cel01")
-    assert (done.returncode, done.stdout.split()[:2]) == (0, ["PING", "exa1cel01"])
+    assert (done.returncode, done.stdout.split()[:3]) == (0, ["PING", "exa1cel01", "(192.168.10.11)"])
+    assert done.stdout.count("64 bytes from exa1cel01 (192.168.10.11): icmp_seq=") == 2
+    assert "2 packets transmitted, 2 received, 0% packet loss" in done.stdout
+    quiet = front("ping", "-q", "-c3", "-W", "1", "192.168.10.11").stdout
+    assert "bytes from" not in quiet and "3 packets transmitted" in quiet
+    assert front("ping", "-c", "x", "exa1cel01").returncode == 1
     assert front("ping", "-c", "1", "no-such-host.invalid").returncode != 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -101,7 +102,7 @@ def test_proc_and_sys_hold_nothing_of_this_machine(login: str, home: Path, say: 
         if (
             text.strip()
             and name not in SAME
-            and not name.endswith(("/mtu", "/operstate", "/speed"))
+            and not name.endswith(("/mtu", "/operstate", "/speed", "/dev", "/ro", "/removable"))
             and known.is_file()
         ):
             assert text != known.read_text(errors="replace"), name
@@ -128,6 +129,21 @@ def test_cellcli_and_the_operating_system_agree(say: Say) -> None:
     devices = {name.removeprefix("/dev/") for name in say(CELL, 'cellcli -e "list lun attributes deviceName"').split()}
     assert {line.split()[3] for line in say(CELL, "tail -n +3 /proc/partitions").splitlines()} == devices
     assert {line.split()[0] for line in say(CELL, "iostat -xd | grep ^sd").splitlines()} == devices
+    assert set(say(CELL, "ls /sys/block").split()) == devices
+    (numbers,) = say(CELL, "cat /sys/block/sda/dev").split()
+    assert say(CELL, f"readlink /sys/dev/block/{numbers}").strip() == "../../block/sda"
+    if shutil.which("lsblk"):
+        assert set(say(CELL, "lsblk -dnr -o NAME").split()) == devices
+
+
+@pytest.mark.parametrize("login", [CELL, NODE])
+def test_hosts_reach_each_other_by_ping(say: Say, login: str) -> None:
+    """ping answers on cells and database nodes from the address that LIST CELL shows, and knows no name outside the rack."""
+    address = (
+        say(CELL.replace("cel01", "cel02"), 'cellcli -e "list cell attributes ipaddress1"').strip().partition("/")[0]
+    )
+    assert f"64 bytes from exa1cel02 ({address}): icmp_seq=1 " in say(login, "ping -c 1 exa1cel02")
+    assert "ping: no-such-host: Name or service not known" in say(login, "ping -c 1 no-such-host 2>&1")
 
 
 @pytest.mark.parametrize("login", [CELL, NODE])
