@@ -272,7 +272,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "journal/offline.py": ((), ("tests/change/test_change_offline.py",)),
     "journal/sent.py": ((), ("tests/journal/test_journal_sent.py",)),
     "session/state.py": (("set_mode",), ("tests/cli",)),
-    "logins.py": ((), ("tests/change/test_change_privilege.py", "tests/dcli/test_dcli_refused.py")),
+    "session/logins.py": ((), ("tests/change/test_change_privilege.py", "tests/dcli/test_dcli_refused.py")),
     "commands/opaque.py": (
         ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_work"),
         ("tests/dcli", "tests/care"),
@@ -313,7 +313,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     },
     "change/dcli/run.py": (("_findings", "_refuse_restricted"), ("tests/dcli",)),
     "change/dcli/hosts.py": (("_child",), ("tests/dcli",)),
-    "passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
+    "change/passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
     "language/shorthand.py": (("_refuse_short_change",), ("tests/language",)),
     "language/line.py": (ONLY_CALLS, ("tests/language",)),
     "cellcli/iorm.py": (
