@@ -70,7 +70,10 @@ TIMES = (
     (r"\b1\d:[0-9a-f]{8}\b|\b\d+:[0-9a-f]{8}\b", "HASH"),
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UUID"),
     (r"\b[0-9a-f]{16,}\b", "HASH"),
-    (r"cannot be reached: Connection reset by peer|closed the connection during the login: .*? no SSH server", "REFUSED"),
+    (
+        r"cannot be reached: Connection reset by peer|closed the connection during the login: .*? no SSH server",
+        "REFUSED",
+    ),
     (r"SHA256:[\w+/]+", "KEY"),
     (r"\b(pid|process) \d+", r"\1 PID"),
     (r'"started": "\d+"', '"started": "TICKS"'),
