@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from exacell.core.errors import StatementError
-from exacell.language.text import RAW_TAILS
+from exacell.language.text import RAW_TAILS, takes_all_words
 from exacell.language.words import scan
 
 _OPERATORS = ("=", "!=", ">", "<", "!")
@@ -27,12 +27,20 @@ def argv_line(words: Sequence[str]) -> str:
             items.pop(0)
     if items and re.search(r"\s", items[0].strip()):
         return " ".join(items).strip()
-    if items and items[0].lower() == "dcli":
-        # Its words are cut at the prompt as a shell cuts them: quoted so, they stay what they are.
-        return shlex.join(items)
-    if items and items[0].lower() in RAW_TAILS:
-        return " ".join(items)
-    return " ".join(_quote_word(item) for item in items)
+    head = _before_all_words(items)
+    line = " ".join(_quote_word(item) for item in items[:head])
+    # The words of dcli are cut at the prompt as a shell cuts them: quoted so, they stay what they are.
+    rest = items[head:]
+    tail = shlex.join(rest) if rest and rest[0].lower() == "dcli" else " ".join(rest)
+    return f"{line} {tail}".strip()
+
+
+def _before_all_words(items: Sequence[str]) -> int:
+    """Return how many words stand before the first that takes all behind it as they are; all of them without such a one."""
+    for place, item in enumerate(items):
+        if item.lower() in RAW_TAILS and takes_all_words(" ".join(map(_quote_word, items[: place + 1]))):
+            return place
+    return len(items)
 
 
 def _quote_word(word: str) -> str:
