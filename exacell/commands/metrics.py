@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from exacell.commands.declared.metrics import KINDS
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.language.registry import Call
+from exacell.metrics.delta import without_load
 from exacell.metrics.snapshot import Snapshot
 from exacell.output.result import Column, Result
 from exacell.session.comparing import compare
@@ -99,7 +100,8 @@ def show_delta(ctx: Context, call: Call) -> Result:
             figures |= dict.fromkeys(item.figures)
             rows.append(_row(kind, first[kind], second[kind], item, compared.unlike))
     columns = [Column("cell"), Column("kind"), Column("seconds", "number"), *(Column(n, "number") for n in figures)]
-    notes = list(compared.notes)
+    quiet = (without_load(kind, found[-1]) for kind, found in zip(kinds, compared.deltas, strict=True))
+    notes = [*compared.notes, *filter(None, quiet)]
     if compared.unlike:
         columns.append(Column("unlike"))
         notes += [f"not alike: {line}" for line in compared.unlike]

@@ -60,6 +60,8 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
         known = "" if near else f": {', '.join(seconds)}"
         message = f"'{_brief(words[1].value)}' is nothing that {first.value.lower()} knows{known}"
         return StatementError(message, start=words[1].start, end=words[1].end, suggestions=near)
+    if way := _WAYS.get(first.value.lower()):
+        return StatementError(f"'{first.value}' is not a statement", start=first.start, end=first.end, hint=way)
     verbs = sorted({key[0] for key in table} | {verb.lower() for verb in VERBS})
     near = tuple(difflib.get_close_matches(first.value.lower(), verbs, n=3))
     hint = "" if near else "help lists the statements"
@@ -67,6 +69,15 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
         f"'{_brief(first.value)}' is not a statement", start=first.start, end=first.end, suggestions=near, hint=hint
     )
 
+
+_WAYS = {
+    "status": "show health judges the rack, show services its services",
+    "what": "journal lists what was changed from here, drift where cells differ, help what there is",
+    "who": "show lock tells who changes the rack now, journal who changed it",
+    "why": "journal show <number> tells of a change, help <CELL-code> of an error",
+    "how": "help <words> explains a statement, an object, a metric or a code",
+}
+"""First words that people say to a shell, and the statements that answer them."""
 
 _QUOTED = 60
 """Characters of a word that a message quotes at most."""

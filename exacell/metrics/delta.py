@@ -74,6 +74,22 @@ _FIGURES: Mapping[str, Callable[[Mapping[str, Number]], dict[str, Number | None]
 }
 
 
+_NO_LOAD: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "flashlog": (("redoWrites",), "no redo was written in between, so the flash log's figures say nothing"),
+    "flashcache": (
+        ("readHits", "readMisses", "writes"),
+        "nothing was read or written through the flash cache in between",
+    ),
+}
+
+
+def without_load(kind: str, rack: CellDelta) -> str:
+    """Return the sentence for a rack on which nothing happened between the two snapshots; empty where something did, or
+    where that is not known."""
+    figures, sentence = _NO_LOAD[kind]
+    return sentence if not rack.invalid and all(rack.figures.get(name) == 0 for name in figures) else ""
+
+
 def delta(
     before: Snapshot, after: Snapshot, cumulative: Iterable[str], void: Mapping[str, str] | None = None
 ) -> list[CellDelta]:
