@@ -24,7 +24,7 @@ def carry_out(line: CommandLine) -> int:
         check_format(line.value("format"))
     console = TerminalConsole(quiet="quiet" in line.switches)
     if line.has_statements or not at_prompt():
-        from exacell.prompt.batch import run_batch
+        from exacell.batch import run_batch
 
         return run_batch(line, console)
     from exacell.prompt.app import run  # What runs statements is loaded when one is entered.

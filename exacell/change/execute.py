@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import ExitCode, StatementError
+from exacell.language.registry import Effect, handler_of
+from exacell.output.result import Result
 from exacell.session.vault import refuse_forgotten
 
 if TYPE_CHECKING:
-    # The prompt stands before most of this is loaded.
     from exacell.language.line import Line
-    from exacell.output.result import Result
     from exacell.plan.planned import Planned
     from exacell.session.context import Context
     from exacell.session.request import Request
@@ -27,8 +27,6 @@ def execute(ctx: Context, line: Line, request: Request | None = None) -> Result:
     Raises:
         ExacellError: whatever went wrong; one line, with the way out.
     """
-    from exacell.language.registry import Effect
-
     ctx.interrupted.clear()
     refuse_forgotten(line.text)
     if line.flags.get("confirm-within"):
@@ -48,7 +46,6 @@ def execute(ctx: Context, line: Line, request: Request | None = None) -> Result:
 def _cells_of(ctx: Context, line: Line) -> str:
     """Return the cells of ON as a set; a condition is judged by a fresh reading."""
     from exacell.cellcli.condition import is_condition
-    from exacell.language.registry import Effect
 
     if not is_condition(line.on):
         return line.on
@@ -58,9 +55,6 @@ def _cells_of(ctx: Context, line: Line) -> str:
 
 
 def _answer(ctx: Context, line: Line) -> Result:
-    from exacell.language.registry import Effect, handler_of
-    from exacell.output.result import Result
-
     call = line.call
     answer: Result | Planned
     if call is not None:
