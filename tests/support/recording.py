@@ -61,6 +61,7 @@ def kept(path: Path = KEPT) -> Iterator[Scene]:
 
 
 TIMES = (
+    (r"\bup .*load average: .*|\bupTime: .*", "UPTIME"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:[+-]\d\d:\d\d|Z)?", "TIME"),
     (r"\b\d\d:\d\d(?::\d\d)?\b", "CLOCK"),
     (r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun) (?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) [ \d]\d", "DAY"),
