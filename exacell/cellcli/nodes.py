@@ -9,9 +9,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from exacell.cellcli.verbs import Media as Media
-from exacell.cellcli.verbs import Operator as Operator
-from exacell.cellcli.verbs import Verb as Verb
+from exacell.cellcli.verbs import Media as Media, Operator as Operator, Verb as Verb
 from exacell.core.values import dataclass
 
 

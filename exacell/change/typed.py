@@ -15,8 +15,8 @@ from exacell.core.errors import RefusedError
 from exacell.journal.stopped import observe_services
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan
-from exacell.plan.guards.inverse import with_inverse
-from exacell.plan.guards.targets import means, own_of, takes_own_name
+from exacell.plan.guards.steps import with_inverse
+from exacell.plan.guards.targets import means, own_of, rows_meant, takes_own_name
 from exacell.plan.guards.unchanged import (
     doubt,
     holds_already,
@@ -25,7 +25,6 @@ from exacell.plan.guards.unchanged import (
     told_by,
     with_changes,
 )
-from exacell.plan.media import rows_meant
 from exacell.plan.model import Plan
 from exacell.plan.nearby import refuse_slip
 from exacell.plan.planned import Planned

@@ -17,8 +17,7 @@ from exacell.cellcli import wire
 from exacell.cellcli.framing import can_be_fed, can_be_fed_once
 from exacell.cellcli.ownname import for_cell
 from exacell.cellcli.releases import fitted
-from exacell.cellcli.reply import errors as reply_errors
-from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
+from exacell.cellcli.reply import errors as reply_errors, read_columns, read_xml_documents, stray_line, values
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.core.background import Meanwhile
 from exacell.core.errors import ExitCode, RefusedError, ReplyError

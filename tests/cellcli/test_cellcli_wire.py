@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.cellcli.releases import fitted, missing
 from exacell.cellcli.statement import parse

@@ -20,8 +20,7 @@ from exacell.cellcli.schema import objects
 from exacell.core.errors import StatementError
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
-from exacell.language.registry import MODULES as REGISTERED
-from exacell.language.registry import Command, Effect, Kind, commands, handler_of
+from exacell.language.registry import MODULES as REGISTERED, Command, Effect, Kind, commands, handler_of
 from exacell.session.request import Request
 from tests.support.sessions import Session
 

@@ -35,8 +35,7 @@ from exacell.session.wherecells import use_cells
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.output.console import Console
-    from exacell.output.console import Progress as ConsoleProgress
+    from exacell.output.console import Console, Progress as ConsoleProgress
     from exacell.plan.model import Plan
 
 
