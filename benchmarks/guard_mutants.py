@@ -223,7 +223,13 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("judged", "pass_untyped", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
     ),
-    "care/asmlosses.py": ((), ("tests/care/test_care_asmlosses.py",)),
+    "care/sqltext.py": (
+        (
+            "asm_losses",
+            "refuse_losses",
+        ),
+        ("tests/care/test_care_asmlosses.py",),
+    ),
     "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
     "change/dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
     "change/dcli/upon.py": ((), ("tests/dcli/test_dcli_upon.py",)),
@@ -287,7 +293,14 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/change/test_change_racklock.py", "tests/change/test_change_leftbehind.py"),
     ),
     "core/sharedfile.py": (
-        ("open_file", "make_file", "read_text", "write_over", "_refuse_odd", "_refuse_replaceable"),
+        (
+            "open_file",
+            "make_file",
+            "read_text",
+            "write_over",
+            "_refuse_odd",
+            "_refuse_replaceable",
+        ),
         ("tests/core/test_core_sharedfile.py", "tests/change/test_change_racklock.py"),
     ),
     "change/changing.py": (
@@ -299,7 +312,19 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/change/test_change_confirming.py", "tests/engine/test_engine_guardian.py"),
     ),
     "change/overtaken.py": (("refuse_overtaken", "_belongs"), ("tests/change/test_change_overtaken.py",)),
-    "journal/running.py": ((), ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py")),
+    "journal/actor.py": (
+        (
+            "alive",
+            "runs",
+            "own",
+        ),
+        (
+            "tests/journal",
+            "tests/change/test_change_racklock.py",
+            "tests/change/test_change_pending.py",
+            "tests/change/test_change_stopped.py",
+        ),
+    ),
     "change/pending.py": (
         ("pending", "newest_stopped", "_left_open", "half_undone"),
         ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py"),
@@ -308,7 +333,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("tests/change/test_change_lookingback.py", "tests/faults/test_fault_other_hands.py"),
     ),
-    "journal/actor.py": (("alive",), ("tests/journal", "tests/change/test_change_racklock.py")),
     "journal/file.py": (("explains", "whole_head", "kept_head", "refuse_cut", "damage", "pieces"), ("tests/journal",)),
     "journal/schema.py": (("strange",), ("tests/journal",)),
     "journal/reading.py": (("_entry", "gone_on_with", "is_over"), ("tests/journal",)),
@@ -429,7 +453,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without not isinstance(statement, Change) in not isinstance(statement, Change) or statement.verb == 'CREATE'",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, never about disks; type checkers need the first side",
     (
-        "journal/running.py:runs",
+        "journal/actor.py:runs",
         "journal.taken_over(row.rack) <= row.seq instead of journal.taken_over(row.rack) < row.seq",
     ): "the row of a takeover carries nothing out, so nobody asks whether it runs",
     (

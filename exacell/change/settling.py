@@ -15,10 +15,9 @@ from exacell.change.probe import NO_ANSWER, Prober
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import format_duration
-from exacell.journal.actor import actor
+from exacell.journal.actor import actor, runs
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Intent, Planned
-from exacell.journal.running import runs
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
 

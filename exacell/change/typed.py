@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
+from exacell.cellcli.fold import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
 from exacell.change.consent import accepted_loss
 from exacell.change.leftbehind import unnoted

@@ -11,8 +11,7 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.fold import neutral_text
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
 from exacell.change.caching import again
 from exacell.change.changing import refuse_read_only

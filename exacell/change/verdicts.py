@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from exacell.cellcli.printing import NO_ANSWER, always_prints
+from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors as reply_errors, successes
 from exacell.cellcli.statement import parse
 from exacell.change.running import Outcome, StepResult

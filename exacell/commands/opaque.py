@@ -8,8 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.care.asmlosses import asm_losses, refuse_losses
-from exacell.care.sqltext import is_unit, mounts, one_line, own_statement, refuse_session_bound
+from exacell.care.sqltext import (
+    asm_losses,
+    is_unit,
+    mounts,
+    one_line,
+    own_statement,
+    refuse_losses,
+    refuse_session_bound,
+)
 from exacell.change.consent import accepted_loss, ask
 from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.leaving import Leaving

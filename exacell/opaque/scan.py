@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from exacell.care.asmlosses import asm_losses
+from exacell.care.sqltext import asm_losses
 from exacell.cellcli.statement import Change, Grant, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.opaque.cellclitext import change_in, statements_in

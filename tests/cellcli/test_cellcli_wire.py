@@ -7,9 +7,9 @@ import shlex
 import pytest
 from hypothesis import given, strategies as st
 
+from exacell.cellcli.framing import command
 from exacell.cellcli.releases import fitted, missing
 from exacell.cellcli.statement import parse
-from exacell.cellcli.wire import command
 from exacell.core.errors import StatementError
 
 

@@ -9,7 +9,7 @@ import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench
 
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import for_cell
 from exacell.change import undoing
 from exacell.change.pending import pending
 from exacell.change.reciperun import RecipeRunner

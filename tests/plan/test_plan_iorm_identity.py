@@ -8,7 +8,7 @@ import pytest
 from hypothesis import event, given, strategies as st
 from plan_factory import CELLS, rack
 
-from exacell.cellcli.directive_names import NONE
+from exacell.cellcli.directives import NONE
 from exacell.cellcli.iorm import Directive, DirectiveAttribute, DirectiveName, IormPlan, parse
 from exacell.cellcli.nodes import Change
 from exacell.cellcli.statement import parse as parse_statement, render as render_statement

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exacell.care.asmlosses import refuse_losses
+from exacell.care.sqltext import refuse_losses
 from exacell.change.consent import accepted_loss, ask
 from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.refusing import journal_refusal, refuse_unread

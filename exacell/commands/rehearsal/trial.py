@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import for_cell
 from exacell.change.execute import execute
 from exacell.change.leftbehind import left_behind
 from exacell.commands.emulator import copied_rack

@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from exacell.cellcli.ownname import for_cell, has_own_name
+from exacell.cellcli.fold import for_cell, has_own_name
 from exacell.cellcli.releases import ended_action
 from exacell.cellcli.statement import (
     Change as CellChange,
