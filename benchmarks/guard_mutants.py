@@ -185,9 +185,22 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "session/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
-    "change/carriage.py": (
-        ("refuse_plan", "wide_moment"),
-        ("tests/change/test_change_carrying.py", "tests/test_vault.py"),
+    "change/changing.py": (
+        (
+            "refuse_plan",
+            "wide_moment",
+            "carry_out",
+            "_made_again",
+            "refuse_read_only",
+        ),
+        (
+            "tests/change/test_change_carrying.py",
+            "tests/test_vault.py",
+            "tests/engine",
+            "tests/plan",
+            "tests/faults/test_fault_kept_plans.py",
+            "tests/faults/test_fault_not_twice.py",
+        ),
     ),
     "journal/confirming.py": (
         (
@@ -207,8 +220,25 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/change/test_change_confirming.py",),
     ),
     "change/dcli/verdict.py": (
-        ("judge", "_plans"),
-        ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_upon.py", "tests/dcli/test_dcli_guarded.py"),
+        (
+            "door_of",
+            "refuse_unread",
+            "journal_accepted",
+            "_body",
+            "journal_refusal",
+            "single_change",
+            "stale_by_then",
+            "why_wide",
+            "refuse_wide",
+            "judge",
+            "_plans",
+        ),
+        (
+            "tests/opaque/test_opaque_carriers.py",
+            "tests/dcli/test_dcli_upon.py",
+            "tests/dcli/test_dcli_judge.py",
+            "tests/dcli/test_dcli_guarded.py",
+        ),
     ),
     **{
         f"opaque/{name}.py": ((), ("tests/opaque",))
@@ -218,7 +248,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",))
         for name in ("sqlnames", "sqlquery", "sqltokens")
     },
-    "change/dcli/refusing.py": ((), ("tests/opaque/test_opaque_carriers.py",)),
     "commands/host.py": (
         ("judged", "pass_untyped", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
@@ -232,15 +261,27 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
     "change/dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
-    "change/dcli/upon.py": ((), ("tests/dcli/test_dcli_upon.py",)),
     "change/dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
     "plan/watch.py": (("feed", "_why_failed"), ("tests/plan/test_plan_watch.py",)),
     "change/engine.py": (
         ("run", "_carry_out", "_observe_caching", "_admit", "_stages", "_stage", "_lap", "_pass", "_held"),
         ENGINE,
     ),
-    "change/running.py": (("entering", "unsure", "_broken_off", "_elsewhere", "_finished", "finishes"), ENGINE),
-    "change/verdicts.py": (("_judge", "_judge_sql", "_upon", "told_late"), ENGINE),
+    "change/running.py": (
+        (
+            "entering",
+            "unsure",
+            "_broken_off",
+            "_elsewhere",
+            "_finished",
+            "finishes",
+            "_judge",
+            "_judge_sql",
+            "_upon",
+            "told_late",
+        ),
+        ENGINE,
+    ),
     "change/following.py": (("flushes", "proofs"), ENGINE),
     "change/gatekeeper.py": (
         ("wait", "linger", "_look"),
@@ -261,11 +302,11 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "settle",
             "_look_longer",
             "_drops",
+            "_to_undo",
         ),
         RESUMING,
     ),
     "change/resuming.py": (("unfinished", "retry", "_open_targets"), RESUMING),
-    "change/undoable.py": (("_to_undo",), RESUMING),
     "change/consent.py": ((), ("tests/plan/test_plan_consent.py",)),
     "change/racklock.py": (
         (
@@ -303,15 +344,18 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("tests/core/test_core_sharedfile.py", "tests/change/test_change_racklock.py"),
     ),
-    "change/changing.py": (
-        ("carry_out", "_made_again", "refuse_read_only"),
-        ("tests/engine", "tests/plan", "tests/faults/test_fault_kept_plans.py", "tests/faults/test_fault_not_twice.py"),
-    ),
     "change/guardian.py": (
-        ("watch",),
-        ("tests/change/test_change_confirming.py", "tests/engine/test_engine_guardian.py"),
+        (
+            "watch",
+            "refuse_overtaken",
+            "_belongs",
+        ),
+        (
+            "tests/change/test_change_confirming.py",
+            "tests/engine/test_engine_guardian.py",
+            "tests/change/test_change_overtaken.py",
+        ),
     ),
-    "change/overtaken.py": (("refuse_overtaken", "_belongs"), ("tests/change/test_change_overtaken.py",)),
     "journal/actor.py": (
         (
             "alive",
@@ -405,11 +449,11 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "entry.seq >= row.seq instead of entry.seq > row.seq",
     ): "the row itself is a plan's, which takes nothing back",
     (
-        "change/overtaken.py:refuse_overtaken",
+        "change/guardian.py:refuse_overtaken",
         "row.change < number instead of row.change <= number",
     ): "the change itself is one of the changes, which are passed over anyway",
     (
-        "change/overtaken.py:refuse_overtaken",
+        "change/guardian.py:refuse_overtaken",
         "row.undoes >= number instead of row.undoes > number",
     ): "what took the change itself back belongs to the changes, which are passed over anyway",
     (

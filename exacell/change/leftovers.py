@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exacell.change.caching import seen
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import LOOKED_AT, Pending, pending
+from exacell.change.probe import seen
 from exacell.core.cellset import fold
 from exacell.core.errors import JournalError
 from exacell.journal.actor import runs

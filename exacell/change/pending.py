@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
-from exacell.change.caching import again
+from exacell.change.probe import again
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass

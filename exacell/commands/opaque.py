@@ -18,14 +18,11 @@ from exacell.care.sqltext import (
     refuse_session_bound,
 )
 from exacell.change.consent import accepted_loss, ask
-from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.hosts import Group, target
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.output import UNREACHABLE, Outcome
 from exacell.change.dcli.record import Record
-from exacell.change.dcli.refusing import refuse_unread
-from exacell.change.dcli.targets import target
-from exacell.change.dcli.upon import single_change
-from exacell.change.dcli.verdict import Judgement, agree, judge
+from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
