@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.verbs import Verb
+from exacell.cellcli.nodes import Verb
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
 from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
 

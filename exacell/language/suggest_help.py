@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from exacell.cellcli.codes import CODES
+from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import find_object, objects, objects_of
-from exacell.cellcli.verbs import Verb
 from exacell.language.registry import commands
 from exacell.language.suggestion import Known, Piece, Suggestion, described_metrics, matching
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.metrics.likeness import CONDITIONS, unlike, untold
+from exacell.metrics.delta import CONDITIONS, unlike, untold
 from exacell.metrics.snapshot import CellCounters, Snapshot
 
 PASSPORT = {
