@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 from exacell.commands.declared.metrics import KINDS
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.language.registry import Call
-from exacell.metrics.delta import without_load
-from exacell.metrics.snapshot import Snapshot
+from exacell.measure.delta import without_load
+from exacell.measure.snapshot import Snapshot
 from exacell.output.result import Column, Result
 from exacell.session.comparing import compare
 from exacell.session.sampling import read_counters, wait_for_collection
 from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.metrics.delta import CellDelta
+    from exacell.measure.delta import CellDelta
     from exacell.session.context import Context
 
 OLDEST = timedelta(seconds=90)

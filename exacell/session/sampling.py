@@ -11,8 +11,8 @@ from exacell.cellcli.schema import metrics as metric_table
 from exacell.core.errors import ExitCode
 from exacell.core.units import format_duration, format_size
 from exacell.core.values import dataclass
-from exacell.metrics.restarts import fell_in_history, history_witness
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.measure.restarts import fell_in_history, history_witness
+from exacell.measure.snapshot import CellCounters, Snapshot
 from exacell.plan import facts as f
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _marks(rows: Iterable[Record]) -> dict[str, float]:
 
 
 def _passport(kind: str, cell: Record, cache: Record, log: Record, plan: Record) -> dict[str, str]:
-    """Return under which conditions a cell's counters were read; see :mod:`exacell.metrics.likeness`.
+    """Return under which conditions a cell's counters were read; see :mod:`exacell.measure.likeness`.
 
     What the cell does not tell is left out; that it has no cache or log is told.
     """

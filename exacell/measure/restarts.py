@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-from exacell.metrics.snapshot import CellCounters
+from exacell.measure.snapshot import CellCounters
 
 _LOG = "FL_"
 

@@ -1,6 +1,6 @@
 """The difference of two snapshots: counters that began anew in between are no difference. Pure.
 
-What shows that they did is :mod:`exacell.metrics.restarts`'s and the caller's, who can ask the journal and the cells.
+What shows that they did is :mod:`exacell.measure.restarts`'s and the caller's, who can ask the journal and the cells.
 
 Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the
 sum of its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
 from exacell.core.values import dataclass
-from exacell.metrics.restarts import created_anew, fell
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.measure.restarts import created_anew, fell
+from exacell.measure.snapshot import CellCounters, Snapshot
 
 Number = int | float
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.metrics.likeness import CONDITIONS, unlike, untold
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.measure.likeness import CONDITIONS, unlike, untold
+from exacell.measure.snapshot import CellCounters, Snapshot
 
 PASSPORT = {
     "release": "19.3.2", "flashCacheMode": "writeback", "cacheSize": str(288 << 30), "flashLog": "512M normal",

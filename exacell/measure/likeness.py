@@ -8,7 +8,7 @@ from exacell.cellcli.iorm import IormPlan, diff, parse
 from exacell.core.cellset import fold
 from exacell.core.errors import ReplyError
 from exacell.core.units import format_size
-from exacell.metrics.snapshot import Snapshot
+from exacell.measure.snapshot import Snapshot
 
 CONDITIONS: Mapping[str, str] = {
     "release": "release",
