@@ -15,6 +15,7 @@ CONDITIONS: Mapping[str, str] = {
     "flashCacheMode": "flash cache mode",
     "cacheSize": "flash cache size",
     "flashLog": "flash log",
+    "memoryLog": "memory log",
     "services": "services",
     "objective": "IORM objective",
     "dbPlan": "IORM dbPlan",
