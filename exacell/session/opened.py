@@ -14,6 +14,7 @@ from exacell.core.errors import ConfigError
 
 if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.
+    from exacell.core.paths import Home
     from exacell.output.console import Console
     from exacell.session.asm import AsmClient
     from exacell.session.fleet import Fleet
@@ -70,13 +71,14 @@ class Opened:
                 self._transport.expects_more = True
             return self._transport
 
-    def fleet(self, transport: Transport) -> Fleet:
-        """Return what sends statements to cells over ``transport``."""
+    def fleet(self, transport: Transport, home: Home, rack: str) -> Fleet:
+        """Return what sends statements to cells over ``transport``; in ``home`` is kept which cells of ``rack`` hung."""
         from exacell.session.fleet import Fleet
+        from exacell.session.hung import KeptHung
 
         with self._lock:
             if self._fleet is None:
-                self._fleet = Fleet(transport, patience=self._patience)
+                self._fleet = Fleet(transport, patience=self._patience, kept=KeptHung(home, rack))
             return self._fleet
 
     def asm(self, cluster: AsmConfig, transport: Transport, console: Console) -> AsmClient:

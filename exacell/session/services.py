@@ -87,7 +87,7 @@ class Services:
     @property
     def fleet(self) -> Fleet:
         """Statements to the cells of the current rack."""
-        return self._opened.fleet(self.transport)
+        return self._opened.fleet(self.transport, self._session.home, self._session.need_rack().name)
 
     def asm(self, name: str = "") -> AsmClient:
         """Return the ASM cluster ``name``, or the rack's only one.
