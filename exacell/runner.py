@@ -29,14 +29,11 @@ from exacell.core.errors import (
     StatementError,
 )
 from exacell.core.formats import check_format
-from exacell.language.given import with_flags
-from exacell.language.line import Line, carried_by, parse_line
+from exacell.language.line import Line, carried_by, parse_line, with_flags
 from exacell.language.registry import Effect
-from exacell.output.apart import each_cell_apart, too_many_to_fold, wants_folding
-from exacell.output.dates import with_local_dates
 from exacell.output.faults import error_lines
-from exacell.output.folding import MASK, brief_problems
-from exacell.output.render import lines, render
+from exacell.output.folding import MASK, brief_problems, each_cell_apart, too_many_to_fold, wants_folding
+from exacell.output.render import lines, render, with_local_dates
 from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width, wants_color

@@ -18,8 +18,8 @@ from exacell.live.loop import Reader, run_live
 from exacell.live.polling import Looking
 from exacell.live.top import Sample, Top
 from exacell.live.watching import WatchView
-from exacell.output.apart import each_cell_apart, wants_folding
 from exacell.output.differing import difference_of
+from exacell.output.folding import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
 from exacell.plan.facts import metric_values
 from exacell.session.partial import Recording

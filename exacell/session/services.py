@@ -8,14 +8,14 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from exacell.core.cellset import fold
 from exacell.core.config import trusted_group
 from exacell.core.errors import ExitCode, StatementError
 from exacell.core.trust import refuse_untrusted
-from exacell.session.fallbacks import Fallbacks
 from exacell.session.opened import Opened, cluster_of
 
 if TYPE_CHECKING:
-    # Imported where they are used: the prompt stands before most of this is loaded.
+    from exacell.core.config import RackConfig
     from exacell.journal.record import Journal
     from exacell.language.line import Line
     from exacell.output.console import Console
@@ -131,3 +131,24 @@ def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
 
 def _nowhere(text: str) -> ExitCode:
     raise StatementError("there is no surface to run it on")
+
+
+class Fallbacks:
+    """Remembers what was said."""
+
+    def __init__(self) -> None:
+        self._logins: frozenset[str] = frozenset()
+        self._single: set[str] = set()
+
+    def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
+        """Say which cells took no login for reads, and which take a start of CellCLI for each read; each cell once."""
+        new = transport.read_fallback - self._logins
+        if new:
+            self._logins |= new
+            console.say(f"{fold(new)}: {rack.read_user} can't log in; reads run as {rack.write_user} with cellcli -m")
+        single = transport.single_reads
+        for reason in dict.fromkeys(single.values()):
+            cells = [cell for cell, why in single.items() if why == reason and cell not in self._single]
+            if cells:
+                self._single.update(cells)
+                console.say(f"{fold(cells)}: every read starts a CellCLI of its own ({reason})")

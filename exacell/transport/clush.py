@@ -33,8 +33,7 @@ from exacell.core.values import dataclass
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH
 from exacell.transport.clush_topology import gateway_names, read_topology, ssh_script
-from exacell.transport.login import login_of
-from exacell.transport.rack_transport import RackTransport, read_only_cellcli
+from exacell.transport.rack_transport import RackTransport, login_of, read_only_cellcli
 from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in
 
 _GROOMING_S = 0.05

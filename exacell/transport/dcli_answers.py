@@ -14,6 +14,7 @@ import re
 from collections.abc import Sequence
 
 from exacell.core.values import dataclass
+from exacell.transport.replies import REFUSED
 
 _UNABLE = re.compile(r"^Unable to connect to (?:hosts|cells): (\[.*\])\s*$", re.MULTILINE)
 
@@ -33,6 +34,11 @@ class Answer:
     status: int | None = None
     said: str = ""
     unreachable: bool = False
+
+    @property
+    def refused(self) -> bool:
+        """Whether its login was refused."""
+        return self.status is None and REFUSED in self.said
 
 
 def closing(command: str, word: str) -> str:

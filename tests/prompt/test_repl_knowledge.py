@@ -27,10 +27,10 @@ from exacell.session.completion.learning import (
 )
 from exacell.session.completion.names import NameCache
 from exacell.session.completion.stored_names import STORED, stored_names
-from exacell.session.completion.usage import Usage
 from exacell.session.fleet import Answer, Answers
 from exacell.session.history import (
     Entry,
+    Usage,
     append_history,
     may_change,
     offered_on,

@@ -8,8 +8,7 @@ statement lie seconds: a production rack refuses that, elsewhere it is said befo
 from __future__ import annotations
 
 from exacell.core.errors import RefusedError
-from exacell.opaque.errors import UnreadError
-from exacell.opaque.findings import Findings
+from exacell.opaque.findings import Findings, UnreadError
 from exacell.opaque.lexing import Redirection, lex
 from exacell.opaque.shell import read_shell
 from exacell.plan.ageing import ages

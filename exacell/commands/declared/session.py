@@ -8,7 +8,7 @@ from exacell.core.config import Settings
 from exacell.core.formats import FORMATS
 from exacell.core.transportconfig import AUTO, TRANSPORTS
 from exacell.language.registry import Command, Effect, Kind, Param
-from exacell.output.apart import FOLDING
+from exacell.output.folding import FOLDING
 
 GROUP = "session"
 
