@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.codes import CODES
+from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import find_object, objects, objects_of
-from exacell.cellcli.verbs import Verb
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
 from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from exacell.cellcli.clauses import clauses_of
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
+from exacell.cellcli.nodes import Verb
+from exacell.cellcli.query import clauses_of
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, objects_of
-from exacell.cellcli.verbs import Verb
 from exacell.language.registry import Kind
 from exacell.language.suggestion import NAMED, Known, Piece, Suggestion, described_metrics, matching
 

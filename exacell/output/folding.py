@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from exacell.cellcli.ownname import OWN_NAME, OWN_UPPER, label_of
+from exacell.cellcli.fold import OWN_NAME, OWN_UPPER, label_of
 from exacell.core.cellset import fold, natural_key
 from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
@@ -246,9 +246,6 @@ def brief_problems(lines: Sequence[str]) -> list[str]:
     return [*(f"{fold(cells)}: {text}" for cells, text in fold_problems(pairs)), *told]
 
 
-FOLDING = ("auto", "on", "off")
-"""What ``set fold`` takes; auto folds on a terminal."""
-
 MOST_FOLDED = 100_000
 """Rows of an answer above which nothing is folded: nobody reads so many, and comparing them takes memory and time."""
 
@@ -258,7 +255,7 @@ def wants_folding(flags: Mapping[str, object], setting: str) -> bool | None:
 
     Args:
         flags: of the statement; ``--fold`` and ``--no-fold`` win over the setting.
-        setting: one of FOLDING.
+        setting: one of :data:`exacell.core.formats.FOLDING`.
 
     Raises:
         StatementError: both flags.

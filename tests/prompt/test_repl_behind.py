@@ -15,7 +15,6 @@ from exacell.language.line import parse_line
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.slowreads import Reading
 from exacell.session.context import Context, Options
-from exacell.session.opened import Opened
 from exacell.session.opening import open_context
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
@@ -64,7 +63,7 @@ def held(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Held]:
     monkeypatch.setenv("EXACELL_HOME", str(home))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     transport = Held()
-    ctx.services._opened = Opened(transport)  # type: ignore[arg-type]
+    ctx.services._given = transport  # type: ignore[assignment]
     return ctx, transport
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import short_message
 from exacell.cellcli.rows import Rows as ByColumn
-from exacell.cellcli.schema import Kind as AttributeKind
-from exacell.cellcli.schema import find_object
+from exacell.cellcli.schema import Kind as AttributeKind, find_object
 from exacell.core.cellset import fold
 from exacell.language.registry import Kind
 from exacell.language.suggestion import NAMED
