@@ -28,7 +28,7 @@ from exacell.journal.stopped import observe_services
 from exacell.language.registry import Call
 from exacell.output.care import advice_lines, headlines, matrix_lines
 from exacell.output.result import Column, Result
-from exacell.session.fleet import Answers
+from exacell.session.answers import Answers
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:

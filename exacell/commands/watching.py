@@ -28,8 +28,8 @@ from exacell.session.repeating import Repeating
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.output.screen import Screen
+    from exacell.session.answers import Answer
     from exacell.session.context import Context
-    from exacell.session.fleet import Answer
 
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""

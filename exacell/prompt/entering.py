@@ -78,13 +78,13 @@ class PromptRunner(Runner):
 
     def deliver_reading(self, reading: Reading) -> ExitCode:
         """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""
-        self.pages = False  # A prompt stands below, in which somebody may be typing.
+        self.delivery.pages = False  # A prompt stands below, in which somebody may be typing.
         try:
             return self.run(
                 reading.line, reading.text, execute=lambda _: reading.outcome(None, tell=self.console.waiting)
             )
         finally:
-            self.pages = True
+            self.delivery.pages = True
 
     def run_entered(self, text: str, indent: int | None) -> ExitCode:
         """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it.

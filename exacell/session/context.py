@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from exacell.journal.record import Journal
     from exacell.language.registry import Call, Value
     from exacell.output.console import Console
+    from exacell.session.answers import Answers
     from exacell.session.asm import AsmClient
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
     from exacell.session.selection import Selection
     from exacell.transport.base import Transport
 

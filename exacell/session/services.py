@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from exacell.journal.record import Journal
     from exacell.language.line import Line
     from exacell.output.console import Console
+    from exacell.session.answers import Answers
     from exacell.session.asm import AsmClient
     from exacell.session.completion.names import NameCache
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
     from exacell.session.state import Session
     from exacell.session.store import Store
     from exacell.transport.base import Transport
