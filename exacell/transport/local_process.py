@@ -43,6 +43,7 @@ class LocalProcess:
         on_output: told of each piece of standard output as it arrives, from the thread in :meth:`run`.
         limit: bytes that it may print; one that prints more is ended.
         in_pieces: what it prints may come as ``Ended.large``.
+        sink: given standard output instead of its being kept.
 
     Attributes:
         capture: what it has printed so far.
@@ -58,6 +59,7 @@ class LocalProcess:
         on_output: Callable[[bytes], None] | None = None,
         limit: int | None = None,
         in_pieces: bool = False,
+        sink: Callable[[bytes], None] | None = None,
     ) -> None:
         self._argv = list(argv)
         self._input = b"" if stdin is None else stdin.encode("utf-8", "surrogateescape")
@@ -69,6 +71,7 @@ class LocalProcess:
         self._killed = False
         self.capture = Capture(on_output, limit=limit)
         self.capture.on_limit = lambda end: self.kill()
+        self._sink = sink or self.capture.take
 
     def run(self, talk: Callable[[subprocess.Popen[bytes]], None] | None = None) -> Ended:
         """Start the program, feed it, read it to its end and return how it ended.
@@ -140,7 +143,7 @@ class LocalProcess:
                     if not piece:
                         selector.unregister(key.fileobj)
                         continue
-                    (self.capture.take if key.data == 1 else self.capture.take_error)(piece)
+                    (self._sink if key.data == 1 else self.capture.take_error)(piece)
 
     def kill(self) -> None:
         """End the program and everything that it has started; :meth:`run` then returns."""
