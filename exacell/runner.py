@@ -33,7 +33,7 @@ from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
-from exacell.session.partial import Recording, told_while_waiting
+from exacell.session.recording import Recording, told_while_waiting
 from exacell.session.signalled import ending_well, interruptible
 from exacell.session.signals import ScriptRequested, SessionExit
 from exacell.transport.base import State

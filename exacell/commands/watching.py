@@ -22,7 +22,7 @@ from exacell.output.differing import difference_of
 from exacell.output.folding import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
 from exacell.plan.facts import metric_values
-from exacell.session.partial import Recording
+from exacell.session.recording import Recording
 from exacell.session.repeating import Repeating
 
 if TYPE_CHECKING:

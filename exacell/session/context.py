@@ -6,8 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.session.options import Options
-from exacell.session.request import Request
+from exacell.session.request import Options, Request
 from exacell.session.services import Services
 from exacell.session.state import Session
 

@@ -22,7 +22,7 @@ from exacell.plan.asmspace import headers_over, sizes_over
 from exacell.plan.guards.cell import STOPPED_FACTS, may_be_stopped
 from exacell.session.answers import problem_of
 from exacell.session.hung import MUTE
-from exacell.session.partial import Recording, told_while_waiting
+from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.session.answers import Answers
