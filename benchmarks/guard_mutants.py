@@ -399,15 +399,15 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "transport/capabilities.py": (
         (),
-        ("tests/transport/test_transport_readonly.py", "tests/transport/programs/test_transport_exacli.py"),
+        (
+            "tests/transport/test_transport_readonly.py",
+            "tests/transport/programs/test_transport_exacli.py",
+            "tests/transport/test_transport_ssh.py",
+        ),
     ),
     "transport/rack_transport.py": (
         ("read_only_cellcli", "falls_back"),
         ("tests/transport/test_transport_readonly.py",),
-    ),
-    "transport/checks.py": (
-        ("check_requests",),
-        ("tests/transport/test_transport_readonly.py", "tests/transport/test_transport_ssh.py"),
     ),
     **{
         f"transport/{name}.py": (functions, ("tests/transport/test_transport_readonly.py", *more))

@@ -21,7 +21,8 @@ from exacell.output.console import Console, Progress
 from exacell.plan import facts as f
 from exacell.plan.model import Check, Step
 from exacell.plan.watch import METERS, FlushState, FlushWatch
-from exacell.session.fleet import Answer, Fleet
+from exacell.session.answers import Answer
+from exacell.session.fleet import Fleet
 
 
 class Board:

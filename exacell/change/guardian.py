@@ -164,7 +164,7 @@ def take_back(errand: Errand, item: Deadline) -> str:
     """
     from exacell.change.undoing import undo
     from exacell.session.opening import open_context
-    from exacell.session.options import Options
+    from exacell.session.request import Options
     from exacell.session.signalled import ending_well
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"

@@ -14,9 +14,9 @@ from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Describe, List, render
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
-from exacell.output.apart import MOST_FOLDED
+from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
-from exacell.session.fleet import Answers, problem_of
+from exacell.session.answers import Answers, problem_of
 from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import refuse_statement
 

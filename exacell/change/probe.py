@@ -19,8 +19,10 @@ from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
 from exacell.plan.model import Check, Step
+from exacell.session.answers import Answer
 from exacell.session.asm import AsmClient
-from exacell.session.fleet import Answer, Fleet, Upon
+from exacell.session.fleet import Fleet
+from exacell.session.upon import Upon
 from exacell.transport.base import Judgement
 
 _LISTS = {"flashcache": f.FLASHCACHE, "pmemcache": f.PMEMCACHE, "xrmemcache": f.XRMEMCACHE}

@@ -19,8 +19,8 @@ from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
     from exacell.plan.facts import CellFacts
+    from exacell.session.answers import Answers
     from exacell.session.context import Context
-    from exacell.session.fleet import Answers
 
 
 def planning_facts() -> tuple[str, ...]:

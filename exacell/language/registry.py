@@ -301,7 +301,6 @@ class Call:
 
 MODULES = (
     "session",
-    "typing",
     "cells",
     "flashcache",
     "memorycache",
@@ -310,9 +309,7 @@ MODULES = (
     "diskgroup",
     "iorm",
     "care",
-    "readiness",
     "carework",
-    "service",
     "metrics",
     "watching",
     "journal",

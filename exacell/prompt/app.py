@@ -34,8 +34,7 @@ from exacell.prompt.learner import Learner
 from exacell.prompt.store import PrivateHistory, ShortSuggestions
 from exacell.prompt.typing_ahead import TypingAhead
 from exacell.session.aliases import Aliases
-from exacell.session.completion.usage import Usage
-from exacell.session.history import history_file
+from exacell.session.history import Usage, history_file
 from exacell.session.opening import find_rack_quietly
 from exacell.session.signals import AtPrompt, EditRequested, SessionExit
 
@@ -282,7 +281,7 @@ class Prompt:
             assert reading is not None
             self.background.add(reading)
         except EditRequested as wanted:
-            from exacell.prompt.editor import edited
+            from exacell.prompt.entering import edited
 
             with self._typing.lent():
                 self._edited = edited(wanted.text, self.ctx.env)

@@ -13,7 +13,7 @@ from exacell.core.values import dataclass
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind
 from exacell.language.shorthand import understood
-from exacell.language.text import needs_more, split_statements
+from exacell.language.words import needs_more, split_statements
 
 
 @dataclass(frozen=True, kw_only=True)

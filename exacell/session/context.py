@@ -6,8 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.session.options import Options
-from exacell.session.request import Request
+from exacell.session.request import Options, Request
 from exacell.session.services import Services
 from exacell.session.state import Session
 
@@ -22,8 +21,9 @@ if TYPE_CHECKING:
     from exacell.journal.record import Journal
     from exacell.language.registry import Call, Value
     from exacell.output.console import Console
+    from exacell.session.answers import Answers
     from exacell.session.asm import AsmClient
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
     from exacell.session.selection import Selection
     from exacell.transport.base import Transport
 

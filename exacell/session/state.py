@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from exacell.core.cellset import CellSet
     from exacell.core.paths import Home
-    from exacell.session.options import Options
+    from exacell.session.request import Options
 
 
 class Session:

@@ -34,8 +34,7 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, St
 from exacell.transport.capabilities import CLUSH
 from exacell.transport.capture import Capture, Ending
 from exacell.transport.clush_topology import gateway_names, read_topology, ssh_script
-from exacell.transport.login import login_of
-from exacell.transport.rack_transport import RackTransport, read_only_cellcli
+from exacell.transport.rack_transport import RackTransport, login_of, read_only_cellcli
 from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in, problem_of_ending
 
 _GROOMING_S = 0.05

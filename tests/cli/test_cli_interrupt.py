@@ -17,7 +17,7 @@ import pytest
 
 from exacell import cli
 from exacell.core.interruption import Interruption
-from exacell.output import failing
+from exacell.output import faults as failing
 from exacell.output.terminal import TerminalConsole
 from exacell.session.signalled import ending_well, interruptible
 from tests.support.clocks import set_back

@@ -15,10 +15,9 @@ from exacell.core.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, Request, Role, State, Transport
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, EXACLI_CLOUD, OPENSSH, SSH
 from exacell.transport.clush import ClushTransport
-from exacell.transport.composite import CompositeTransport
 from exacell.transport.dcli import DcliTransport
 from exacell.transport.exacli import ExacliTransport
-from exacell.transport.factory import over_ssh
+from exacell.transport.factory import CompositeTransport, over_ssh
 from exacell.transport.openssh import OpensshTransport
 from exacell.transport.ssh import SshTransport, packets, wire
 

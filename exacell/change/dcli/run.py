@@ -65,8 +65,7 @@ from exacell.change.dcli.work import (
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
 from exacell.opaque.findings import Findings
-from exacell.opaque.scan import command_findings, script_findings
-from exacell.opaque.wrapping import arguments, carried, wrapped
+from exacell.opaque.scan import arguments, carried, command_findings, script_findings, wrapped
 from exacell.output.result import Column, Result
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
