@@ -22,7 +22,7 @@ from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Planned
     from exacell.session.context import Context
 
 AS_PRINTED = ("table", "raw")

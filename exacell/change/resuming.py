@@ -13,7 +13,7 @@ from exacell.change.probe import Prober, seen
 from exacell.change.reviving import bring_back, revive
 from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
 from exacell.change.undoing import undo
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
 from exacell.journal.caching_off import caching_off
@@ -292,9 +292,7 @@ def _nothing_left(ctx: Context, row: Planned, origin: str) -> Result:
 def _look_at_caches(ctx: Context, root: int) -> None:
     """Record which caches that a change or its parts left off cache again: what came back late is in no later plan."""
     rack = ctx.need_rack().name
-    off: dict[str, list[str]] = {}
-    for item in caching_off(ctx.journal.caching_entries(rack)):
-        if root_of(ctx.journal, rack, item.change) == root:
-            off.setdefault(item.cache, []).extend(item.cells)
-    for cache, cells in off.items():
+    left = caching_off(ctx.journal.caching_entries(rack))
+    own = [item for item in left if root_of(ctx.journal, rack, item.change) == root]
+    for cache, cells in grouped((item.cache, cell) for item in own for cell in item.cells).items():
         observe_caching(ctx.journal, rack, seen(ctx.fleet, cells, cache), cache)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from exacell.change.pending import newest_stopped
 from exacell.change.probe import NO_ANSWER, Prober
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.actor import actor, runs
@@ -103,9 +103,7 @@ def drops_to_come(state: ChangeState) -> list[str]:
 
     That its effect is not there does not prove that it will not come: who goes on has to know.
     """
-    cells: dict[str, list[str]] = {}
-    for (cell, _), statement in state.to_come.items():
-        cells.setdefault(statement, []).append(cell)
+    cells = grouped((statement, cell) for (cell, _), statement in state.to_come.items())
     return [
         f"{statement} was not answered on {fold(names)}: if it is still carried out there, it drops the cache that is there "
         "then; make sure that it has ended (restart service ms there, where CellCLI hangs)"

@@ -25,9 +25,8 @@ from exacell.plan.guards.unchanged import (
     told_by,
     with_changes,
 )
-from exacell.plan.model import Plan
+from exacell.plan.model import Plan, Planned
 from exacell.plan.nearby import refuse_slip
-from exacell.plan.planned import Planned
 from exacell.session.factreading import (
     facts_with_cellsrv_stopped,
     headers_if_needed,

@@ -18,7 +18,7 @@ from exacell.change.execute import execute
 from exacell.change.probe import NO_ANSWER, Prober, again
 from exacell.change.reviving import activate_again, bring_back, revive
 from exacell.change.settling import attempts, drops_to_come, older_to_undo, refuse_running, root_of, settle
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import (
     ExitCode,
     MovedError,
@@ -214,11 +214,11 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
 
 def _lost(done: Done) -> dict[str, list[str]]:
     """Return why something of what was done can't be taken back, each reason with its targets."""
-    found: dict[str, list[str]] = {}
-    for target, steps in done.steps.items():
-        for reason in dict.fromkeys(step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse):
-            found.setdefault(reason, []).append(target)
-    return found
+    return grouped(
+        (reason, target)
+        for target, steps in done.steps.items()
+        for reason in dict.fromkeys(step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse)
+    )
 
 
 def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:
@@ -323,11 +323,9 @@ def _caching_again(ctx: Context, done: Done) -> list[str]:
     """Return the statements that end flushes which the change began and left: what was not dropped need not be made again."""
     rack = ctx.need_rack().name
     own = {entry.change for entry in ctx.journal.chain(rack, done.change)}
-    off: dict[str, list[str]] = {}
-    for item in caching_off(ctx.journal.caching_entries(rack)):
-        if item.change in own and not item.dropped:
-            off.setdefault(item.cache, []).extend(item.cells)
-    return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items() if cells]
+    left = [item for item in caching_off(ctx.journal.caching_entries(rack)) if item.change in own and not item.dropped]
+    off = grouped((item.cache, cell) for item in left for cell in item.cells)
+    return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items()]
 
 
 def _statements(ctx: Context, done: Done) -> list[str]:
@@ -336,11 +334,11 @@ def _statements(ctx: Context, done: Done) -> list[str]:
     Those that differ only in the cell's own name are one statement: nobody is asked once a cell.
     """
     cells = ctx.need_rack().cells
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for target, statements in done.inverse.items():
-        if target in done.touched:
-            same = tuple(_for_all(statement, target) for statement in statements) if target in cells else statements
-            groups.setdefault(same, []).append(target)
+    back = {target: statements for target, statements in done.inverse.items() if target in done.touched}
+    groups = grouped(
+        (tuple(_for_all(statement, target) for statement in statements) if target in cells else statements, target)
+        for target, statements in back.items()
+    )
     found = []
     for statements, targets in groups.items():
         on = [target for target in targets if target in cells]

@@ -14,7 +14,7 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.guards.choice import guard_plan
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmspace import AU_SIZES
+from exacell.plan.model import Planned
 from exacell.plan.nearby import refuse_slip
-from exacell.plan.planned import Planned
 from exacell.plan.planners.diskgroup import (
     Wanted,
     create_plan,

@@ -12,8 +12,8 @@ from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmspace import AU_SIZES, Keeping, keeps_failgroup
+from exacell.plan.model import Planned
 from exacell.plan.nearby import refuse_slip
-from exacell.plan.planned import Planned
 from exacell.plan.planners.carve import carve_plan
 from exacell.plan.planners.griddisk import members, release_plan
 from exacell.plan.planners.griddisk_size import resize_griddisk_plan

@@ -37,7 +37,7 @@ from exacell.opaque.scan import command_findings
 from exacell.opaque.sql import read_sql
 from exacell.opaque.wrapping import carried, wrapped
 from exacell.output.result import Column, Result
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.diskgroup import mount_plan
 from exacell.session.dbsql import (
     change_request,

@@ -13,7 +13,7 @@ from exacell.journal.stopped import observe_services
 from exacell.language.registry import Call
 from exacell.output.result import Result
 from exacell.plan import facts as f
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.availability import (
     offline_plan,
     online_plan,

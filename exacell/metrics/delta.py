@@ -182,9 +182,8 @@ def unlike(before: Snapshot, after: Snapshot) -> list[str]:
     for cell in before.cells.keys() & after.cells.keys():
         old, new = before.cells[cell].passport, after.cells[cell].passport
         for key, name in CONDITIONS.items():
-            if key in old and key in new:
-                for change in _changes(key, old[key], new[key]):
-                    found.setdefault(f"{name}: {change}", []).append(cell)
+            for change in _changes(key, old[key], new[key]) if key in old and key in new else ():
+                found.setdefault(f"{name}: {change}", []).append(cell)
     order = list(CONDITIONS.values())
     lines = sorted(found, key=lambda line: (order.index(line.partition(":")[0]), line))
     return [f"{fold(found[line])}: {line}" for line in lines]

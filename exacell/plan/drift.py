@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.fold import OWN_NAME, VOLATILE, neutral_text
-from exacell.core.cellset import CellSet, fold
+from exacell.core.cellset import CellSet, fold, grouped
 from exacell.core.errors import CellSetError
 from exacell.core.values import dataclass
 
@@ -129,9 +129,7 @@ def told(found: Sequence[Difference], facts: Facts, baseline: Facts | None = Non
     """
     new = [cell for cell in facts if baseline is not None and cell not in baseline]
     kept = [d for d in found if d.cell not in new and not _of_another_release(d, facts, baseline)]
-    objects: dict[tuple[str, str, str], list[Difference]] = {}
-    for difference in kept:
-        objects.setdefault((difference.cell, difference.object, difference.name), []).append(difference)
+    objects = grouped(((d.cell, d.object, d.name), d) for d in kept)
     rows = [row for (cell, _, _), items in objects.items() for row in _as_one(items, facts[cell])]
     return [*rows, *(_whole(cell, "cell", cell, value=cell) for cell in new)]
 
@@ -151,9 +149,7 @@ def folded(found: Sequence[Difference]) -> list[Difference]:
 
     Names and cells are folded as cell sets are (``DATA_CD_[00-11]_{cell}``), nothing left out and nothing added.
     """
-    objects: dict[tuple[str, ...], list[str]] = {}
-    for d in found:
-        objects.setdefault((d.cell, d.object, d.attribute, *_sides(d)), []).append(d.name)
+    objects = grouped(((d.cell, d.object, d.attribute, *_sides(d)), d.name) for d in found)
     cells: dict[tuple[str, ...], list[str]] = {}
     for (cell, kind, attribute, value, expected), names in objects.items():
         one = _named(names)

@@ -13,7 +13,7 @@ from exacell.cellcli.iorm import IormPlan, over_allocated, parse as parse_plan, 
 from exacell.cellcli.nodes import Value
 from exacell.cellcli.releases import missing as unknown_to
 from exacell.cellcli.statement import Change as CellChange, Grant, Scalar, Statement, render_value
-from exacell.core.cellset import fold, folded_names
+from exacell.core.cellset import folded_names, told_together
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
@@ -117,10 +117,7 @@ def guard_plan(
     lower = {name.lower() for name in accepted}
     missing = [name for name in plan.loss if name.lower() not in lower]
     if missing and not may_ask:
-        by_reason: dict[str, list[str]] = {}
-        for name in missing:
-            by_reason.setdefault(plan.loss_reasons[name], []).append(name)
-        said = "; ".join(f"{fold(cells)}: {reason}" for reason, cells in by_reason.items())
+        said = "; ".join(told_together((name, plan.loss_reasons[name]) for name in missing))
         raise RefusedError(
             f"{text}: refused on {said}; nothing was sent",
             hint=f"--accept-data-loss={folded_names(plan.loss)} sends it all the same; -y never does",
@@ -130,12 +127,10 @@ def guard_plan(
 
 def _unknown(facts: Mapping[str, CellFacts], statement: CellChange | Grant, cells: Sequence[str]) -> tuple[str, ...]:
     """What the statement says that cells' releases do not know: a warning, since a cell has the last word on its grammar."""
-    alike: dict[str, list[str]] = {}
-    for cell in cells:
-        release = facts[cell].release
-        for said in unknown_to(statement, release) if release else ():
-            alike.setdefault(said, []).append(cell)
-    return tuple(f"{fold(names)}: {said}" for said, names in alike.items())
+    releases = {cell: facts[cell].release for cell in cells if facts[cell].release}
+    return tuple(
+        told_together((cell, said) for cell, release in releases.items() for said in unknown_to(statement, release))
+    )
 
 
 def _judged(

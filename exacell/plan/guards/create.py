@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange
-from exacell.core.cellset import fold, fold_briefly
+from exacell.core.cellset import fold, fold_briefly, grouped
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.core.units import (
     ALLOCATION_UNIT,
@@ -89,11 +89,12 @@ def refuse_beside(facts: Mapping[str, CellFacts], statement: CellChange, text: s
         RefusedError: naming the others and their disk group.
     """
     known = {fact.cell: {disk.name.lower(): disk.kind for disk in fact.cell_disks} for fact in facts.values()}
-    having: dict[str, list[tuple[str, GridDisk]]] = {}
-    for cell, fact in facts.items():
-        for grid in fact.grid_disks if fact.read_now else ():
-            if kind := known[cell].get(grid.cell_disk.lower()):
-                having.setdefault(grid.prefix.lower(), []).append((kind, grid))
+    having = grouped(
+        (grid.prefix.lower(), (kind, grid))
+        for cell, fact in facts.items()
+        for grid in (fact.grid_disks if fact.read_now else ())
+        if (kind := known[cell].get(grid.cell_disk.lower()))
+    )
     for cell, fact in facts.items():
         for prefix, kinds in _prefixes_made(own_of(statement, cell), fact, known[cell]):
             others = [grid for kind, grid in having.get(prefix.lower(), ()) if kind not in kinds]

@@ -64,8 +64,7 @@ def celldisk(
         names = tuple(name for name in statement.names if name.lower() in here)
         return replace(step, statement=render(replace(statement, names=names)))
 
-    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
-    return replace(plan, stages=stages)
+    return plan.each(own)
 
 
 def _judged(

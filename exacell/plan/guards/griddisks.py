@@ -48,8 +48,7 @@ def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
         names = tuple(grid.name for grid in targets_of(facts[step.target], statement))
         return replace(step, statement=render(replace(statement, names=names)))
 
-    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
-    return replace(plan, stages=stages)
+    return plan.each(own)
 
 
 def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:

@@ -113,17 +113,7 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
     """
     if not isinstance(statement, Change) or statement.verb != "ALTER":
         return plan
-    stages = tuple(
-        replace(
-            stage,
-            steps=tuple(
-                replace(s, changes=_changes(statement, told[s.target]) if s.target in told else s.changes)
-                for s in stage.steps
-            ),
-        )
-        for stage in plan.stages
-    )
-    return replace(plan, stages=stages)
+    return plan.each(lambda s: replace(s, changes=_changes(statement, told[s.target])) if s.target in told else s)
 
 
 def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Moved, ...]:

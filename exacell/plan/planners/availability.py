@@ -15,7 +15,7 @@ from exacell.core.errors import RefusedError
 from exacell.core.units import counted
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, needed, offline_cells
-from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
 
 ONLINE_WITHIN = 6 * 3600.0
 """Seconds in which ASM resyncs the disks of a cell that was away; hours after a long absence."""
@@ -338,19 +338,14 @@ def restart_plan(
         RefusedError: a flush is in force, which a restart of CELLSRV would end, or ASM can't spare a disk.
     """
     stops = service in ("cellsrv", "all")
-    cells = list(facts.values())
     back = {cell: fact for cell, fact in facts.items() if cell in restarted and fact.cellsrv == "running" and stops}
     todo = {cell: fact for cell, fact in facts.items() if cell not in back}
-    stages: list[Stage] = []
-    warnings: list[str] = []
+    warnings: tuple[str, ...] = ()
     if stops and todo:
         refuse_flushing("restart of CELLSRV", todo)
         refuse_unspared(f"restart service {service}", todo, first=back)
-        steps = tuple(step for fact in todo.values() if (step := deactivate(fact)) is not None)
-        if steps:
-            stages.append(Stage(title="take the grid disks offline", key="inactive", steps=steps))
-        warnings.append("CELLSRV restarts: counters of the cell begin anew, and its databases read from other cells")
-    restarts = tuple(
+        warnings = ("CELLSRV restarts: counters of the cell begin anew, and its databases read from other cells",)
+    restarts = (
         Step(
             target=fact.cell,
             statement=f"ALTER CELL RESTART SERVICES {service.upper()}",
@@ -363,15 +358,16 @@ def restart_plan(
         )
         for fact in todo.values()
     )
-    if restarts:
-        stages.append(Stage(title=restart_words(service), key="restart", steps=restarts))
-    if stops:
-        stages += active_stages(cells)
+    stages = [
+        *staged("take the grid disks offline", map(deactivate, todo.values()) if stops else (), "inactive"),
+        *staged(restart_words(service), restarts, "restart"),
+        *(active_stages(list(facts.values())) if stops else ()),
+    ]
     return Plan(
         statement=statement,
         rack=rack,
         stages=tuple(stages),
-        warnings=tuple(warnings),
+        warnings=warnings,
         notes=(f"{fold(list(back))}: {_named(service)} restarted already, only the grid disks come back",)
         if back
         else (),
@@ -383,14 +379,12 @@ def active_stages(cells: Sequence[CellFacts]) -> list[Stage]:
 
     Inactive disks that a disk group misses come back too: an attempt that died in between left them so.
     """
-    back = {fact.cell: tuple(g for g in fact.grid_disks if g.status == "active" or in_use(g)) for fact in cells}
-    steps = tuple(step for fact in cells if (step := activate(fact, back[fact.cell])) is not None)
-    if not steps:
-        return []
+    back = [tuple(g for g in fact.grid_disks if g.status == "active" or in_use(g)) for fact in cells]
+    steps = list(map(activate, cells, back))
     again = "bring the grid disks back after the failure"
     return [
-        Stage(title="bring the grid disks back", key="active", steps=steps),
-        Stage(title=again, key="active-again", gate=Gate.MEND, mends="inactive", unless="active", steps=steps),
+        *staged("bring the grid disks back", steps, "active"),
+        *staged(again, steps, "active-again", gate=Gate.MEND, mends="inactive", unless="active"),
     ]
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from exacell.core.cellset import fold_briefly
+from exacell.core.cellset import fold_briefly, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted, format_size
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
@@ -67,11 +67,9 @@ def taken_by(asm: AsmFacts, disks: Sequence[AsmDisk]) -> str:
     Empty when it takes them all.
     """
     groups = {group.number: group.name for group in asm.groups if group.number}
-    found: dict[str, list[str]] = {}
-    for disk in disks:
-        if disk.header not in ADDABLE:
-            whose = f" of disk group {groups[disk.group]}" if disk.group in groups else ""
-            found.setdefault(f"{disk.header}{whose}", []).append(disk.grid_disk)
+    whose = {number: f" of disk group {name}" for number, name in groups.items()}
+    taken = [disk for disk in disks if disk.header not in ADDABLE]
+    found = grouped((f"{disk.header}{whose.get(disk.group, '')}", disk.grid_disk) for disk in taken)
     return "; ".join(
         f"{fold_briefly(names)} {'is' if len(names) == 1 else 'are'} {state}" for state, names in found.items()
     )

@@ -25,7 +25,7 @@ from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import in_use
-from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
 from exacell.plan.planners.carve import held_by
 from exacell.plan.planners.griddisk import EXASCALE_LETS_GO, members, refuse_mixed
 
@@ -101,10 +101,8 @@ def resize_griddisk_plan(
     wanted = replace(wanted, others=_resized_elsewhere(wanted, asm))
     group = _group(wanted, asm)
     todo = {cell: grids for cell, grids in wanted.grids.items() if any(g.size != wanted.size for g in grids)}
-    cells = [
-        Stage(title=f"resize {prefix}_* on the cells", key="cells", gate=Gate.ALL, steps=_cell_steps(todo, wanted))
-    ]
-    cells = cells if todo else []
+    steps = (_cell_step(cell, grids, wanted) for cell, grids in todo.items())
+    cells = staged(f"resize {prefix}_* on the cells", steps, "cells", gate=Gate.ALL)
     done = {cell: f"its grid disks {prefix}_* are {format_size(wanted.size)} already" for cell in wanted.grids}
     shrinking = wanted.shrinks or (group is not None and group.total_mb > wanted.count * (wanted.size // MIB))
     in_asm: list[Stage] = []
@@ -343,10 +341,6 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
     if group.total_mb == total:
         title = "make sure that the disk group has that size"
     return Stage(title=title, key="asm", gate=Gate.ALL, steps=(step,))
-
-
-def _cell_steps(todo: Mapping[str, Sequence[GridDisk]], wanted: _Resize) -> tuple[Step, ...]:
-    return tuple(_cell_step(cell, grids, wanted) for cell, grids in todo.items())
 
 
 def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
