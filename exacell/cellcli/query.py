@@ -123,9 +123,7 @@ def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple
         raise cursor.wrong(
             f"LIST {subject.name} takes no name, and '{token.value}' begins no clause", like=_spelled(clauses)
         )
-    if subject.list_names:
-        return cursor.names(f"the name of a {subject.name}")
-    return (cursor.advance(),)
+    return cursor.names(f"the name of a {subject.name}") if subject.list_names else (cursor.advance(),)
 
 
 def _no_clause(

@@ -228,9 +228,7 @@ def _cells(line: str, expected: int) -> list[str]:
         cells = [line]
     else:
         cells = _APART.findall(line)
-    if '"' not in line:
-        return [cell.strip() for cell in cells]
-    return [_unquoted(cell) for cell in _joined(cells)]
+    return [cell.strip() for cell in cells] if '"' not in line else [_unquoted(cell) for cell in _joined(cells)]
 
 
 def _joined(cells: Iterable[str]) -> Iterator[str]:

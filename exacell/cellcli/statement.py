@@ -198,9 +198,7 @@ def _filter(condition: Filter) -> str:
 
 
 def _item(item: Scalar | Setting | Group) -> str:
-    if isinstance(item, Setting):
-        return f"{item.attribute}={render_value(item.value)}"
-    return render_value(item)
+    return f"{item.attribute}={render_value(item.value)}" if isinstance(item, Setting) else render_value(item)
 
 
 def _definition(settings: tuple[Setting, ...]) -> str:

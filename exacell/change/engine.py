@@ -232,8 +232,7 @@ class Engine:
             for r in run.report.failures
             if (r.step.caching_off or r.step.caching_on) and r.step.cache == FLASHCACHE
         }
-        others = run.others(gate=True)
-        passage = self._gatekeeper.wait(rolling, lap.wave, offline=offline, cached=broken, others=others)
+        passage = self._gatekeeper.wait(rolling, lap.wave, offline=offline, cached=broken, others=run.others(gate=True))
         return self._held(passage, lap, run)
 
     def _held(self, passage: Passage, lap: Lap, run: Run) -> str:

@@ -71,8 +71,7 @@ class RecipeRunner:
         first, last = min(waiting.changes), max(waiting.changes)
         which = f"change {first} is" if first == last else f"changes {first} to {last} are"
         when = f"{until.astimezone():%H:%M:%S} (in {format_duration(waiting.within)})"
-        note = f"{which} taken back at {when}: confirm {first} keeps all"
-        return replace(result, notes=[*result.notes, note])
+        return replace(result, notes=[*result.notes, f"{which} taken back at {when}: confirm {first} keeps all"])
 
     def _run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
         """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""

@@ -176,9 +176,7 @@ def _open_targets(ctx: Context, row: Planned) -> list[str]:
     last = {step.target: step for step in row.wanted if step.target in rack.cells}
     held = Prober(ctx.fleet, {}).cells({target: step.proves for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
-    if bad - set(rack.cells):
-        return targets
-    return [target for target in targets if target in bad]
+    return targets if bad - set(rack.cells) else [target for target in targets if target in bad]
 
 
 def _finish(ctx: Context, row: Planned, flags: Mapping[str, Value]) -> Result:

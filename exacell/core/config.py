@@ -71,8 +71,7 @@ class Settings:
         Raises:
             ConfigError: no such setting, or a value that it cannot have.
         """
-        table = TomlTable({name.lower(): value}, "set")
-        return _settings(table, self)
+        return _settings(TomlTable({name.lower(): value}, "set"), self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -200,8 +200,7 @@ class Journal(JournalReader):
             for row in rows:
                 seq += 1
                 at = datetime.now(UTC).isoformat(timespec="milliseconds")
-                body = _text_of(row.body)
-                fields = (seq, at, rack, change, row.kind, row.target, body)
+                fields = (seq, at, rack, change, row.kind, row.target, _text_of(row.body))
                 hashed = digest(prev, fields)
                 connection.execute("insert into entry values (?,?,?,?,?,?,?,?,?)", (*fields, prev, hashed))
                 prev = hashed
@@ -299,8 +298,7 @@ class Journal(JournalReader):
     def _refuse_edited(self, connection: sqlite3.Connection, last: int) -> None:
         """Raise when one of the newest rows is not as it was written; verify looks at all."""
         behind = max(0, last - RECENT)
-        query = f"select {COLUMNS} from entry where seq >= ? order by seq"
-        rows = connection.execute(query, (behind,)).fetchall()
+        rows = connection.execute(f"select {COLUMNS} from entry where seq >= ? order by seq", (behind,)).fetchall()
         prev = str(rows.pop(0)[-1]) if behind and rows else GENESIS
         problem = walk(rows, behind=behind, prev=prev).problem
         if problem:

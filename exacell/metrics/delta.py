@@ -205,8 +205,7 @@ def _changes(key: str, old: str, new: str) -> Iterator[str]:
                 what = f"{change.directive} {change.attribute}".strip()
                 yield f"{what}: {change.before or 'not set'} → {change.after or 'not set'}"
             return
-    shown = [_shown(key, text) for text in (old, new)]
-    yield " → ".join(shown)
+    yield " → ".join([_shown(key, text) for text in (old, new)])
 
 
 def _plan(text: str) -> IormPlan | None:

@@ -58,9 +58,7 @@ def failure(check: Check, records: Sequence[Record]) -> str:
         names = ", ".join(str(_get(r, "name")) for r in chosen[:3]) + (" …" if len(chosen) > 3 else "")
         return _because(check, f"{noun} {names} exists")
     if check.op is Op.COUNT:
-        if len(chosen) == check.value:
-            return ""
-        return _because(check, f"{len(chosen)} {noun} instead of {check.value}")
+        return "" if len(chosen) == check.value else _because(check, f"{len(chosen)} {noun} instead of {check.value}")
     if not chosen:
         where = ", ".join(f"{k}={v}" for k, v in check.where.items())
         return _because(check, f"there is no {noun}{' with ' + where if where else ''}")

@@ -107,10 +107,7 @@ def step_seconds(step: Step) -> float | None:
     if step.watch is Watch.FLUSH:
         return None
     text = " ".join(step.statement.split())
-    for begin, seconds in _USUAL:
-        if re.match(begin, text, re.IGNORECASE):
-            return seconds
-    return OFTEN if text else None
+    return next((seconds for begin, seconds in _USUAL if re.match(begin, text, re.IGNORECASE)), OFTEN if text else None)
 
 
 def stage_seconds(stage: Stage) -> float | None:

@@ -99,8 +99,7 @@ def _own(cell: str, fact: CellFacts, *, offline: bool) -> Closed | None:
             return Closed(target=cell, reason=_not_online(grid))
         if offline and grid.deactivation.lower() != "yes":
             outcome = grid.deactivation or "unknown"
-            reason = f"griddisk {grid.name}: asmDeactivationOutcome is {outcome}, not Yes"
-            return Closed(target=cell, reason=reason)
+            return Closed(target=cell, reason=f"griddisk {grid.name}: asmDeactivationOutcome is {outcome}, not Yes")
     return None
 
 

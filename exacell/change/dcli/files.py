@@ -132,9 +132,7 @@ def _files(word: str) -> Sequence[Path]:
 
 def _expanded(destination: str) -> str:
     """Return the destination with this host's variables in it; escaped ones belong to the other end."""
-    if destination.startswith("\\"):
-        return destination[1:]
-    return os.path.expandvars(destination)
+    return destination[1:] if destination.startswith("\\") else os.path.expandvars(destination)
 
 
 def _for_sftp(destination: str) -> str:

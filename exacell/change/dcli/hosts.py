@@ -84,9 +84,7 @@ def _from_file(name: str) -> tuple[str, ...]:
     except OSError as error:
         raise ConfigError(f"the group file {name} can't be read: {error.strerror}") from error
     lines = [line.strip() for line in text.splitlines()]
-    if not any(line and not line.startswith("#") for line in lines):
-        return ()
-    return parse_group_file(text, name, logins=True)
+    return parse_group_file(text, name, logins=True) if any(line and not line.startswith("#") for line in lines) else ()
 
 
 def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -> Iterator[str]:

@@ -164,8 +164,7 @@ def _judged(
     if statement.object == "PHYSICALDISK":
         return physicaldisk(rack, facts, statement, text)
     force = " (FORCE)" if statement.has("FORCE") else ""
-    reason = f"exacell can't judge what it takes away{force}"
-    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, f"exacell can't judge what it takes away{force}"))
 
 
 def _calibrate(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:

@@ -41,8 +41,7 @@ def having_disks(facts: Mapping[str, CellFacts], statement: CellChange, text: st
         elif len(missing) < len(named):
             raise _no_disk(text, missing[0], cell, known)
     if not found:
-        first = next(iter(facts))
-        raise _no_disk(text, items(own_of(statement, first).setting("celldisk"))[0], fold(facts), known)
+        raise _no_disk(text, items(own_of(statement, next(iter(facts))).setting("celldisk"))[0], fold(facts), known)
     return found
 
 

@@ -173,9 +173,7 @@ def created(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
             proof = Check(object="celldisk", op=Op.COUNT, value=len(names), where={"name": names})
             more = {"changes": places, "proves": (proof,), "expect": len(names)}
         steps.append(guarded_step(cell, statement, Risk.PERFORMANCE, **more))
-    if not steps:
-        return Plan(statement=text, rack=rack, done=done)
-    return guarded_plan(rack, text, steps, done=done)
+    return guarded_plan(rack, text, steps, done=done) if steps else Plan(statement=text, rack=rack, done=done)
 
 
 def _all(free: Sequence[Lun]) -> tuple[Change, ...]:

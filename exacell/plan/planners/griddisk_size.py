@@ -110,13 +110,12 @@ def resize_griddisk_plan(
         in_asm = _asm_stages(wanted, asm, group, sent if shrinking else ())
     if not todo and not in_asm:
         return Plan(statement=statement, rack=rack, done=done)
-    back = _inverse(wanted, asm if in_asm else None)
     return Plan(
         statement=statement,
         rack=rack,
         stages=tuple([*in_asm, *cells] if shrinking else [*cells, *in_asm]),
         done={cell: why for cell, why in done.items() if cell not in todo},
-        inverse=back,
+        inverse=_inverse(wanted, asm if in_asm else None),
         notes=tuple(_notes(wanted, size, group)),
         warnings=_warnings(wanted, group, shrinking=shrinking),
         risk=Risk.PERFORMANCE,
@@ -354,16 +353,14 @@ def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
         needs.append(room)
     if before[-1] > wanted.size and any(in_use(grid) for grid in grids):
         # Waves may be hours behind the disk group's own step, and somebody may have grown it again.
-        why = "ASM still keeps data behind the new end of it"
-        where = {"name": names}
         needs.append(
             Check(
                 object="ASM griddisk",
                 attribute="asmDiskSize",
                 op=Op.NOT_ABOVE,
                 value=wanted.size,
-                where=where,
-                why=why,
+                where={"name": names},
+                why="ASM still keeps data behind the new end of it",
             )
         )
     return Step(

@@ -106,8 +106,7 @@ def flashlog_plan(
         word_now = inherited(old).get("flashlog")
         if (word_now.value.lower() == word) if word_now else on:
             return already
-    new = set_attributes(old, wanted, {"flashLog": word})
-    return plan_change(rack, facts, old, new, statement)
+    return plan_change(rack, facts, old, set_attributes(old, wanted, {"flashLog": word}), statement)
 
 
 def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: IormPlan, statement: str) -> Plan:
@@ -219,8 +218,7 @@ def set_plan(
         return goal_plan(rack, facts, dict.fromkeys(facts, Goal(objective=objective)), statement)
     old = agree(facts)
     wanted = known(facts, wanted, old)
-    spelled = {_attribute(key): value for key, value in settings.items()}
-    new = set_attributes(old, wanted, spelled)
+    new = set_attributes(old, wanted, {_attribute(key): value for key, value in settings.items()})
     warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
     if wanted.kind == PROFILE and find(old, wanted) is None:
         warnings = (_UNLISTED_PROFILE,)
