@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from exacell.cellcli.cursor import Cursor
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
 from exacell.cellcli.nodes import Change, Grant, Group, Media, Setting, Value, Verb
 from exacell.cellcli.query import read_filters
 from exacell.cellcli.schema import Attribute, Kind, Lifetime, ObjectType
-from exacell.cellcli.tokens import Token, TokenKind
+from exacell.cellcli.tokens import Cursor, Token, TokenKind
 from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_size
 

@@ -17,8 +17,7 @@ from itertools import pairwise
 
 from exacell.cellcli.alertrows import OBJECT as ALERTS, alert_rows
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
-from exacell.cellcli.schema import ObjectType, find_object
-from exacell.cellcli.typed import Value, typed_value, values
+from exacell.cellcli.schema import ObjectType, Value, find_object, typed_value, values
 from exacell.core.errors import ReplyError
 from exacell.core.values import dataclass
 

@@ -4,8 +4,6 @@ Writes a statement as CellCLI text: one line, keywords in capitals, nothing that
 
 ``parse(render(statement)) == statement`` for every statement that :func:`exacell.cellcli.statement.parse` returns.
 
-CellCLI's grammar: text to a statement and back.
-
 A statement is checked against what any known release has; whether the release of a cell has it is a later question
 (:class:`exacell.cellcli.schema.Lifetime`). Source: Oracle SAGUG, understanding-command-syntax-and-options-cellcli.
 """
@@ -16,7 +14,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from exacell.cellcli.change import NOTHING, read_change, read_grant
-from exacell.cellcli.cursor import Cursor
 from exacell.cellcli.nodes import (
     Change,
     Describe,
@@ -36,7 +33,7 @@ from exacell.cellcli.nodes import (
 )
 from exacell.cellcli.query import read_describe, read_list
 from exacell.cellcli.schema import ObjectType, find_object, objects_of
-from exacell.cellcli.tokens import Token, TokenKind, is_word, tokenize
+from exacell.cellcli.tokens import Cursor, Token, TokenKind, is_word, tokenize
 from exacell.core.errors import StatementError
 
 _RESERVED = """

@@ -37,8 +37,8 @@ from exacell.change.settling import inverse_of
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.core.units import format_duration
-from exacell.journal.caching_off import FLASHCACHE
 from exacell.journal.confirming import refuse_unrevertible, set_deadline
+from exacell.journal.left import FLASHCACHE
 from exacell.output.result import Result, worst
 from exacell.plan.ageing import ages
 from exacell.plan.estimate import timed

@@ -31,7 +31,7 @@ from exacell.change.running import (
     phrase,
     told_late,
 )
-from exacell.core.background import unless_interrupted
+from exacell.core.background import unless_interrupted, uptime
 from exacell.core.errors import (
     BrokenOffError,
     ExitCode,
@@ -39,9 +39,8 @@ from exacell.core.errors import (
     RefusedError,
 )
 from exacell.core.units import format_duration
-from exacell.core.uptime import uptime
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import FLASHCACHE
+from exacell.journal.left import FLASHCACHE
 from exacell.journal.record import Journal, Row
 from exacell.output.console import Console
 from exacell.plan.ageing import ages, ages_in_asm

@@ -23,9 +23,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.sentry import Errand
+from exacell.core.background import uptime
 from exacell.core.config import Settings
 from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, MovedError
-from exacell.core.uptime import uptime
 from exacell.journal.actor import actor
 from exacell.journal.confirming import Deadline, note_reverted, note_reverting, open_deadlines
 from exacell.journal.record import Journal, Row

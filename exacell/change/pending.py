@@ -9,13 +9,11 @@ from exacell.change.probe import again
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
-from exacell.journal.actor import actor, own, runs
-from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
+from exacell.journal.actor import actor
 from exacell.journal.confirming import Deadline, open_deadlines
-from exacell.journal.offline import Offline, offline_disks
-from exacell.journal.record import Journal, Row
+from exacell.journal.left import FLASHCACHE, CachingOff, Offline, Stopped, caching_off, offline_disks, stopped_services
+from exacell.journal.record import Journal, Row, own, runs
 from exacell.journal.rows import Planned
-from exacell.journal.stopped import Stopped, stopped_services
 
 LOOKED_AT = ("caching off", "service stopped", "disks offline")
 """What other hands may have mended since, so that ``pending`` asks the cells before it says it."""

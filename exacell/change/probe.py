@@ -14,7 +14,7 @@ from typing import Any
 
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
-from exacell.journal.caching_off import GONE, UNTOLD
+from exacell.journal.left import GONE, UNTOLD
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure

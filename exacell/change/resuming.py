@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exacell.change.bringing_back import bring_back, start_and_mount
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
 from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
 from exacell.change.probe import Prober, seen
-from exacell.change.reviving import bring_back, revive
 from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
 from exacell.change.undoing import undo
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import caching_off
+from exacell.journal.left import caching_off
 from exacell.journal.record import Row
 from exacell.journal.rows import Planned
 from exacell.journal.state import by_change
@@ -123,7 +123,7 @@ def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
     refuse_running(ctx.journal, rack, last.change)
     settle(ctx, last.change, wait=not (flags.get("dry-run") or ctx.options.dry_run))
     bad = _open_targets(ctx, last)
-    held_up = revive(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
+    held_up = start_and_mount(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
     if held_up is not None:
         return held_up
     if not bad:
@@ -197,7 +197,7 @@ def _finish(ctx: Context, row: Planned, flags: Mapping[str, Value]) -> Result:
     targets = _open_targets(ctx, row)
     if not targets and not dry:
         return _nothing_left(ctx, row, f"resume {row.change}")
-    held_up = revive(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
+    held_up = start_and_mount(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
     if held_up is not None:
         return held_up
     within = row.confirm_within

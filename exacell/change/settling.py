@@ -20,8 +20,8 @@ from exacell.change.probe import NO_ANSWER, Prober
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import format_duration
-from exacell.journal.actor import actor, runs
-from exacell.journal.record import Journal, Row
+from exacell.journal.actor import actor
+from exacell.journal.record import Journal, Row, runs
 from exacell.journal.rows import Intent, Planned
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step

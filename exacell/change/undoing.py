@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
+from exacell.change.bringing_back import activate_again, bring_back, start_and_mount
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
 from exacell.change.probe import NO_ANSWER, Prober, again
-from exacell.change.reviving import activate_again, bring_back, revive
 from exacell.change.settling import attempts, drops_to_come, older_to_undo, refuse_running, root_of, settle
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import (
@@ -27,8 +27,8 @@ from exacell.core.errors import (
 )
 from exacell.core.values import dataclass
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import caching_off
 from exacell.journal.confirming import note_reverted
+from exacell.journal.left import caching_off
 from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
@@ -182,7 +182,7 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
         return True
     _refuse_moved(ctx, done)
     origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
-    held_up = revive(ctx, done.change, flags, origin) or activate_again(ctx, done.change, flags, origin)
+    held_up = start_and_mount(ctx, done.change, flags, origin) or activate_again(ctx, done.change, flags, origin)
     if held_up is not None:
         results.append(held_up)
         return False

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.change.bringing_back import mount_again
 from exacell.change.leftbehind import unnoted
-from exacell.change.reviving import mount_again
 from exacell.change.settling import done_on
 from exacell.core.errors import RefusedError
-from exacell.journal.offline import observe_online, offline_disks
-from exacell.journal.stopped import observe_services
+from exacell.journal.left import observe_online, observe_services, offline_disks
 from exacell.language.registry import Call
 from exacell.output.result import Result
 from exacell.plan import facts as f

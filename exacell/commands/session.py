@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from exacell.commands.declared.session import SETTINGS
 from exacell.core.cellset import fold
-from exacell.core.config import load
+from exacell.core.config import load, transport_name
 from exacell.core.errors import ConfigError, StatementError
-from exacell.core.transportconfig import transport_name
 from exacell.core.units import counted
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from types import MappingProxyType
 
-from exacell.core.datafiles import data_beside
+from exacell.core.packaged import data_beside
 
 _OF_SYS = {"V_$": "V$", "GV_$": "GV$"}
 """SYS's own views behind the public names."""

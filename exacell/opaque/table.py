@@ -9,7 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from exacell.core.datafiles import data_beside
+from exacell.core.packaged import data_beside
 from exacell.core.values import dataclass
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.places import refuse_place

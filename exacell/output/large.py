@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from exacell.cellcli.rows import UNIT, ByBlocks, Columns, LargeRows
-from exacell.cellcli.typed import METRIC_VALUES
+from exacell.cellcli.schema import METRIC_VALUES
 from exacell.output import formats
 from exacell.output.largetable import large_table
 from exacell.output.largevalues import Field, is_exact, unit_maker, value_of

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from exacell.cellcli.rows import UNIT, Columns, LargeRows
-from exacell.cellcli.typed import METRIC_VALUES, kind_of, known_unit, metric_value, typed_value
+from exacell.cellcli.schema import METRIC_VALUES, kind_of, known_unit, metric_value, typed_value
 from exacell.output.memo import Memo
 
 Field = Callable[[str, Any], str]
@@ -14,7 +14,7 @@ Field = Callable[[str, Any], str]
 
 
 def value_of(rows: LargeRows, key: str, text: str) -> Any:
-    """Return the value of an attribute from its text, as :func:`exacell.cellcli.typed.values` gives it."""
+    """Return the value of an attribute from its text, as :func:`exacell.cellcli.schema.values` gives it."""
     if not rows.object_type:
         return text
     text = text.strip()

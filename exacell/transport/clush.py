@@ -141,7 +141,7 @@ class ClushTransport(RackTransport):
                 settle(Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=problem))
             return []
         cells = {request.target: _Cell(request) for request in requests}
-        # No SimpleQueue: exacell.core.interruption says what its get makes of a process that is stopped and goes on.
+        # No SimpleQueue: exacell.core.background says what its get makes of a process that is stopped and goes on.
         ended: queue.Queue[_Cell | BaseException | None] = queue.Queue()
         again: list[Request] = []
         open_cells = dict(cells)

@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
 
-from exacell.core.uptime import uptime
+from exacell.core.background import uptime
 from exacell.transport.base import Judgement, Looked, Pair
 
 AGE = 0.1

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.core.config import RackConfig, Settings
-from exacell.core.transportconfig import transport_name
+from exacell.core.config import RackConfig, Settings, transport_name
 from exacell.transport.base import Transport
 from exacell.transport.composite import CompositeTransport
 from exacell.transport.ssh import SshTransport

@@ -21,8 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from exacell.change.dcli.options import DcliOptions, environment_error, usage_error
-from exacell.change.dcli.sshoptions import SshOptions
+from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error, usage_error
 from exacell.core.values import dataclass
 from exacell.transport.base import Upload
 

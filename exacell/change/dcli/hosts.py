@@ -21,13 +21,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from exacell.change.dcli.options import DcliOptions, environment_error
-from exacell.change.dcli.sshoptions import SshOptions
+from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error
 from exacell.core.cellset import CellSet
-from exacell.core.config import NoRackError, RackConfig
+from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError
 from exacell.core.groupfile import parse_group_file
-from exacell.core.transportconfig import Reach
+from exacell.core.racks import NoRackError
 from exacell.core.values import dataclass
 from exacell.session.context import Context
 from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG

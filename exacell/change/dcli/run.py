@@ -34,8 +34,10 @@ from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.options import (
     DcliExit,
     DcliOptions,
+    SshOptions,
     check,
     parse_dcli,
+    read_ssh_options,
     usage_error,
 )
 from exacell.change.dcli.output import (
@@ -54,7 +56,6 @@ from exacell.change.dcli.output import (
     with_banner,
 )
 from exacell.change.dcli.record import Record
-from exacell.change.dcli.sshoptions import SshOptions, read_ssh_options
 from exacell.change.dcli.verdict import Judgement, agree, judge, single_change
 from exacell.change.dcli.work import (
     UNLIMITED,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from exacell.core.config import Settings
+from exacell.core.config import AUTO, TRANSPORTS, Settings
 from exacell.core.formats import FORMATS
-from exacell.core.transportconfig import AUTO, TRANSPORTS
 from exacell.language.registry import Command, Effect, Kind, Param
 from exacell.output.apart import FOLDING
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange
+from exacell.cellcli.suggest import near
 from exacell.core.cellset import fold, fold_briefly, grouped
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.core.units import (
@@ -20,7 +21,6 @@ from exacell.core.units import (
 )
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk, rounded_cache
 from exacell.plan.guards.targets import items, kinds_meant, own_of, prefixes
-from exacell.plan.nearby import near
 from exacell.plan.planners.carve import held_by
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setting, render
+from exacell.cellcli.suggest import near, no_such
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
@@ -23,7 +24,6 @@ from exacell.plan.guards.in_use import refuse_in_use, unused
 from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, settings_proof, simple
 from exacell.plan.guards.targets import kinds_meant, means
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step
-from exacell.plan.nearby import near, no_such
 from exacell.plan.planners.griddisk import Headers
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Scalar, render
+from exacell.cellcli.suggest import no_such
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import (
@@ -28,7 +29,6 @@ from exacell.plan.guards.targets import (
     targets_of,
 )
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
-from exacell.plan.nearby import no_such
 from exacell.plan.planners.availability import may_go
 from exacell.plan.planners.griddisk import Headers
 

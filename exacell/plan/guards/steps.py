@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.schema import Kind, objects
+from exacell.cellcli.schema import Kind, objects, typed_value
 from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render
-from exacell.cellcli.typed import typed_value
 from exacell.core.cellset import grouped
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts

@@ -32,10 +32,10 @@ from exacell.cellcli.statement import (
     Statement,
     render,
 )
+from exacell.cellcli.suggest import refuse_slip
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.nearby import refuse_slip
 
 _PLACE = "celldisk"
 """The setting that names an object of the cell, as the names themselves do."""
