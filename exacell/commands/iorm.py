@@ -169,7 +169,8 @@ def restore_iorm(ctx: Context, call: Call) -> Planned:
 
 
 def _toggle(ctx: Context, call: Call, *, on: bool) -> Planned:
-    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
+    way = (f.FLASHLOG, f.PMEMLOG, f.XRMEMLOG, f.REDO_METRICS)
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE, *way)
     plan = flashlog_plan(ctx.need_rack().name, facts, wanted=_wanted(call), on=on, statement=call.text)
     return Planned(plan, facts)
 

@@ -23,7 +23,7 @@ from exacell.core.background import Meanwhile
 from exacell.core.errors import ExitCode, RefusedError, ReplyError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
-from exacell.session.hung import MUTE, PATIENCE, Hanging
+from exacell.session.hung import MUTE, PATIENCE, Hanging, KeptHung
 from exacell.session.vault import reveal
 from exacell.transport.base import (
     Feed,
@@ -118,11 +118,19 @@ class Fleet:
     Args:
         like: another fleet of the same rack, with which this one shares what is learned about releases, and which cells hung.
         patience: seconds that a read may take: a cell that hung gets no more when it is asked again, nor more than 10.
+        kept: what other command lines know of cells that hung, and learn; None for nothing.
     """
 
-    def __init__(self, transport: Transport, *, like: Fleet | None = None, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        like: Fleet | None = None,
+        patience: float = PATIENCE,
+        kept: KeptHung | None = None,
+    ) -> None:
         self.transport = transport
-        self._hanging: Hanging = like._hanging if like is not None else Hanging(patience)
+        self._hanging: Hanging = like._hanging if like is not None else Hanging(patience, kept)
         self._releases: dict[str, str] = like._releases if like is not None else {}
         self._lives: dict[str, int] = like._lives if like is not None else {}
         self._lock: threading.Lock = like._lock if like is not None else threading.Lock()

@@ -18,7 +18,6 @@ from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.plan.model import Step
 from exacell.session.context import Context, Options
-from exacell.session.opened import Opened
 from exacell.session.opening import open_context
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
@@ -61,7 +60,7 @@ def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Ce
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Cells()
-    ctx.services._opened = Opened(cells)  # type: ignore[arg-type]
+    ctx.services._given = cells  # type: ignore[assignment]
     return ctx, cells
 
 

@@ -2,7 +2,7 @@
 
 The difference of two snapshots: counters that began anew in between are no difference.
 
-What shows that they did is :mod:`exacell.metrics.snapshot`'s and the caller's, who can ask the journal and the cells.
+What shows that they did is :mod:`exacell.measure.snapshot`'s and the caller's, who can ask the journal and the cells.
 
 Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the
 sum of its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
@@ -20,7 +20,7 @@ from exacell.core.cellset import fold
 from exacell.core.errors import ReplyError
 from exacell.core.units import format_size
 from exacell.core.values import dataclass
-from exacell.metrics.snapshot import CellCounters, Snapshot, created_anew, fell
+from exacell.measure.snapshot import CellCounters, Snapshot, created_anew, fell
 
 Number = int | float
 
@@ -160,6 +160,7 @@ CONDITIONS: Mapping[str, str] = {
     "flashCacheMode": "flash cache mode",
     "cacheSize": "flash cache size",
     "flashLog": "flash log",
+    "memoryLog": "memory log",
     "services": "services",
     "objective": "IORM objective",
     "dbPlan": "IORM dbPlan",

@@ -28,7 +28,7 @@ class CellCounters:
     Attributes:
         collected: collectionTime on the cell's own clock, epoch ms; never compared with another cell's.
         values: metric name → value in the metric's unit.
-        passport: what else decides how the numbers are to be read: see :mod:`exacell.metrics.delta`; ``created`` is when
+        passport: what else decides how the numbers are to be read: see :mod:`exacell.measure.delta`; ``created`` is when
             the cache or log that is counted was created, ``logCreated`` when the flash log was.
         started: when CELLSRV was started, epoch ms on the cell's own clock; 0 where the cell did not say.
         marks: counters of other objects that start anew with CELLSRV (``FL_``: with the flash log as well), metric and

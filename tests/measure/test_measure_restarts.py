@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.metrics.snapshot import (
+from exacell.measure.snapshot import (
     CellCounters,
     fell_in_history,
     history_witness,
