@@ -263,8 +263,7 @@ class Cursor:
         found = [self.word(what)]
         while self.token is not None and self.token.kind is TokenKind.COMMA:
             following = self.ahead(2)
-            first = self.ahead(1)
-            if first is not None and following is not None and following.is_operator("="):
+            if following is not None and following.is_operator("="):
                 break
             self.advance()
             found.append(self.word(what))

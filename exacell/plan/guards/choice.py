@@ -46,6 +46,15 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
     "PHYSICALDISK": (f.GRIDDISK,),
 }
 
+_MORE: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("CREATE", "FLASHLOG"): (f.CELLDISK,),
+    ("CREATE", "CELLDISK"): (f.LUN,),
+    ("CREATE", "GRIDDISK"): (f.FLASHCACHE,),  # It may own the space that is missing.
+}
+
+_TELLING = (f.CELLDISK, f.FLASH_METRICS)
+"""What tells of a cache that LIST FLASHCACHE does not."""
+
 _CACHELESS = ("flashCacheMode", "pmemCacheMode", "flashCacheCompress")
 """Attributes of a cell that change only while there is no cache of the kind."""
 
@@ -72,18 +81,13 @@ def facts_needed(statement: Statement) -> tuple[str, ...]:
 
     None for starting services, which is what brings back a cell that answers nothing.
     """
-    if isinstance(statement, CellChange) and statement.action == "STARTUP SERVICES":
+    if not isinstance(statement, CellChange):
+        return _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
+    if statement.action == "STARTUP SERVICES":
         return ()
-    needed = _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
-    if isinstance(statement, CellChange) and any(statement.setting(name) is not None for name in _CACHELESS):
-        needed += (f.CELLDISK, f.FLASH_METRICS)  # They tell of a cache that LIST FLASHCACHE does not.
-    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "FLASHLOG"):
-        needed += (f.CELLDISK,)
-    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "CELLDISK"):
-        needed += (f.LUN,)
-    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "GRIDDISK"):
-        needed += (f.FLASHCACHE,)  # It may own the space that is missing.
-    return needed
+    cacheless = any(statement.setting(name) is not None for name in _CACHELESS)
+    more = _MORE.get((str(statement.verb), statement.object), ())
+    return (*_ALWAYS, *_FACTS.get(statement.object, ()), *(_TELLING if cacheless else ()), *more)
 
 
 def guard_plan(

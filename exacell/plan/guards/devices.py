@@ -20,10 +20,11 @@ from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.griddisks import flush, slow
-from exacell.plan.guards.in_use import refuse_in_use, unused
+from exacell.plan.guards.in_use import refuse_in_use
 from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, settings_proof, simple
 from exacell.plan.guards.targets import kinds_meant, means
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step
+from exacell.plan.planners.availability import unused
 from exacell.plan.planners.griddisk import Headers
 
 

@@ -11,6 +11,7 @@ from exacell.plan.asmspace import ways_out
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
+from exacell.plan.planners.availability import unused
 from exacell.plan.planners.carve import media_of
 from exacell.plan.planners.flashcache import recreate_stages
 
@@ -228,7 +229,7 @@ def _inactive(cell: str, grids: Sequence[GridDisk]) -> Step:
         target=cell,
         statement=f"ALTER GRIDDISK {','.join(names)} INACTIVE",
         what=f"deactivate {counted(len(names), 'grid disk')}",
-        needs=(_free_check(names),),
+        needs=unused(grids),
         proves=(Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),),
         expect=len(names),
         risk=Risk.NONE,
@@ -243,17 +244,6 @@ def _inactive(cell: str, grids: Sequence[GridDisk]) -> Step:
                 after="inactive",
             ),
         ),
-    )
-
-
-def _free_check(names: tuple[str, ...]) -> Check:
-    return Check(
-        object="griddisk",
-        attribute="asmModeStatus",
-        op=Op.IN,
-        value=("UNUSED", "DROPPED"),
-        where={"name": names},
-        why="a grid disk that ASM uses is never taken away",
     )
 
 
@@ -272,7 +262,7 @@ def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: boo
         statement=f"DROP GRIDDISK {','.join(names)}",
         what=f"drop {counted(len(names), 'grid disk')}",
         needs=(
-            _free_check(names),
+            *unused(grids),
             Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),
         ),
         proves=(Check(object="griddisk", op=Op.ABSENT, where={"name": names}),),
