@@ -310,7 +310,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "_look",
             "settle",
             "_look_longer",
-            "_drops",
             "_to_undo",
         ),
         RESUMING,
@@ -364,6 +363,14 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/engine/test_engine_guardian.py",
             "tests/change/test_change_overtaken.py",
         ),
+    ),
+    "change/pending.py": (
+        ("pending", "newest_stopped", "_left_open", "half_undone"),
+        ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py"),
+    ),
+    "change/leftovers.py": (
+        (),
+        ("tests/change/test_change_lookingback.py", "tests/faults/test_fault_other_hands.py"),
     ),
     "journal/actor.py": (("alive",), ("tests/journal", "tests/change/test_change_racklock.py")),
     "journal/file.py": (("explains", "whole_head", "kept_head", "refuse_cut", "damage", "pieces"), ("tests/journal",)),
@@ -463,7 +470,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "the verb of a GRANT is no ALTER; type checkers need the first side",
     (
         "plan/planners/griddisk_size.py:resize_griddisk_plan",
-        "without asm is not None in asm is not None and group is not None and (todo or not _as_wanted(wanted, group))",
+        "without asm is not None in asm is not None and group is not None and (todo or group.total_mb != _total(wanted, group))",
     ): "a group was found in an ASM that was asked; type checkers need the first side",
     (
         "plan/planners/pmem.py:leave_writeback_stages",

@@ -119,7 +119,7 @@ class RecipeRunner:
             if line.call is not None and line.call.command.words == ("undo", "run"):
                 from exacell.change.undoing import undo
 
-                return self._keep(source, line, undo(ctx, self._own_changes(), flags))
+                return self._keep(source, line, undo(ctx, self._ctx.session.changes[self._first_change :], flags))
             if self._dry and line.call is not None and self._left_out(line.call):
                 return None
         elif line.cellcli is not None:
@@ -142,9 +142,6 @@ class RecipeRunner:
         if missing is not None:
             self._ctx.console.say(f"-n: {missing} was not kept, so this is left out")
         return missing is not None
-
-    def _own_changes(self) -> list[int]:
-        return self._ctx.session.changes[self._first_change :]
 
     def _keep(self, source: RecipeLine, line: Line, result: Result) -> None:
         for note in result.notes:

@@ -139,7 +139,11 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
         if not wanted:
             continue
         states = _look(ctx, [step for step, _ in wanted])
-        dropping = [(step, open_intents[(step.target, step.what)]) for step, _ in wanted if _drops(step)]
+        dropping = [
+            (step, open_intents[(step.target, step.what)])
+            for step, _ in wanted
+            if step.caching_off and step.statement.upper().startswith("DROP ")
+        ]
         if wait:
             _look_longer(ctx, dropping, states)
         else:  # Whoever waits shall find it open.
@@ -153,10 +157,6 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
                 ended = states[(step.target, step.what)][0]
                 counts[ended] = counts.get(ended, 0) + 1
     return counts
-
-
-def _drops(step: Step) -> bool:
-    return step.caching_off and step.statement.upper().startswith("DROP ")
 
 
 def _look_longer(

@@ -6,7 +6,7 @@ Before that, what the change left behind must still be there; if somebody change
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -131,7 +131,7 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
         return Result(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
         )
-    found = _settled(ctx, changes, wait=not dry)
+    found = list(_settled(ctx, changes, wait=not dry))
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, ctx, done.change))
     results: list[Result] = []
@@ -141,7 +141,7 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
     return replace(together(results), fold=True)
 
 
-def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
+def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> Iterator[Done]:
     """Return what these changes really did, newest first, once it is known of each of their steps.
 
     Raises:
@@ -149,7 +149,6 @@ def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
     """
     rack = ctx.need_rack().name
     roots = dict.fromkeys(root_of(ctx.journal, rack, number) for number in sorted(changes, reverse=True))
-    found = []
     for number in roots:
         refuse_running(ctx.journal, rack, number)
         state = ctx.journal.whole_state(rack, number)
@@ -164,8 +163,7 @@ def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
             refuse_running(ctx.journal, rack, attempt.change)
             settle(ctx, attempt.change, wait=wait)
         settle(ctx, number, wait=wait)
-        found.append(read_change(ctx.journal.chain(rack, number)))
-    return found
+        yield read_change(ctx.journal.chain(rack, number))
 
 
 def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: list[Result]) -> bool:
@@ -328,7 +326,7 @@ def _caching_again(ctx: Context, done: Done) -> list[str]:
     return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items()]
 
 
-def _statements(ctx: Context, done: Done) -> list[str]:
+def _statements(ctx: Context, done: Done) -> Iterator[str]:
     """Return the inverse statements in order, with ON for the cells on which the change was done.
 
     Those that differ only in the cell's own name are one statement: nobody is asked once a cell.
@@ -339,13 +337,11 @@ def _statements(ctx: Context, done: Done) -> list[str]:
         (tuple(_for_all(statement, target) for statement in statements) if target in cells else statements, target)
         for target, statements in back.items()
     )
-    found = []
     for statements, targets in groups.items():
         on = [target for target in targets if target in cells]
         if len(on) == 1:  # Its name in full is easier read.
             statements = tuple(for_cell(statement, on[0]) for statement in statements)
-        found += [f"on {fold(on)} {statement}" if on else statement for statement in statements]
-    return found
+        yield from [f"on {fold(on)} {statement}" if on else statement for statement in statements]
 
 
 def _for_all(statement: str, cell: str) -> str:

@@ -260,10 +260,8 @@ def resets(rows: Iterable[Entry]) -> list[Reset]:
         elif key not in found:
             text = f"{row.statement} {row.what}"
             found[key] = [
-                Reset(change=row.change, cell=row.target, did=did, kinds=kinds) for did, kinds in _done_by(text)
+                Reset(change=row.change, cell=row.target, did=did, kinds=kinds)
+                for pattern, (did, kinds) in _RESETS.items()
+                if re.search(pattern, text, re.IGNORECASE)
             ]
     return [reset for some in found.values() for reset in some]
-
-
-def _done_by(text: str) -> list[tuple[str, tuple[str, ...]]]:
-    return [said for pattern, said in _RESETS.items() if re.search(pattern, text, re.IGNORECASE)]

@@ -96,7 +96,7 @@ def of_asm(groups: Sequence[Mapping[str, object]]) -> dict[str, str]:
 def between_cells(facts: Facts) -> list[Difference]:
     """Return where a cell differs from what most cells have; on a tie, from the first cell in order."""
     found = []
-    for path in _paths(facts):
+    for path in dict.fromkeys(path for own in facts.values() for path in own):
         values = {cell: own.get(path, "") for cell, own in facts.items()}
         counts = Counter(values.values())
         usual = max(counts, key=lambda value: counts[value])
@@ -106,16 +106,13 @@ def between_cells(facts: Facts) -> list[Difference]:
 
 def from_baseline(baseline: Facts, facts: Facts) -> list[Difference]:
     """Return where a cell differs from what it was; a cell without a baseline differs in everything it has."""
-    found = []
-    for cell, own in facts.items():
-        before = baseline.get(cell, {})
-        paths = dict.fromkeys([*before, *own])
-        found += [
-            _difference(cell, path, own.get(path, ""), before.get(path, ""))
-            for path in paths
-            if own.get(path, "") != before.get(path, "")
-        ]
-    return found
+    return [
+        _difference(cell, path, own.get(path, ""), before.get(path, ""))
+        for cell, own in facts.items()
+        for before in (baseline.get(cell, {}),)
+        for path in dict.fromkeys([*before, *own])
+        if own.get(path, "") != before.get(path, "")
+    ]
 
 
 def told(found: Sequence[Difference], facts: Facts, baseline: Facts | None = None) -> list[Difference]:
@@ -222,10 +219,6 @@ def _knows_not(own: Mapping[str, str], kind: str, attribute: str) -> bool:
 
 
 _RELEASE = "cell|{cell}|releaseVersion"
-
-
-def _paths(facts: Facts) -> list[str]:
-    return list(dict.fromkeys(path for own in facts.values() for path in own))
 
 
 def _difference(cell: str, path: str, value: str, expected: str) -> Difference:

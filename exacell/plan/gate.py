@@ -64,12 +64,11 @@ def closed(
         offline: the wave takes grid disks offline.
         cached: cells that must have a flash cache: those whose re-creation an earlier wave did not finish.
     """
-    reasons = []
-    for cell, fact in facts.items():
-        found = _own(cell, fact, offline=offline) if cell in wave else _other(cell, fact, must_cache=cell in cached)
-        if found is not None:
-            reasons.append(found)
-    return tuple(reasons)
+    found = (
+        _own(cell, fact, offline=offline) if cell in wave else _other(cell, fact, must_cache=cell in cached)
+        for cell, fact in facts.items()
+    )
+    return tuple(item for item in found if item is not None)
 
 
 def _other(cell: str, fact: CellFacts, *, must_cache: bool) -> Closed | None:

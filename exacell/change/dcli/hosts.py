@@ -88,7 +88,7 @@ def _from_file(name: str) -> tuple[str, ...]:
 
 def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -> Iterator[str]:
     for value in filter(None, values):
-        for item in _items(value):
+        for item in (item.strip() for item in re.split(r",(?![^\[]*\])", value)):
             if not item:
                 yield item
             elif item.startswith("@"):
@@ -99,11 +99,6 @@ def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -
                 yield item
             else:
                 raise ConfigError(f"'{item}' is not a host name")
-
-
-def _items(value: str) -> Iterator[str]:
-    """Yield the stripped items between commas outside of brackets; empty ones are targets, too, that nobody can reach."""
-    return (item.strip() for item in re.split(r",(?![^\[]*\])", value))
 
 
 def _is_address(text: str) -> bool:

@@ -109,7 +109,7 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
     meant = _meant(statement, rows)
     if not meant or (statement.names and len(meant) != len(_lower(statement.names))):
         return False
-    return all(_has(statement, row) for row in meant)
+    return all(_has_one(statement, setting, row) for row in meant for setting in statement.settings)
 
 
 def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
@@ -267,10 +267,6 @@ def _several(value: object) -> tuple[str, ...]:
 
 def _lower(names: Sequence[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in names)
-
-
-def _has(statement: Change, row: Mapping[str, Any]) -> bool:
-    return all(_has_one(statement, setting, row) for setting in statement.settings)
 
 
 def _has_one(statement: Change, setting: Setting, row: Mapping[str, Any]) -> bool:

@@ -86,8 +86,8 @@ def mode_plan(
         done=done,
         inverse={fact.cell: (f"set flashcache mode={other}",) for fact in todo},
         notes=(
-            *_notes(todo, sizes, usual),
-            *_time(todo),
+            *told_together((fact.cell, f"{_made(fact, sizes[fact.cell], usual)}; {_way(fact)}") for fact in todo),
+            *filter(None, [flush_note([fact for fact in todo if fact.flash_cache is not None and fact.writeback])]),
             *(_left_note(fact, sizes) for fact in left),
         ),
         warnings=_warnings(todo, mode),
@@ -131,10 +131,6 @@ def _old(fact: CellFacts) -> bool:
     return bool(fact.release) and not fact.at_least(ONLINE_SINCE)
 
 
-def _notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], usual: int | None) -> list[str]:
-    return told_together((fact.cell, f"{_made(fact, sizes[fact.cell], usual)}; {_way(fact)}") for fact in todo)
-
-
 def _way(fact: CellFacts) -> str:
     release = f"release {fact.release}" if fact.release else f"release unknown, taken for {ONLINE_SINCE} or later"
     how = "its disks go offline and CELLSRV is stopped for the change" if _old(fact) else "CELLSRV is not restarted"
@@ -160,10 +156,6 @@ def _left_note(fact: CellFacts, sizes: Mapping[str, int]) -> str:
     missing += ["the grid disks that ASM misses"] if _missed(fact) else []
     missing += ["the PMEM cache"] if not missing else []
     return f"{fact.cell}: in the mode already; what is missing comes back: {', '.join(missing)}"
-
-
-def _time(todo: Sequence[CellFacts]) -> list[str]:
-    return list(filter(None, [flush_note([fact for fact in todo if fact.flash_cache is not None and fact.writeback])]))
 
 
 def _warnings(todo: Sequence[CellFacts], mode: str) -> tuple[str, ...]:

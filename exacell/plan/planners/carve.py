@@ -58,10 +58,6 @@ def media_of(fact: CellFacts, media: str) -> Media:
     return Media(words=f"{media.upper()}OPTIMIZED FLASHDISK", flash=True)
 
 
-def _disks(fact: CellFacts, media: Media) -> tuple[CellDisk, ...]:
-    return fact.flash_disks if media.flash else fact.hard_disks
-
-
 def carve_plan(
     rack: str,
     facts: Mapping[str, CellFacts],
@@ -90,7 +86,7 @@ def carve_plan(
             or cells differ in what they allow.
     """
     words = {cell: media_of(fact, media) for cell, fact in facts.items()}
-    disks = {cell: _disks(fact, words[cell]) for cell, fact in facts.items()}
+    disks = {cell: fact.flash_disks if words[cell].flash else fact.hard_disks for cell, fact in facts.items()}
     skipped = {cell: f"it has no {media} cell disks" for cell, found in disks.items() if not found}
     cells = [cell for cell in facts if cell not in skipped]
     if not cells:

@@ -10,7 +10,7 @@ Whether a disk group can be made on the grid disks that are there: enough cells,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from exacell.core.cellset import fold_briefly, grouped
 from exacell.core.errors import RefusedError
@@ -100,14 +100,12 @@ def _add(asm: AsmFacts, group: DiskGroup, disks: Collection[AsmDisk], prefix: st
     )
 
 
-def _strings(asm: AsmFacts, disks: Collection[AsmDisk], prefix: str) -> list[str]:
+def _strings(asm: AsmFacts, disks: Collection[AsmDisk], prefix: str) -> Iterator[str]:
     """Return the DISK strings that catch exactly these disks: one a cell where its whole prefix is lacking."""
-    found: list[str] = []
     for address in dict.fromkeys(disk.cell_address for disk in disks):
         ours = [disk for disk in disks if disk.cell_address == address]
         there = [d for d in asm.disks if d.cell_address == address and d.grid_disk.startswith(f"{prefix}_")]
-        found += [f"o/{address}/{prefix}_*"] if len(there) == len(ours) else [disk.path for disk in ours]
-    return found
+        yield from [f"o/{address}/{prefix}_*"] if len(there) == len(ours) else [disk.path for disk in ours]
 
 
 FAILGROUPS = {"external": 1, "normal": 2, "high": 3}

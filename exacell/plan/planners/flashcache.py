@@ -58,13 +58,9 @@ def applicable(facts: Mapping[str, CellFacts]) -> tuple[dict[str, CellFacts], di
         if not fact.flash_disks
         else "an Extreme Flash cell caches nothing but its own"
         for cell, fact in facts.items()
-        if not fact.flash_disks or _extreme_flash(fact)
+        if not fact.flash_disks or "extreme flash" in fact.model.lower() or not fact.hard_disks
     }
     return {cell: fact for cell, fact in facts.items() if cell not in skipped}, skipped
-
-
-def _extreme_flash(fact: CellFacts) -> bool:
-    return "extreme flash" in fact.model.lower() or not fact.hard_disks
 
 
 def flush_refusal(fact: CellFacts) -> str:

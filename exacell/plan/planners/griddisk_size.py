@@ -106,7 +106,7 @@ def resize_griddisk_plan(
     done = {cell: f"its grid disks {prefix}_* are {format_size(wanted.size)} already" for cell in wanted.grids}
     shrinking = wanted.shrinks or (group is not None and group.total_mb > wanted.count * (wanted.size // MIB))
     in_asm: list[Stage] = []
-    if asm is not None and group is not None and (todo or not _as_wanted(wanted, group)):
+    if asm is not None and group is not None and (todo or group.total_mb != _total(wanted, group)):
         in_asm = _asm_stages(wanted, asm, group, sent if shrinking else ())
     if not todo and not in_asm:
         return Plan(statement=statement, rack=rack, done=done)
@@ -293,10 +293,6 @@ def _moved(wanted: _Resize, group: DiskGroup) -> int:
     """MB that ASM moves at most when the group shrinks: what is used lies anywhere on its disks, evenly."""
     used = group.total_mb - group.free_mb
     return used * (group.total_mb - _total(wanted, group)) // group.total_mb
-
-
-def _as_wanted(wanted: _Resize, group: DiskGroup) -> bool:
-    return group.total_mb == _total(wanted, group)
 
 
 def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:

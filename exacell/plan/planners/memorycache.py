@@ -6,7 +6,7 @@ is the same. Source: Oracle SAGUG, ALTER PMEMCACHE and ALTER XRMEMCACHE ("can on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from exacell.core.cellset import told_together
 from exacell.core.units import human_size
@@ -54,7 +54,7 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
             *staged(after, again, "mend", gate=Gate.MEND, mends="flush", unless="rearm"),
         ),
         skipped=skipped,
-        notes=tuple(_notes(caches.values())),
+        notes=tuple(told_together((fact.cell, _holds(fact, cache)) for fact, cache in caches.values())),
         warnings=(_STOPPED, *((_DOWN,) if any(fact.pmem_writeback for fact in cells.values()) else ())),
         risk=Risk.PERFORMANCE,
     )
@@ -87,10 +87,6 @@ def _flush(fact: CellFacts, cache: PmemCache, limit: float | None) -> Step:
         cache=name,
         limit=limit,
     )
-
-
-def _notes(caches: Iterable[tuple[CellFacts, PmemCache]]) -> list[str]:
-    return told_together((fact.cell, _holds(fact, cache)) for fact, cache in caches)
 
 
 def _holds(fact: CellFacts, cache: PmemCache) -> str:
