@@ -11,13 +11,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.core.config import NoRackError, load, way_to_a_rack
+from exacell.core.config import load
 from exacell.core.errors import (
     ConfigError,
     ExacellError,
     ExitCode,
     StatementError,
 )
+from exacell.core.racks import NoRackError, way_to_a_rack
 from exacell.language.line import Line
 from exacell.language.shorthand import understood
 from exacell.language.words import split_statements

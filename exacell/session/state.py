@@ -9,17 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.core.config import (
-    Config,
-    RackConfig,
-    Settings,
-    load,
-    named_cells,
-    trusted_group,
-    which_rack,
-)
+from exacell.core.background import Interruption
+from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
 from exacell.core.errors import CellSetError, RefusedError
-from exacell.core.interruption import Interruption
+from exacell.core.racks import named_cells, which_rack
 from exacell.core.trust import refuse_untrusted
 from exacell.session.selection import Selection
 
