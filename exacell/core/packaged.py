@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     Place = Path | zipfile.Path
     """A file or folder of the package: a path, or a part of the zip that exacell runs from."""
 
+PAGES = (".md", ".toml")
+"""How files of the documentation end that are pages."""
+
 _DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
 
 

@@ -15,6 +15,8 @@ _TOPICS = (
     ("metric", "a metric explained"),
     ("attribute", "an attribute explained"),
     ("man", "the man page"),
+    ("flags", "flags of statements, and how a line is written"),
+    ("docs", "a page of the documentation"),
 )
 
 
@@ -32,6 +34,9 @@ def suggest_help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
         elif found is not None:
             yield from matching([item.name for item in found.attributes.values()], typed.text, typed.start)
         return
+    if done[:1] == ("docs",):
+        yield from matching(known.pages(), typed.text, typed.start)
+        return
     offered: dict[str, str] = {}
     for words, command in commands().items():
         if len(words) > len(done) and words[: len(done)] == done:
@@ -40,6 +45,7 @@ def suggest_help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
     if not done:
         offered |= {verb.value.lower(): offered.get(verb.value.lower()) or "CellCLI" for verb in Verb}
         offered |= dict(_TOPICS) | {name.lower(): "CellCLI object" for name in objects() if name.lower() not in offered}
+        offered |= {page: "a page of the documentation" for page in known.pages() if page not in offered}
         offered |= {code: item.meaning for code, item in CODES.items()} if typed.lower[:2] in ("ce", "or") else {}
     elif verb is not None:
         offered |= {found.name.lower(): "CellCLI" for found in objects_of(verb) if found.name.lower() not in offered}

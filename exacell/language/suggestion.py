@@ -61,6 +61,7 @@ class Known:
         seen: values that an attribute has been seen with.
         files: paths that begin with what is typed.
         hosts_of: the cells and database nodes of a rack by its name; empty when there is no such rack.
+        pages: the documentation's pages.
         release: the release of the selected cells; what it does not have is not offered. Empty: unknown.
     """
 
@@ -69,6 +70,7 @@ class Known:
     seen: Seen = _nothing_seen
     files: Callable[[str], Sequence[str]] = _no_files
     hosts_of: Callable[[str], Sequence[str]] = _no_hosts
+    pages: Callable[[], Sequence[str]] = tuple
     release: str = ""
 
 
