@@ -23,7 +23,8 @@ from exacell.output.style import wrapped
 from exacell.session.completion.stored_names import recipe_titles
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _MANY = 12
 _LONG = 50
@@ -77,21 +78,19 @@ _GUARDS = {
 _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [LIMIT n]"
 
 
-def help_(ctx: Context, call: Call) -> Result:
+def help_(session: Session, services: Services, call: Call) -> Result:
     """Return a page of text, drawn as wide as the window."""
     words = call.text_arg("topic").rstrip(";?").replace("'", " ").replace('"', " ").split()
 
+    def own() -> Own:
+        cells = session.rack.cells if session.rack is not None else ()
+        dbs = services.learned.get(Kind.DB) if cells else ()
+        return Own(cells=cells, dbs=dbs, recipes=recipe_titles(session.home))
+
     def drawn(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        yield from page(words, width, color=color, own=lambda: _own(ctx))
+        yield from page(words, width, color=color, own=own)
 
-    return Result(text="\n".join(page(words, own=lambda: _own(ctx))), draw=drawn)
-
-
-def _own(ctx: Context) -> Own:
-    rack, recipes = ctx.rack, recipe_titles(ctx.home)
-    return (
-        Own(cells=rack.cells, dbs=ctx.services.learned.get(Kind.DB), recipes=recipes) if rack else Own(recipes=recipes)
-    )
+    return Result(text="\n".join(page(words, own=own)), draw=drawn)
 
 
 def page(

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from exacell.cellcli.codes import CODES
-from exacell.cellcli.meanings import metric_meaning
+from exacell.cellcli.codes import CODES, metric_meaning
+from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics, objects
 from exacell.cellcli.suggest import closest
-from exacell.cellcli.verbs import Verb
 from exacell.commands.pages.lines import short_rows
 from exacell.core.packaged import PAGES, has_source, packaged_files
 from exacell.core.pages import Section, sections, shown_page
