@@ -17,7 +17,16 @@ from typing import IO, TYPE_CHECKING, TextIO, TypeVar
 
 from exacell.cellcli.secrets import masked
 from exacell.output.streams import gone, let_go
-from exacell.output.style import draws, paint, printable, terminal_width, wants_color, wrapped
+from exacell.output.style import (
+    draws,
+    paint,
+    printable,
+    readable,
+    takes_unicode,
+    terminal_width,
+    wants_color,
+    wrapped,
+)
 
 if TYPE_CHECKING:
     from exacell.output.console import Progress
@@ -211,7 +220,7 @@ class TerminalConsole:
     @property
     def unicode(self) -> bool:
         """Whether standard output takes block characters."""
-        return "utf" in (sys.stdout.encoding or "").lower()
+        return takes_unicode(sys.stdout)
 
     @property
     def columns(self) -> int | None:
@@ -386,7 +395,7 @@ class TerminalConsole:
     def _write(self, text: str) -> None:
         """Write talk, which stops nothing that is done: where it can't be written it is lost."""
         try:
-            self._err.write(text)
+            self._err.write(readable(text, self._err))
             self._err.flush()
         except OSError as error:
             if gone(error):

@@ -176,7 +176,7 @@ def test_without_colour_and_unicode_the_screen_is_plain() -> None:
     """No escape and no block characters."""
     text = "\n".join(busy(10, unicode=False).lines(80, 24, ""))
     assert text.isascii() and "\x1b" not in text
-    assert "\x1b[1;35m" in "\n".join(busy(10, color=True).lines(80, 24, ""))
+    assert "\x1b[1;38;5;136m" in "\n".join(busy(10, color=True).lines(80, 24, ""))
 
 
 def test_before_a_second_collection_it_says_what_it_waits_for() -> None:
