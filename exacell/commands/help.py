@@ -18,11 +18,13 @@ from exacell.core.packaged import PAGES, has_source, packaged_files
 from exacell.core.pages import shown_page
 from exacell.language.manual import man_page
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, commands
+from exacell.output.prose import document_lines
 from exacell.output.result import Result
 from exacell.output.style import wrapped
 from exacell.session.completion.stored_names import recipe_titles
 
 if TYPE_CHECKING:
+    from exacell.core.packaged import Place
     from exacell.session.services import Services
     from exacell.session.state import Session
 
@@ -104,11 +106,18 @@ def page(
     Raises:
         StatementError: an attribute, a metric, a code or a page is asked for by a name that there is not.
     """
-    lines = _page([word.lower() for word in words], words) if words else None
+    lower = [word.lower() for word in words]
+    place = _document(lower)
+    if place is not None:
+        text = shown_page(place.read_text(encoding="utf-8"), source=has_source())
+        if width is None or not place.name.endswith(".md"):
+            return text.splitlines()
+        return document_lines(text, width, color=color)
+    if lower == ["man"]:
+        return manual().splitlines()
+    lines = _page(lower, words) if words else None
     if lines is None:
         return list(_found(words, width, own(), color=color))
-    if words[0].lower() in ("man", "docs"):
-        return lines
     # An example stays one line: it is there to be copied.
     return [row for line in lines for row in ([line] if line.startswith("Example:") else wrapped(line, WIDTH))]
 
@@ -131,12 +140,8 @@ def _page(lower: Sequence[str], words: Sequence[str]) -> list[str] | None:
             return _SAFETY.splitlines()
         case [word] if word in ("flags", "line", "syntax") or word.startswith("-"):
             return list(_flags())
-        case ["man"]:
-            return manual().splitlines()
         case ["docs"]:
             return [*columns(list(named_pages().items())), "", "Example: help docs reliability"]
-        case ["docs", name]:
-            return _docs(name)
         case [code] if is_code(code):
             return list(code_page(code))
         case ["attribute", _, _]:
@@ -155,8 +160,8 @@ def _page(lower: Sequence[str], words: Sequence[str]) -> list[str] | None:
         return list(_cellcli(verb, words[1:], begun))
     if len(words) > 1:
         return None
-    if words[0] in named_pages() or lower[0] in named_pages():
-        return _docs(lower[0]) if not begun else [*_several(begun), *_also_a_page(lower)]
+    if begun and lower[0] in named_pages():
+        return [*_several(begun), *_also_a_page(lower)]
     subject = find_object(words[0])
     if subject is not None:
         return list(object_page(subject))
@@ -173,17 +178,21 @@ def manual() -> str:
     return man_page(commands(), _SAFETY)
 
 
-def _docs(name: str) -> list[str]:
-    """Return the lines of a page of the documentation, without names of files that are not there."""
+def _document(lower: Sequence[str]) -> Place | None:
+    """Return the page of the documentation that is called by these words; None where none is, or a statement has the name.
+
+    Raises:
+        StatementError: a page is asked for, and there is none of that name.
+    """
     pages = packaged_files("docs", *PAGES)
-    plain = name.removeprefix("docs/")
+    plain = "" if not lower else lower[-1].removeprefix("docs/")
     place = pages.get(plain) or pages.get(plain.rpartition(".")[0])
-    if place is None:
+    if len(lower) == 2 and lower[0] == "docs" and place is None:
         near = closest(plain, pages)
-        raise StatementError(
-            f"the documentation has no page '{name}'", suggestions=near, hint="" if near else "help docs lists them"
-        )
-    return shown_page(place.read_text(encoding="utf-8"), source=has_source()).splitlines()
+        hint = "" if near else "help docs lists them"
+        raise StatementError(f"the documentation has no page '{plain}'", suggestions=near, hint=hint)
+    taken = len(lower) == 1 and any(key[0] == plain for key in commands())
+    return None if taken or (len(lower) > 1 and lower[:-1] != ["docs"]) else place
 
 
 def _command(found: Command) -> Iterator[str]:

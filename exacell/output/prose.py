@@ -1,11 +1,12 @@
-"""A table that is too wide because one of its columns holds sentences: they are broken within their column. Pure."""
+"""Sentences: in a table that is too wide because of them, broken within their column; and pages of the documentation."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Protocol
 
-from exacell.output.style import hung, paint
+from exacell.output.style import hung, paint, takes_unicode
 
 _LEAST = 16
 """Columns that the sentences have at least; with fewer the table is turned like any other that is too wide."""
@@ -66,3 +67,11 @@ def _rows(
         shown = [column.form % tuple(field[number] for field in column.fields) for column in left]
         yield _GAP.join([*shown, *lines[:1]]).rstrip()
         yield from (before + line for line in lines[1:])
+
+
+def document_lines(markdown: str, width: int, *, color: bool) -> list[str]:
+    """Return the lines of a page of Markdown for the terminal behind standard output."""
+    from exacell.output.draw import Look  # rich is loaded when something is drawn.
+    from exacell.output.markdown import page_lines
+
+    return page_lines(markdown, Look(width, color, takes_unicode(sys.stdout)))
