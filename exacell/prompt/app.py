@@ -280,7 +280,9 @@ class Prompt:
         self.console.lend = self._typing.lent
         try:
             found = segments(text)
-            self.runner.may_wait_behind = len(found) == 1
+            self.runner.may_wait_behind = self.runner.pages = (
+                len(found) == 1
+            )  # Several were pasted: none stops the others.
             for segment in found:
                 self._usage.note(segment.text)
                 code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
@@ -299,6 +301,7 @@ class Prompt:
         except ExacellError as error:
             self.runner.report(error)
         finally:
+            self.runner.pages = True
             self.console.read_line = None
             self.console.lend = nullcontext
 

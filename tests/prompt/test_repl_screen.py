@@ -58,3 +58,25 @@ def test_what_people_say_is_answered_and_not_carried_out(window: Callable[..., W
     shown.press(words, "Enter")
     rows = shown.until("type:")
     assert told in " ".join(rows)
+
+
+def test_a_pasted_here_document_runs_as_it_stands(window: Callable[..., Window]) -> None:
+    """A here-document for cellcli, pasted with its EXIT and entered, is its statements, and the session goes on."""
+    shown = window("-r", "t1")
+    shown.paste("cellcli <<EOF\nhelp metric FL_DISK_FIRST\nhelp CELL-02559\nexit\nEOF\n")
+    shown.until("-> EOF")
+    shown.press("Enter")
+    rows = shown.until("Example: list metriccurrent FL_DISK_FIRST")
+    assert any(row == "= help metric FL_DISK_FIRST; help CELL-02559" for row in rows)
+    assert any(row.startswith("CELL-02559") for row in rows)
+    assert any(row.endswith("exacell>") for row in rows)
+
+
+def test_pasted_sql_is_quoted_whole(window: Callable[..., Window]) -> None:
+    """SQL over several lines is one answer: the statement that sends it, all of it."""
+    shown = window("-r", "t1")
+    shown.paste("SELECT name\n  FROM v$asm_diskgroup\n WHERE state = 'MOUNTED';\n")
+    shown.until("MOUNTED")
+    shown.press("Enter")
+    rows = " ".join(row.strip() for row in shown.until("sql in front"))
+    assert "sql asm \"SELECT name FROM v$asm_diskgroup WHERE state = 'MOUNTED'\"" in rows
