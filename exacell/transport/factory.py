@@ -6,9 +6,7 @@ import threading
 from collections.abc import Sequence
 
 from exacell.core.config import RackConfig, Settings, transport_name
-from exacell.core.transportconfig import transport_name
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, Transport
-from exacell.transport.composite import CompositeTransport
 from exacell.transport.ssh import SshTransport
 
 

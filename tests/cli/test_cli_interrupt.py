@@ -14,11 +14,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from exacell.core.interruption import Interruption
 
 from exacell import cli
 from exacell.core.background import Interruption
-from exacell.output import failing, faults as failing
+from exacell.output import faults as failing
 from exacell.output.terminal import TerminalConsole
 from exacell.session.signalled import ending_well, interruptible
 from tests.support.clocks import set_back

@@ -6,7 +6,6 @@ from dataclasses import fields
 
 from exacell.core.config import AUTO, TRANSPORTS, Settings
 from exacell.core.formats import FOLDING, FORMATS
-from exacell.core.transportconfig import AUTO, TRANSPORTS
 from exacell.language.registry import Command, Effect, Kind, Param
 
 GROUP = "session"
