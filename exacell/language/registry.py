@@ -314,6 +314,7 @@ MODULES = (
     "carework",
     "service",
     "metrics",
+    "measuring",
     "watching",
     "journal",
     "change",
