@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.directive_names import DirectiveName
+from exacell.cellcli.directives import DirectiveName
 from exacell.cellcli.iorm import IormPlan, parse, render
 from exacell.commands.declared.iorm import WHICH
 from exacell.core.cellset import fold

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from exacell.cellcli.iorm import IormPlan
-from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.cellcli.iorm import IormPlan, parse as parse_iorm
 from exacell.cellcli.schema import release_key
 from exacell.core.units import ALLOCATION_UNIT, MIB, round_down
 from exacell.core.values import dataclass
@@ -52,7 +51,7 @@ LET_GO = ("FORMER", "CANDIDATE")
 """header_status of a disk that no disk group has, in v$asm_disk. Source: reference asm.md section 6."""
 
 EXPELLED = "expelled"
-"""Stands for the header of a disk that ASM has no row of, because its disk group dropped it; see :mod:`exacell.plan.asmgone`."""
+"""Stands for the header of a disk that ASM has no row of, because its disk group dropped it; see :mod:`exacell.plan.asmspace`."""
 
 PMEM_SINCE, PMEM_UNTIL = "19.3", "23.1"
 """The releases whose PMEM cache may be write-back. Source: reference cellcli.md section 8."""

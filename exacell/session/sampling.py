@@ -11,8 +11,7 @@ from exacell.cellcli.schema import metrics as metric_table
 from exacell.core.errors import ExitCode
 from exacell.core.units import format_duration, format_size
 from exacell.core.values import dataclass
-from exacell.measure.restarts import fell_in_history, history_witness
-from exacell.measure.snapshot import CellCounters, Snapshot
+from exacell.measure.snapshot import CellCounters, Snapshot, fell_in_history, history_witness
 from exacell.plan import facts as f
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ def _marks(rows: Iterable[Record]) -> dict[str, float]:
 def _passport(
     kind: str, cell: Record, cache: Record, log: Record, plan: Record, *memory_logs: Record
 ) -> dict[str, str]:
-    """Return under which conditions a cell's counters were read; see :mod:`exacell.measure.likeness`.
+    """Return under which conditions a cell's counters were read; see :mod:`exacell.measure.delta`.
 
     What the cell does not tell is left out; that it has no cache or log is told.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.measure.likeness import CONDITIONS, unlike, untold
+from exacell.measure.delta import CONDITIONS, unlike, untold
 from exacell.measure.snapshot import CellCounters, Snapshot
 
 PASSPORT = {

@@ -9,8 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.measure.delta import CellDelta, delta
 from exacell.measure.snapshot import CellCounters, Snapshot, from_json, to_json

@@ -6,9 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.directive_names import PROFILE, ways
-from exacell.cellcli.directives import DATABASE as A_DATABASE
-from exacell.cellcli.directives import IDENTITY
+from exacell.cellcli.directives import DATABASE as A_DATABASE, IDENTITY, PROFILE, ways
 from exacell.cellcli.fold import fold_equal
 from exacell.cellcli.iorm import (
     DEFAULT,
