@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import fold_equal
 from exacell.change.carriage import refuse_plan, wide_moment
-from exacell.change.consent import agree, refuse_above
+from exacell.change.consent import agree, is_asked, refuse_above
 from exacell.change.engine import Engine
 from exacell.change.outcomes import (
     ended_records,
@@ -84,7 +84,7 @@ def _carried_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own
         refuse_unrevertible(plan, within)
     shown = not (ctx.options.quiet and flags.get("yes"))
     if shown:
-        ctx.console.show_plan(plan)
+        ctx.console.show_plan(plan, brief=is_asked(plan, flags))
     for said in _left_by_others(ctx):
         ctx.console.say(said)
     refuse_plan(plan, ctx.transport.capabilities)

@@ -71,13 +71,13 @@ class LogConsole:
         """Do nothing: a log that can't be written stops nothing."""
         return nullcontext()
 
-    def show_plan(self, plan: Plan) -> None:
+    def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
         """Log the plan's statement and steps."""
         LOG.info("plan: %s", plan.statement)
         for step in plan.steps:
             LOG.info("plan: %s: %s", step.target, step.statement or step.what)
 
-    def confirm(self, question: str) -> bool | None:
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
         """Return None: nobody can be asked."""
         return None
 

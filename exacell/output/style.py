@@ -1,4 +1,4 @@
-"""Colours for terminals, and when to use none. Eight names for meanings; the escape codes live here alone."""
+"""Colours for terminals, and when to use none; output/theme.py says what each meaning looks like."""
 
 from __future__ import annotations
 
@@ -9,17 +9,9 @@ from collections.abc import Iterator, Mapping
 from typing import TextIO
 from unicodedata import category
 
-# Readable on dark and on light backgrounds, which nothing tells apart: no yellow, no bright cyan, no white.
-_CODES = {
-    "title": "1",
-    "odd": "1;35",
-    "good": "32",
-    "warning": "35",
-    "error": "1;31",
-    "dim": "2",
-    "changed": "7",
-    "marked": "7",
-}
+from exacell.output.theme import ASCII, MEANINGS, escape
+
+_CODES = {meaning: escape(style) for meaning, style in MEANINGS.items()}
 _RESET = "\x1b[0m"
 
 
@@ -48,7 +40,7 @@ def paint(text: str, meaning: str, *, color: bool) -> str:
     Args:
         meaning: title, odd, good, warning, error, dim, changed or marked.
     """
-    return f"\x1b[{_CODES[meaning]}m{text}{_RESET}" if color and text else text
+    return f"{_CODES[meaning]}{text}{_RESET}" if color and text else text
 
 
 def paint_within(text: str, meaning: str, *, color: bool) -> str:
@@ -62,7 +54,7 @@ def paint_within(text: str, meaning: str, *, color: bool) -> str:
 
 def paint_around(text: str, meaning: str, *, color: bool) -> str:
     """Return ``text`` coloured as :func:`paint` does; what is coloured in it already stays so."""
-    return paint(text.replace(_RESET, f"{_RESET}\x1b[{_CODES[meaning]}m"), meaning, color=color)
+    return paint(text.replace(_RESET, f"{_RESET}{_CODES[meaning]}"), meaning, color=color)
 
 
 def wants_color(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
@@ -77,6 +69,22 @@ def wants_color(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
 def draws(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
     """Return whether lines on ``stream`` can be drawn over, with or without colour: a terminal that is not dumb."""
     return (os.environ if env is None else env).get("TERM", "dumb") != "dumb" and stream.isatty()
+
+
+def takes_unicode(stream: TextIO, env: Mapping[str, str] | None = None) -> bool:
+    """Return whether ``stream`` takes more signs than ASCII: its encoding has them, and the user asked for no plain locale.
+
+    Python writes UTF-8 in the C locale, too, whatever the terminal shows. Source: PEP 540; POSIX, Base Definitions, 8.2, on
+    which variable wins.
+    """
+    variables = os.environ if env is None else env
+    locale = variables.get("LC_ALL") or variables.get("LC_CTYPE") or variables.get("LANG") or ""
+    return "utf" in (stream.encoding or "").lower() and locale not in ("C", "POSIX")
+
+
+def readable(text: str, stream: TextIO) -> str:
+    """Return ``text`` with the signs of exacell's own texts in ASCII where ``stream`` takes no others."""
+    return text if text.isascii() or takes_unicode(stream) else text.translate(ASCII)
 
 
 def terminal_width(stream: TextIO) -> int | None:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.styles import Style
 
+from exacell.output.theme import TYPED, in_hexadecimal
+
 if TYPE_CHECKING:
     from exacell.session.context import Context
 
@@ -17,35 +19,7 @@ AGAIN = "/"
 IDLE: Fragments = [("class:toolbar", " Tab completes, help lists the statements, Ctrl-D leaves")]
 """The toolbar while nothing is typed."""
 
-# No yellow and no white: what they say could not be read on a light background.
-STYLE = Style.from_dict(
-    {
-        "prompt": "ansigreen",
-        "prompt.rack": "bold",
-        "prompt.production": "ansired bold",
-        "prompt.ro": "ansicyan",
-        "prompt.rw": "ansimagenta",
-        "prompt.pending": "ansired bold",
-        "verb": "bold ansiblue",
-        "object": "ansicyan",
-        "attribute": "ansigreen",
-        "param": "ansigreen",
-        "keyword": "ansiblue",
-        "metric": "ansimagenta",
-        "string": "ansigreen",
-        "number": "ansimagenta",
-        "flag": "ansimagenta",
-        "cells": "ansicyan underline",
-        "recipe": "ansimagenta",
-        "comment": "ansibrightblack",
-        "wrong": "underline ansired",
-        "auto-suggestion": "ansibrightblack",
-        "bottom-toolbar": "noreverse",
-        "toolbar": "ansibrightblack",
-        "toolbar.write": "bold ansimagenta",
-        "toolbar.wrong": "ansired",
-    }
-)
+STYLE = Style.from_dict({name: in_hexadecimal(style) for name, style in TYPED.items()})
 
 
 def prompt_fragments(ctx: Context, *, pending: int = 0, done: bool = False) -> Fragments:

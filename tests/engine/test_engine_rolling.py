@@ -251,4 +251,4 @@ def test_progress_names_the_wave(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(bench.console, "progress", lambda p: titles.append(p.stage) if p is not None else None)
     report: Report = bench.run(flush(bench))
     assert report.exit_code is ExitCode.DONE
-    assert titles[0] == "wave 1 of 3: flush the flash cache and prove it empty"
+    assert titles[0] == "wave 1 of 3: flush flashcache"

@@ -133,7 +133,7 @@ def test_diff_marks_the_odd_cell(start: Start, run: Run) -> None:
     """At a terminal the odd cell's size is highlighted; programs get it as a number beside the usual one."""
     child = start()
     child.sendline("list flashcache detail --diff")
-    child.expect_exact("\x1b[1;35m288G\x1b[0m")
+    child.expect_exact("\x1b[1;38;5;136m288G\x1b[0m")
     child.expect_exact("left out, each cell's own:")
     child.expect_exact(PROMPT)
     records = json.loads(run("-o", "json", "list", "flashcache", "detail", "--diff").stdout)

@@ -33,7 +33,7 @@ def test_the_odd_value_is_highlighted_with_colour_alone() -> None:
     """With colour the value that is not the usual one is marked, and no other; without there is no escape."""
     found, _ = differences(SIZES)
     colored = list(difference_lines(found, color=True))[2]
-    assert "\x1b[1;35m288G\x1b[0m" in colored and colored.count("\x1b") == 2
+    assert "\x1b[1;38;5;136m288G\x1b[0m" in colored and colored.count("\x1b") == 2
     assert not any("\x1b" in line for line in difference_lines(found))
 
 

@@ -77,7 +77,7 @@ def test_rows_keep_every_character_and_their_colours() -> None:
     line = "ab" + paint("c" * 25, "odd", color=True) + "d" * 9
     rows = rows_of(line, 10)
     assert "".join(map(plain, rows)) == plain(line) and all(len(plain(row)) <= 10 for row in rows)
-    assert rows[1].startswith("\x1b[1;35m") and rows[1].endswith("\x1b[0m")
+    assert rows[1].startswith("\x1b[1;38;5;136m") and rows[1].endswith("\x1b[0m")
     assert plain(cut(line, 5)) == "abccc" and cut("short", 10) == "short"
 
 

@@ -59,7 +59,7 @@ def test_words_for_trouble_are_coloured_there_too() -> None:
     """``failed`` is red where sentences are broken as well; the text is the same without colour."""
     colored = lines(80, DONE, *LEFT, color=True)
     assert [plain(line) for line in colored] == lines(80, DONE, *LEFT)
-    assert any("\x1b[1;31mfailed" in line for line in colored)
+    assert any("\x1b[1;38;5;196mfailed" in line for line in colored)
 
 
 def test_a_narrow_terminal_gets_a_block_for_each() -> None:

@@ -103,7 +103,7 @@ def test_an_odd_record_of_several_lines_is_marked_whole() -> None:
         for disk in range(5)
     ]
     shown = list(table_lines(records, folded=True, width=30, color=True))
-    assert [line.strip("\x1b[0135;m ") for line in shown if "\x1b[1;35m" in line] == [
+    assert [line.strip("\x1b[01358;6m ") for line in shown if "\x1b[1;38;5;136m" in line] == [
         "c[0-1]     4  a long value",
         "another long value",
         "c2         4  a long value",
@@ -141,10 +141,10 @@ def test_words_for_trouble_are_coloured_and_nothing_moves() -> None:
         for n, status in enumerate(("failed", "normal", "warning - x"))
     ]
     coloured = list(table_lines(records, color=True))
-    assert "\x1b[1;31mfailed\x1b[0m" in coloured[2] and "\x1b" not in coloured[3] and "\x1b" not in coloured[4]
+    assert "\x1b[1;38;5;196mfailed\x1b[0m" in coloured[2] and "\x1b" not in coloured[3] and "\x1b" not in coloured[4]
     records[2]["status"] = "Warning"
     coloured = list(table_lines(records, color=True))
-    assert "\x1b[35mWarning\x1b[0m" in coloured[4]
+    assert "\x1b[38;5;136mWarning\x1b[0m" in coloured[4]
     assert [plain(line) for line in coloured] == list(table_lines(records))
 
 
@@ -156,4 +156,8 @@ def test_trouble_stays_red_in_a_row_that_is_odd() -> None:
         for d in range(4)
     ]
     odd = next(line for line in table_lines(records, folded=True, color=True) if "failed" in line)
-    assert odd.startswith("\x1b[1;35mc3 ") and "\x1b[1;31mfailed\x1b[0m\x1b[1;35m" in odd and odd.endswith("\x1b[0m")
+    assert (
+        odd.startswith("\x1b[1;38;5;136mc3 ")
+        and "\x1b[1;38;5;196mfailed\x1b[0m\x1b[1;38;5;136m" in odd
+        and odd.endswith("\x1b[0m")
+    )

@@ -101,7 +101,7 @@ def test_progress_without_colour_is_drawn_in_place_as_well(monkeypatch: pytest.M
     console.progress(progress(c1="done"))
     console.progress(None)
     assert err.getvalue().split("\x1b[2A\r\x1b[J")[1].endswith("  c1  done\n")
-    assert "\x1b[2m" not in err.getvalue() and err.getvalue().startswith("waiting for c1\n\x1b[1A")
+    assert "\x1b[38;5;244m" not in err.getvalue() and err.getvalue().startswith("waiting for c1\n\x1b[1A")
 
 
 def test_lines_that_a_narrower_terminal_has_broken_are_drawn_over_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -198,7 +198,7 @@ def agree(
     if flags.get("yes"):
         return
     for plan in judgement.plans:
-        group.ctx.console.show_plan(plan)
+        group.ctx.console.show_plan(plan, brief=True)
     lock_of(group.ctx.need_rack(), group.ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
     group.ctx.journal.refuse_damaged()
-    ask(group.ctx.console, judgement.plans[0].statement, hint=f"exacell -y {what} … answers yes")
+    ask(group.ctx.console, judgement.plans[0].statement, plans=judgement.plans, hint=f"exacell -y {what} … answers yes")

@@ -194,19 +194,19 @@ def _stages(
         stages.append(flush_stage(flushing, Gate.ALL))
     if cached:
         drops = tuple(drop_step(fact, cache) for fact, cache in caches)
-        stages.append(Stage(title="drop the flash cache", key="drop", gate=Gate.ALL, steps=drops))
+        stages.append(Stage(title="drop flashcache", key="drop", gate=Gate.ALL, steps=drops))
     stages += _each("take the grid disks offline", "inactive", old, deactivate)
     stages += _each("stop CELLSRV", "shutdown", old, lambda fact: cellsrv(fact, "SHUTDOWN"))
-    stages += _each(f"change the mode to {mode}", "mode", todo, lambda fact: _mode(fact, mode))
+    stages += _each("change flashCacheMode", "mode", todo, lambda fact: _mode(fact, mode))
     stages += _each("start CELLSRV", "startup", old, lambda fact: cellsrv(fact, "STARTUP"))
     back = active_stages([*old, *(fact for fact in left if _missed(fact))])
     stages += back[:1]
     made = [fact for fact in (*todo, *left) if sizes[fact.cell] and (fact.flash_cache is None or fact in cached)]
     stages += _each(
-        "create the flash cache",
+        "create flashcache",
         "create",
         made,
-        lambda fact: create_step(fact, sizes[fact.cell], what="create the flash cache at its size"),
+        lambda fact: create_step(fact, sizes[fact.cell], what="create flashcache at its size"),
     )
     if old:
         startups = tuple(cellsrv(fact, "STARTUP") for fact in old)

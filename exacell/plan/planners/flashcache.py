@@ -121,7 +121,7 @@ def _flush_step(fact: CellFacts, cache: FlashCache, limit: float | None) -> Step
     return Step(
         target=fact.cell,
         statement="" if active else "ALTER FLASHCACHE ALL FLUSH NOWAIT",
-        what="flush" if not active else f"follow the flush that is under way ({cache.status})",
+        what="flush flashcache" if not active else f"follow the flush that is under way ({cache.status})",
         needs=(_HAS_CACHE,),
         watch=Watch.FLUSH,
         expect=0 if active else 1,
@@ -166,7 +166,7 @@ def drop_step(fact: CellFacts, cache: FlashCache, *, only_if: tuple[Check, ...] 
     return Step(
         target=fact.cell,
         statement="DROP FLASHCACHE",
-        what="drop the flash cache" + (" while it is still flushed" if fact.writeback else ""),
+        what="drop flashcache" + (" while it is still flushed" if fact.writeback else ""),
         only_if=only_if,
         needs=(_HAS_CACHE, *guard),
         proves=(_NO_CACHE,),
@@ -268,7 +268,7 @@ def flush_plan(
 def flush_stage(cells: Sequence[CellFacts], gate: Gate = Gate.EACH, *, limit: float | None = None) -> Stage:
     """Return the stage that flushes these caches and proves each empty."""
     steps = tuple(_flush_step(fact, fact.flash_cache, limit) for fact in cells if fact.flash_cache is not None)
-    return Stage(title="flush the flash cache and prove it empty", key="flush", gate=gate, steps=steps)
+    return Stage(title="flush flashcache", key="flush", gate=gate, steps=steps)
 
 
 def _recreate_stages(
@@ -285,9 +285,9 @@ def _recreate_stages(
     stages = []
     if with_cache:
         drops = tuple(drop_step(fact, fact.flash_cache, only_if=only_if) for fact in with_cache if fact.flash_cache)
-        stages.append(Stage(title=f"drop the flash cache{where}", key=f"drop{key}", gate=gate, steps=drops))
-    creates = tuple(create_step(fact, sizes[fact.cell], what="create the flash cache") for fact in cells)
-    stages.append(Stage(title=f"create the flash cache{where}", key=f"create{key}", steps=creates))
+        stages.append(Stage(title=f"drop flashcache{where}", key=f"drop{key}", gate=gate, steps=drops))
+    creates = tuple(create_step(fact, sizes[fact.cell], what="create flashcache") for fact in cells)
+    stages.append(Stage(title=f"create flashcache{where}", key=f"create{key}", steps=creates))
     if with_cache:
         stages.append(back_stage(with_cache, key))
     return stages
@@ -296,7 +296,7 @@ def _recreate_stages(
 def back_stage(cells: Sequence[CellFacts], key: str = "") -> Stage:
     """Return the mending stage that creates dropped caches at their old sizes."""
     back = tuple(
-        create_step(fact, fact.flash_cache.size, what="create the flash cache at its old size", before="gone")
+        create_step(fact, fact.flash_cache.size, what="create flashcache at its old size", before="gone")
         for fact in cells
         if fact.flash_cache
     )

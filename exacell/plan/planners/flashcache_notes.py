@@ -56,14 +56,12 @@ def resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int
         if size != asked:
             note += f" ({format_size(asked)} rounded down to 16M a disk)"
         notes.append(f"{note}; {format_size((room - size) // disks, largest='M')} stay free on each flash disk")
-    return (*notes, *filter(None, [flush_note([fact for fact in todo if fact.writeback and fact.flash_cache])]))
+    writeback = [fact for fact in todo if fact.writeback and fact.flash_cache]
+    if writeback:
+        notes.append("write-back: each cache is flushed and proven empty before it is dropped")
+    return (*notes, *filter(None, [flush_note(writeback)]))
 
 
 def resize_warnings(todo: Sequence[CellFacts]) -> tuple[str, ...]:
     """Return what re-creating these caches costs."""
-    if not todo:
-        return ()
-    warnings = ["the cache starts empty: every database on these cells reads from disk until it is warm"]
-    if any(fact.writeback and fact.flash_cache for fact in todo):
-        warnings.append("write-back: each cache is flushed and proven empty before it is dropped")
-    return tuple(warnings)
+    return ("the cache starts empty: every database on these cells reads from disk until it is warm",) if todo else ()
