@@ -41,7 +41,7 @@ KEYS = (
 _MEANS = (
     "flash hits: reads that flash answered, of those it could have",
     "flash wins: redo writes that flash finished first",
-    "slow redo: redo writes that were slow (outliers); saved: those that flash saved",
+    "slow redo: slow redo writes (outliers); redo saved: those that flash saved",
     "Figures are of each cell's last two collections, one a minute.",
 )
 

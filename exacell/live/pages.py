@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -303,19 +304,23 @@ def _alert(name: str) -> tuple[str, ...]:
     return (f"list alerthistory {name} detail",)
 
 
+_TOLD = {"alertMessage": "message:", "alertAction": "what to do:"}
+_FIRST = ("severity", "beginTime", "endTime", "examinedBy")
+
+
 def _alert_rows(place: Place, tables: Tables, width: int) -> list[Row]:
-    """Return an alert's facts, then its message and what is to be done in whole sentences, broken between words."""
-    record = dict(next((record for record in tables.get(_alert(place.name)[0], ())), {}))
-    long = {name: str(record.pop(name, None) or "") for name in ("alertMessage", "alertAction")}
-    rows = _aligned(_facts(record, ("severity", "beginTime", "endTime", "examinedBy")))
-    for name, text in long.items():
-        pieces = [piece.strip() for piece in printable(text).split("  ") if piece.strip()]
-        lines = [line for piece in pieces for line in hung(piece, max(width - 6, 20), after="  ")]
-        if lines:
-            title = "message" if name == "alertMessage" else "what to do"
-            rows += [Row(key=f"{name} -", text=""), Row(key=name, text=f"{title}:", meaning="title")]
-        rows += [Row(key=f"{name} {number}", text=f"  {line}") for number, line in enumerate(lines)]
-    return rows
+    """Return how an alert stands, its message and what is to be done, broken between words, then all else of it."""
+    record = next((record for record in tables.get(_alert(place.name)[0], ())), {})
+    facts = _aligned(_facts({name: record[name] for name in record if name not in _TOLD}, _FIRST))
+    told: list[Row] = []
+    for name, title in _TOLD.items():
+        # Cells set the pieces of a message apart by two blanks, and align what stands behind a colon.
+        pieces = re.split(r"\s{2,}(?![\s:])", str(record.get(name) or "").strip())
+        lines = [line for piece in pieces if piece for line in hung(re.sub(r"\s+:", ":", piece), width - 4, after="  ")]
+        told += [Row(key=name, text=title, meaning="title")] if lines else []
+        told += [Row(key=f"{name} {number}", text=f"  {printable(line)}") for number, line in enumerate(lines)]
+    first = sum(name in record for name in _FIRST)
+    return [*facts[:first], *told, *facts[first:]]
 
 
 KINDS: Mapping[str, Kind] = {

@@ -64,7 +64,7 @@ def start(rack: Path) -> Iterator[Start]:
             ["-m", "exacell", "-r", "t1", *argv],
             env={key: value for key, value in given.items() if not (key == "NO_COLOR" and not value)},
             dimensions=(rows, columns),
-            timeout=60,
+            timeout=20,
             encoding="utf-8",
         )
         started.append(child)

@@ -91,7 +91,9 @@ def test_enter_goes_from_the_rack_to_an_alert_and_escape_back(top: Screen) -> No
 def test_enter_opens_a_database_with_what_its_metrics_mean(top: Screen) -> None:
     """A database's page has its metrics with their units and what they count."""
     top.child.send(ENTER)
-    top.shows("exa1cel01  28 disks", "no open alert", "> database  SPOT")
+    top.shows("exa1cel01  28 disks", "no open alert")
+    top.child.send("/SPOT" + ENTER)
+    top.shows("> database  SPOT")
     top.child.send(ENTER)
     shown = top.shows("exa1cel01 > database SPOT", "DB_FC_BY_ALLOCATED")
     assert any(re.search(r"DB_FC_BY_ALLOCATED +[0-9.,]+ MB +\w+", line) for line in shown)
