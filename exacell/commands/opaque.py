@@ -22,6 +22,7 @@ from exacell.change.dcli.verdict import Judgement, agree, judge
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
+from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.language.line import with_call_flags
@@ -43,6 +44,7 @@ from exacell.session.dbsql import (
     query_database,
 )
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
+from exacell.session.partial import since, told_while_waiting
 from exacell.transport.base import Upload
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
@@ -278,7 +280,23 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
             partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None, leaving=leaving)
             for where in group.targets
         ]
-        outcomes = in_parallel(work, limit=group.rack.fanout or group.ctx.settings.fanout, on_end=_unheard)
+        open_, begun = {where.label for where in group.targets}, since("")
+
+        def sentence() -> str:
+            waited = begun()
+            left = list(open_)
+            return (
+                f"waiting for {fold(left)}: {len(work) - len(left)} of {len(work)} ended{waited}"
+                if waited and left
+                else ""
+            )
+
+        with told_while_waiting(sentence, group.ctx.console.waiting):
+            outcomes = in_parallel(
+                work,
+                limit=group.rack.fanout or group.ctx.settings.fanout,
+                on_end=lambda outcome: open_.discard(outcome.target),
+            )
         if record is not None:
             record.ended(outcomes)
     return outcomes
@@ -302,7 +320,3 @@ def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:
 
 def _status(status: int, *, ran: bool) -> str:
     return f"exit status {status}" if ran else "no result"
-
-
-def _unheard(outcome: object) -> None:
-    """Take no notice: everything is shown when all have ended, folded."""

@@ -17,6 +17,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 ENTER, ESCAPE, DOWN, RIGHT, LEFT = "\r", "\x1b", "\x1b[B", "\x1b[C", "\x1b[D"
 FRAME = "\x1b[H"
+FRAMES = 60
+"""So many are waited for: half a second each at most."""
 
 
 class Screen:
@@ -27,12 +29,14 @@ class Screen:
 
     def shows(self, *wanted: str) -> list[str]:
         """Wait until one frame shows all these, and return its lines."""
-        while True:
+        lines: list[str] = []
+        for _ in range(FRAMES):
             self.child.expect_exact(FRAME)  # It is drawn again and again: what stands before it is the frame before.
             lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", self.child.before).split("\n")
             if all(any(text in line for line in lines) for text in wanted):
                 assert len(lines) == 24 and max(map(len, lines)) <= 80, lines
                 return lines
+        raise AssertionError(f"{wanted} never came: {lines}")
 
     def press(self, *keys: str) -> None:
         """Press keys one after another, each seen by the program before the next."""
