@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ from exacell.change.dcli.upon import single_change
 from exacell.change.dcli.verdict import Judgement, agree, judge
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.execute import execute
+from exacell.change.progressboard import Sending, size_of
 from exacell.change.racklock import lock_of
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
@@ -49,7 +51,7 @@ from exacell.transport.base import Upload
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from exacell.care.sqltext import Rows
     from exacell.language.registry import Value
@@ -276,30 +278,41 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
         if record is not None:
             record.intend(group.targets)
         leaving = Leaving(group=group, judgement=judgement)
+        labels = [where.label for where in group.targets]
+        sources = [source for step in steps if step.upload is not None for source in step.upload.sources]
+        sending = Sending(group.ctx.console, steps[-1].command, labels, size_of(sources))
         work = [
-            partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None, leaving=leaving)
+            partial(
+                work_through, group, where, [_counted(step, partial(sending.sent, where.label)) for step in steps],
+                login=group.login, pid=os.getpid(), live=None, leaving=leaving,
+            )
             for where in group.targets
-        ]
-        open_, begun = {where.label for where in group.targets}, since("")
+        ]  # fmt: skip
+        open_, begun = set(labels), since("")
 
         def sentence() -> str:
-            waited = begun()
-            left = list(open_)
+            waited, left = begun(), list(open_)
             return (
                 f"waiting for {fold(left)}: {len(work) - len(left)} of {len(work)} ended{waited}"
                 if waited and left
                 else ""
             )
 
+        def ended(outcome: Outcome) -> None:
+            open_.discard(outcome.target)
+            sending.ended(outcome.target, f"failed: {outcome.status}" if outcome.status else "done")
+
         with told_while_waiting(sentence, group.ctx.console.waiting):
-            outcomes = in_parallel(
-                work,
-                limit=group.rack.fanout or group.ctx.settings.fanout,
-                on_end=lambda outcome: open_.discard(outcome.target),
-            )
+            outcomes = in_parallel(work, limit=group.rack.fanout or group.ctx.settings.fanout, on_end=ended)
+        sending.over()
         if record is not None:
             record.ended(outcomes)
     return outcomes
+
+
+def _counted(step: Step, sent: Callable[[int], None]) -> Step:
+    """Return a step whose upload, where it is one, tells of each piece."""
+    return step if step.upload is None else replace(step, upload=replace(step.upload, sent=sent))
 
 
 def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:

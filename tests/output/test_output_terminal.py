@@ -87,7 +87,7 @@ def test_a_log_is_told_of_a_wait_at_a_calm_pace(monkeypatch: pytest.MonkeyPatch)
     err, quiet, quiet_terminal = io.StringIO(), io.StringIO(), Tty()
     consoles = [TerminalConsole(err=err, stdin=io.StringIO())]
     consoles += [TerminalConsole(err=stream, stdin=io.StringIO(), quiet=True) for stream in (quiet, quiet_terminal)]
-    for second in range(0, 140):
+    for second in range(140):
         clock[0] = float(second)
         for console in consoles:
             console.waiting(None if second == 5 else f"waiting for c1, {second}s")
