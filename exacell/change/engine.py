@@ -295,7 +295,7 @@ class Engine:
         if watching:
             followed = self._follower.flushes(watching, board, run.report)
             results = [_followed(r, followed.get(r.step.target)) if r.step in watching else r for r in results]
-        results = self._follower.proofs(results, board, run.report, self._probe)
+        results = self._follower.proofs(results, board, run.report, self._probe, self._prober.far)
         results = [told_late(result) for result in results]
         for result in results:
             board.set(result.step.target, phrase(result))

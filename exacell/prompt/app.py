@@ -180,6 +180,7 @@ class Prompt:
     def _nested(self, text: str) -> ExitCode:
         if not text:
             raise AtPrompt
+        self.runner.may_wait_behind = False  # Whoever runs it waits for its end.
         return self.runner.run_text(text)
 
     def _rack_name(self) -> str:

@@ -107,7 +107,7 @@ class Reading:
                 if patience is not None and (now - began >= patience or (now - began >= AT_LEAST and typing())):
                     raise StillReading
                 if now - told >= TELL_EVERY and self._recording is not None:
-                    tell(self._recording.sentence or None)
+                    tell(self._recording.sentence() or None)
                     told = now
         except KeyboardInterrupt:
             self.give_up()
