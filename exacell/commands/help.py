@@ -5,9 +5,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from exacell.cellcli.codes import CODES, find_code, is_code
+from exacell.cellcli.codes import CODES, find_code, is_code, metric_meaning, value_meanings
 from exacell.cellcli.forms import FORMS, MODIFIABLE, Form
-from exacell.cellcli.meanings import metric_meaning, value_meanings
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
 from exacell.cellcli.suggest import closest

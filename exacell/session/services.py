@@ -120,11 +120,14 @@ class Services:
     def fleet(self) -> Fleet:
         """Statements to the cells of the current rack."""
         from exacell.session.fleet import Fleet
+        from exacell.session.hung import KeptHung
 
         session, transport = self._session, self.transport
         with self._lock:
             if self._fleet is None:
-                self._fleet = Fleet(transport, patience=session.need_rack().command_timeout or session.settings.timeout)
+                rack = session.need_rack()
+                patience = rack.command_timeout or session.settings.timeout
+                self._fleet = Fleet(transport, patience=patience, kept=KeptHung(session.home, rack.name))
             return self._fleet
 
     def query(

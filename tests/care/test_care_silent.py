@@ -10,8 +10,7 @@ import pytest
 
 from exacell.care.health import AREAS
 from exacell.change.execute import execute
-from exacell.change.running import Outcome
-from exacell.change.verdicts import judge
+from exacell.change.running import Outcome, judge
 from exacell.core.errors import ExitCode
 from exacell.language.line import parse_line
 from exacell.output.care import matrix_lines

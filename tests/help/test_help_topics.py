@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.cellcli.codes import CODES, find_code
-from exacell.cellcli.meanings import metric_meaning
+from exacell.cellcli.codes import CODES, find_code, metric_meaning
 from exacell.cellcli.schema import find_object, metrics
 from exacell.commands.help import manual, page
 from exacell.core.errors import StatementError

@@ -9,7 +9,7 @@ from threading import Event
 import pytest
 
 from exacell.journal.record import Row
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.measure.snapshot import CellCounters, Snapshot
 from exacell.output.terminal import TerminalConsole
 from exacell.session.comparing import compare
 from exacell.session.context import Context, Options
