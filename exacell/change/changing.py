@@ -261,7 +261,7 @@ def _within(flags: Mapping[str, Value]) -> float | None:
 
 
 def _run(ctx: Context, plan: Plan, flags: Mapping[str, Value], own: Sequence[Flag], within: float | None) -> Report:
-    rack, request = ctx.need_rack(), ctx.request
+    rack = ctx.need_rack()
     clusters = {step.asm for step in plan.steps if step.asm} | set(plan.rolling.clusters if plan.rolling else ())
     lock = lock_of(rack, ctx.home.state_dir)
     engine = Engine(
@@ -280,13 +280,13 @@ def _run(ctx: Context, plan: Plan, flags: Mapping[str, Value], own: Sequence[Fla
     reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
     with lock.held():
         details: dict[str, object] = {} if within is None else {"confirmWithin": within}
-        if request.finishing:
-            details["finishes"] = request.finishing
+        if ctx.request.finishing:
+            details["finishes"] = ctx.request.finishing
         given = {flag.name: flags[flag.name] for flag in own if flags.get(flag.name) is not None}
         if given:
             details["flags"] = given
         try:
-            report = engine.run(plan, reason=reason, ticket=ticket, origin=request.origin, details=details)
+            report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.request.origin, details=details)
         finally:
             _leave(ctx, lock)
     ctx.session.changes.append(report.change)

@@ -189,7 +189,7 @@ def reached(
             )
             child = _child(ctx, changed, keep_mode=rack is ctx.rack)
             stack.callback(child.services.close)
-            groups.append(Group(ctx=child, targets=tuple(members)))
+            groups.append(Group(ctx=child.on_behalf(ctx.request), targets=tuple(members)))
         yield tuple(groups)
 
 
@@ -220,7 +220,7 @@ def _child(ctx: Context, rack: RackConfig, *, keep_mode: bool) -> Context:
     child.session.read_only = ctx.read_only if keep_mode else own
     child.session.interrupted = ctx.interrupted
     child.services.while_changing = ctx.while_changing
-    return child.on_behalf(ctx.request)
+    return child
 
 
 def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> Path | None:
