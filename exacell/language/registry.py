@@ -314,7 +314,6 @@ MODULES = (
     "watching",
     "journal",
     "change",
-    "locks",
     "drift",
     "recipes",
     "emulator",

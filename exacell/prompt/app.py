@@ -33,8 +33,7 @@ from exacell.prompt.lazy import LazyCompleter, LazyLexer, toolbar
 from exacell.prompt.learner import Learner
 from exacell.prompt.store import PrivateHistory, ShortSuggestions
 from exacell.prompt.typing_ahead import TypingAhead
-from exacell.session.aliases import Aliases
-from exacell.session.history import Usage, history_file
+from exacell.session.history import Aliases, Usage, history_file
 from exacell.session.opening import find_rack_quietly
 from exacell.session.signals import AtPrompt, EditRequested, SessionExit
 
@@ -255,7 +254,7 @@ class Prompt:
 
     def _run(self, text: str) -> None:
         from exacell.prompt.check import segments
-        from exacell.prompt.slowreads import StillReading
+        from exacell.prompt.entering import StillReading
         from exacell.runner import GOES_ON
 
         self.background.catch_up()
