@@ -228,6 +228,10 @@ class _Reader:
         else:
             message = f"'{word.value}' is not an attribute that {self.title} sets"
         hint = f"it sets {', '.join(settable)}" if len(settable) <= 8 else ""
+        if base.endswith(("+", "-")) and self.subject.name == "IORMPLAN":
+            message = f"{self.title} sets a plan as a whole: no published CellCLI adds to one by {base[-1]}="
+            hint = "one directive alone: set iorm db=NAME share=8, unset iorm db=NAME"
+            settable = []
         raise self.cursor.wrong(message, at=word, like=settable, hint=hint)
 
     def _modifiable(self) -> list[Attribute]:

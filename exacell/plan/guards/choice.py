@@ -19,7 +19,7 @@ from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.caches import flashcache, flashlog, pmemcache
 from exacell.plan.guards.cell import on_cell
-from exacell.plan.guards.devices import celldisk, physicaldisk
+from exacell.plan.guards.devices import celldisk, lun, physicaldisk
 from exacell.plan.guards.griddisks import griddisk
 from exacell.plan.guards.steps import (
     guarded_plan,
@@ -44,6 +44,7 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
     "CELL": (f.GRIDDISK, f.FLASHCACHE, f.PMEMCACHE),
     "IORMPLAN": (f.IORMPLAN,),
     "PHYSICALDISK": (f.GRIDDISK,),
+    "LUN": (f.LUN,),
 }
 
 _CACHELESS = ("flashCacheMode", "pmemCacheMode", "flashCacheCompress")
@@ -168,6 +169,8 @@ def _judged(
         return _calibrate(rack, facts, statement, text)
     if statement.object == "PHYSICALDISK":
         return physicaldisk(rack, facts, statement, text)
+    if statement.object == "LUN" and statement.action:
+        return lun(rack, facts, statement, text)
     force = " (FORCE)" if statement.has("FORCE") else ""
     reason = f"exacell can't judge what it takes away{force}"
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))

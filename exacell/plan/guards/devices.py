@@ -34,13 +34,36 @@ def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChang
         return simple(rack, facts, statement, text, Risk.NONE)
     if statement.action == "REENABLE" and not statement.has("FORCE"):
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
+    _one_cell(facts, text)
+    force = " (FORCE)" if statement.has("FORCE") else ""
+    reason = f"{statement.action}{force} takes its grid disks and its part of the flash cache away"
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+
+
+def _one_cell(facts: Mapping[str, CellFacts], text: str) -> None:
     if len(facts) > 1:
         raise RefusedError(
             f"{text}: it would touch disks of {fold(facts)} together; each cell is a failure group; nothing was sent",
             hint=f"one cell at a time: on {next(iter(facts))} …",
         )
-    force = " (FORCE)" if statement.has("FORCE") else ""
-    reason = f"{statement.action}{force} takes its grid disks and its part of the flash cache away"
+
+
+def lun(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for ALTER LUN … REENABLE on one cell: it makes cell disk and grid disks anew there.
+
+    Source: Oracle SAGUG, ALTER LUN: what is on them may be lost.
+
+    Raises:
+        RefusedError: a LUN is on none of the cells, or several cells are meant.
+    """
+    there = {cell: {lun.name.lower() for lun in fact.luns} for cell, fact in facts.items() if fact.luns}
+    for name in statement.names if len(there) == len(facts) else ():
+        if not any(name.lower() in luns for luns in there.values()):
+            raise RefusedError(f"{text}: there is no LUN {name} on {fold(facts)}; nothing was sent", hint="list lun")
+    wanted = {name.lower() for name in statement.names}
+    facts = {cell: fact for cell, fact in facts.items() if not wanted or cell not in there or wanted & there[cell]}
+    _one_cell(facts, text)
+    reason = f"{statement.action} makes cell disks and grid disks anew on it: what is on them is lost"
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
 
 
