@@ -246,7 +246,7 @@ class Runner:
         """
         if line.effect is Effect.READ:
             return "interrupted: nothing was changed"
-        from exacell.journal.sent import Sent, sent_since
+        from exacell.journal.record import Sent, sent_since
 
         try:
             sent = Sent.UNDER_WAY if newest is None else sent_since(self.ctx.journal, newest)

@@ -177,8 +177,7 @@ class Follower:
                     silent.pop(cell, None)
                     missed[cell] = 0
                     cache = by_target[cell].cache
-                    fact = f.build(cell, _STATEMENTS[cache], answer.tables)
-                    state = _feed(watches[cell], cache, fact, self._clock())
+                    state = _feed(watches[cell], cache, f.build(cell, _STATEMENTS[cache], answer.tables), self._clock())
                     report.flushed[cell] = state
                     board.set(cell, state.phrase, state.fraction, state.eta)
                     if state.failed:

@@ -22,7 +22,7 @@ from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Planned
     from exacell.session.context import Context
 
 AS_PRINTED = ("table", "raw")
@@ -215,8 +215,7 @@ def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, f
     if form == "raw":
         return Result(pieces=[(reply.target, lines_of(reply)) for reply in answers], fold=True, data=True)
     records = rows_of(answers, columns, object_type, typed=form not in AS_PRINTED)
-    shown = [Column("cell"), *(Column(name) for name in columns)]
-    return Result(records=records, columns=shown, fold=True, data=True)
+    return Result(records=records, columns=[Column("cell"), *(Column(name) for name in columns)], fold=True, data=True)
 
 
 def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Result:

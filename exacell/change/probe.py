@@ -14,7 +14,7 @@ from typing import Any
 
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
-from exacell.journal.caching_off import GONE, UNTOLD
+from exacell.journal.left import GONE, UNTOLD
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
@@ -224,9 +224,7 @@ def upon_asm(step: Step) -> tuple[str, Callable[[AsmFacts], Judgement]]:
 def _meaning(step: Step, failed: Mapping[int, str]) -> Judgement:
     """Return what the checks that fail mean, those of ``only_if`` standing before those of ``needs``."""
     unneeded = next((why for place, why in failed.items() if place < len(step.only_if)), "")
-    if unneeded:
-        return Judgement(why=unneeded, needless=True)
-    return Judgement(why=next(iter(failed.values()), ""))
+    return Judgement(why=unneeded, needless=True) if unneeded else Judgement(why=next(iter(failed.values()), ""))
 
 
 def lists_for(checks: Sequence[Check]) -> dict[str, str]:

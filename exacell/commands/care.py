@@ -25,8 +25,7 @@ from exacell.change.leftbehind import unnoted
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode, RefusedError
 from exacell.core.units import counted
-from exacell.journal.offline import observe_online
-from exacell.journal.stopped import observe_services
+from exacell.journal.left import observe_online, observe_services
 from exacell.language.registry import Call
 from exacell.output.care import advice_lines, check_lines, headlines, matrix_lines
 from exacell.output.result import Column, Result

@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import ALERTS, ack_plan, alerts_of
 from exacell.cellcli.statement import Change, parse as parse_cellcli
+from exacell.change.bringing_back import mount_again
 from exacell.change.leftbehind import unnoted
-from exacell.change.reviving import mount_again
 from exacell.change.settling import done_on
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.journal.actor import actor
-from exacell.journal.offline import observe_online, offline_disks
-from exacell.journal.stopped import observe_services
+from exacell.journal.left import observe_online, observe_services, offline_disks
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.guards.choice import guard_plan
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.availability import (
     offline_plan,
     online_plan,

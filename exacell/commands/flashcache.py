@@ -12,7 +12,7 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.facts import IORMPLAN
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.cachemode import mode_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.session.factreading import read_facts

@@ -11,8 +11,7 @@ from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
 from exacell.cellcli.suggest import closest
 from exacell.core.errors import StatementError
-from exacell.core.packaged import has_source, packaged_files
-from exacell.core.pages import shown_page
+from exacell.core.packaged import has_source, packaged_files, shown_page
 from exacell.language.manual import man_page
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, commands
 from exacell.output.result import Result

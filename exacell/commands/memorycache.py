@@ -15,7 +15,7 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.facts import PMEMCACHE, metric_values
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.memorycache import memory_flush_plan
 from exacell.session.answers import Answers
 from exacell.session.factreading import read_facts

@@ -35,7 +35,7 @@ from exacell.opaque.findings import Findings, UnreadError
 from exacell.opaque.scan import carried, command_findings, wrapped
 from exacell.opaque.sql import read_sql
 from exacell.output.result import Column, Result
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.diskgroup import mount_plan
 from exacell.session.dbsql import (
     change_request,

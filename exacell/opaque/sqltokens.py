@@ -14,7 +14,7 @@ from dataclasses import field
 from functools import cache
 from types import MappingProxyType
 
-from exacell.core.datafiles import data_beside
+from exacell.core.packaged import data_beside
 from exacell.core.values import dataclass
 from exacell.opaque.findings import UnreadError
 

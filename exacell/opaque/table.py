@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from exacell.core.datafiles import data_beside
+from exacell.core.packaged import data_beside
 from exacell.core.values import dataclass
 from exacell.opaque.findings import UnreadError
 

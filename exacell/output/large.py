@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from exacell.cellcli.rows import UNIT, ByBlocks, Columns, LargeRows
-from exacell.cellcli.typed import METRIC_VALUES, kind_of, known_unit, metric_value, typed_value
+from exacell.cellcli.schema import METRIC_VALUES, kind_of, known_unit, metric_value, typed_value
 from exacell.output import formats
 from exacell.output.result import Column
 from exacell.output.style import paint, paint_within
@@ -81,7 +81,7 @@ Field = Callable[[str, Any], str]
 
 
 def value_of(rows: LargeRows, key: str, text: str) -> Any:
-    """Return the value of an attribute from its text, as :func:`exacell.cellcli.typed.values` gives it."""
+    """Return the value of an attribute from its text, as :func:`exacell.cellcli.schema.values` gives it."""
     if not rows.object_type:
         return text
     text = text.strip()

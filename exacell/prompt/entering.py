@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
 from exacell.core.cellset import CellSet
-from exacell.core.config import NoRackError, load, way_to_a_rack
+from exacell.core.config import load
 from exacell.core.errors import (
     ConfigError,
     ExacellError,
     ExitCode,
     StatementError,
 )
+from exacell.core.racks import NoRackError, way_to_a_rack
 from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.language.shorthand import understood

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.
     from contextlib import AbstractContextManager
 
+    from exacell.core.background import Interruption
     from exacell.core.cellset import CellSet
     from exacell.core.config import Config, RackConfig, Settings
-    from exacell.core.interruption import Interruption
     from exacell.core.paths import Home
     from exacell.journal.record import Journal
     from exacell.language.registry import Call, Value

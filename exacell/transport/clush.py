@@ -141,7 +141,7 @@ class ClushTransport(RackTransport):
             return []
         limit = self.settings.max_answer
         cells = {r.target: _Cell(r, capture=Capture(r.on_output, limit=limit)) for r in requests}
-        # No SimpleQueue: exacell.core.interruption says what its get makes of a process that is stopped and goes on.
+        # No SimpleQueue: exacell.core.background says what its get makes of a process that is stopped and goes on.
         ended: queue.Queue[_Cell | BaseException | None] = queue.Queue()
         again: list[Request] = []
         open_cells = dict(cells)

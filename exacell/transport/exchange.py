@@ -22,7 +22,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Protocol
 
-from exacell.core.uptime import uptime
+from exacell.core.background import uptime
 from exacell.transport.base import Judgement, Looked, Pair, Reply, Request, State
 from exacell.transport.fanout import Flight
 from exacell.transport.local_process import Ended, LocalProcess

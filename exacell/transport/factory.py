@@ -5,8 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 
-from exacell.core.config import RackConfig, Settings
-from exacell.core.transportconfig import transport_name
+from exacell.core.config import RackConfig, Settings, transport_name
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, Transport
 from exacell.transport.ssh import SshTransport
 

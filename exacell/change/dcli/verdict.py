@@ -72,9 +72,8 @@ def refuse_unread(
     """
     if not unread:
         return
-    accepted = bool(flags.get("accept-opaque"))
     refusal = door_of(ctx).refusal(
-        unread, accepted=accepted, where=where, undone=undone, accept=accept, instead=instead
+        unread, accepted=bool(flags.get("accept-opaque")), where=where, undone=undone, accept=accept, instead=instead
     )
     if refusal is None:
         return
@@ -183,9 +182,7 @@ class Judgement:
     @property
     def risk(self) -> str:
         """The word for the journal: unknown, or the worst plan's."""
-        if self.opaque:
-            return "unknown"
-        return str(highest(plan.risk for plan in self.plans))
+        return "unknown" if self.opaque else str(highest(plan.risk for plan in self.plans))
 
     def risk_of(self, cell: str) -> Risk:
         """Return the worst that the changes may do on one cell."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from exacell.core.config import Settings
+from exacell.core.config import AUTO, TRANSPORTS, Settings
 from exacell.core.formats import FOLDING, FORMATS
-from exacell.core.transportconfig import AUTO, TRANSPORTS
 from exacell.language.registry import Command, Effect, Kind, Param
 
 GROUP = "session"

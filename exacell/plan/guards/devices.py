@@ -13,17 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setting, render
+from exacell.cellcli.suggest import near, no_such
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.griddisks import flush, slow
-from exacell.plan.guards.in_use import refuse_in_use, unused
+from exacell.plan.guards.in_use import refuse_in_use
 from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, settings_proof, simple
 from exacell.plan.guards.targets import kinds_meant, means
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step
-from exacell.plan.nearby import near, no_such
+from exacell.plan.planners.availability import unused
 from exacell.plan.planners.griddisk import Headers
 
 
@@ -87,8 +88,7 @@ def celldisk(
         names = tuple(name for name in statement.names if name.lower() in here)
         return replace(step, statement=render(replace(statement, names=names)))
 
-    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
-    return replace(plan, stages=stages)
+    return plan.each(own)
 
 
 def _judged(
@@ -197,9 +197,7 @@ def created(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
             proof = Check(object="celldisk", op=Op.COUNT, value=len(names), where={"name": names})
             more = {"changes": places, "proves": (proof,), "expect": len(names)}
         steps.append(guarded_step(cell, statement, Risk.PERFORMANCE, **more))
-    if not steps:
-        return Plan(statement=text, rack=rack, done=done)
-    return guarded_plan(rack, text, steps, done=done)
+    return guarded_plan(rack, text, steps, done=done) if steps else Plan(statement=text, rack=rack, done=done)
 
 
 def _all(free: Sequence[Lun]) -> tuple[Change, ...]:

@@ -32,10 +32,10 @@ from exacell.cellcli.statement import (
     Statement,
     render,
 )
-from exacell.core.cellset import fold
+from exacell.cellcli.suggest import refuse_slip
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.nearby import refuse_slip
 
 _PLACE = "celldisk"
 """The setting that names an object of the cell, as the names themselves do."""
@@ -249,11 +249,8 @@ def refuse_ended(facts: Mapping[str, CellFacts], statement: CellChange, text: st
     Raises:
         RefusedError: naming the cells, and the release up to which it is known.
     """
-    unknown: dict[str, list[str]] = {}
-    for cell, fact in facts.items():
-        if said := ended_action(statement, fact.release):
-            unknown.setdefault(said, []).append(cell)
-    for said, cells in unknown.items():
+    ended = ((ended_action(statement, fact.release), cell) for cell, fact in facts.items())
+    for said, cells in grouped((said, cell) for said, cell in ended if said).items():
         rest = [cell for cell in facts if cell not in cells]
         raise RefusedError(
             f"{text}: refused on {fold(cells)}: {said}; nothing was sent",

@@ -108,8 +108,7 @@ def flashlog_plan(
         word_now = inherited(old).get("flashlog")
         if (word_now.value.lower() == word) if word_now else on:
             return already
-    new = set_attributes(old, wanted, {"flashLog": word})
-    plan = plan_change(rack, facts, old, new, statement)
+    plan = plan_change(rack, facts, old, set_attributes(old, wanted, {"flashLog": word}), statement)
     return replace(plan, notes=(*plan.notes, *limits(_redo_paths(facts))))
 
 
@@ -237,8 +236,7 @@ def set_plan(
         return goal_plan(rack, facts, dict.fromkeys(facts, Goal(objective=objective)), statement)
     old = agree(facts)
     wanted = known(facts, wanted, old)
-    spelled = {_attribute(key): value for key, value in settings.items()}
-    new = set_attributes(old, wanted, spelled)
+    new = set_attributes(old, wanted, {_attribute(key): value for key, value in settings.items()})
     warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
     if wanted.kind == PROFILE and find(old, wanted) is None:
         warnings = (_UNLISTED_PROFILE,)

@@ -18,7 +18,7 @@ from exacell.change.settling import attempts
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.units import counted
-from exacell.journal.offline import observe_online
+from exacell.journal.left import observe_online
 from exacell.journal.state import ChangeState
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result
@@ -36,7 +36,7 @@ _OFFLINE = re.compile(
 )
 
 
-def revive(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+def start_and_mount(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
     """Start CELLSRV, and mount disk groups, where ``change`` left them stopped or dismounted; each planned and confirmed.
 
     Returns:
@@ -89,7 +89,7 @@ def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
 def mount_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
     """Mount the disk groups that no ASM instance has mounted any more, where ``change`` took disks of cells offline.
 
-    Returns and raises what ``revive`` does. A disk group that is mounted nowhere for another reason is left alone.
+    Returns and raises what ``start_and_mount`` does. A disk group that is mounted nowhere for another reason is left alone.
     """
     if not any(_OFFLINE.search(row.statement) for row in _state(ctx, change).intents):
         return None

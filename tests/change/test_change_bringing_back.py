@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from exacell.change import reviving
-from exacell.change.reviving import activate_again, bring_back, mount_again, revive, start_again
+from exacell.change import bringing_back
+from exacell.change.bringing_back import activate_again, bring_back, mount_again, start_again, start_and_mount
 from exacell.core.errors import ExitCode
 from exacell.journal.record import Journal, Row
 from exacell.journal.state import ChangeState
@@ -85,7 +85,7 @@ class Ctx:
 @pytest.fixture(autouse=True)
 def carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session here keeps what it is asked to carry out."""
-    monkeypatch.setattr(reviving, "execute", lambda ctx, line, request: ctx.execute(line, request))
+    monkeypatch.setattr(bringing_back, "execute", lambda ctx, line, request: ctx.execute(line, request))
 
 
 @pytest.fixture
@@ -173,7 +173,7 @@ def test_dismounted_disk_groups_are_mounted(
     journal = Journal(tmp_path / "journal.db")
     journal.append("t1", journal.begin("t1", {"statement": "s"}), [intent("c1", statement)])
     ctx: Any = Dismounted(journal, says, states)
-    assert revive(ctx, 1, {"yes": True}, "first") is None
+    assert start_and_mount(ctx, 1, {"yes": True}, "first") is None
     assert ctx.done == [(f'sql asm "alter diskgroup {name} mount" asm=main', "first", 0) for name in mounted]
     assert (ctx.request.origin, ctx.request.finishing) == ("resume 1", 1)
 
