@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from exacell.cellcli import schema
-from exacell.commands.rehearsal.copyreading import likeness_of, read_objects
-from exacell.commands.rehearsal.driftfacts import read_groups
+from exacell.commands.rehearsal.copyreading import likeness_of, read_groups, read_objects
 from exacell.emulator.likeness import Likeness, parts_of
 from exacell.emulator.profiles import releases
 from exacell.emulator.rack_world import RackWorld

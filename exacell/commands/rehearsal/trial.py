@@ -20,8 +20,7 @@ from exacell.cellcli.fold import for_cell
 from exacell.change.execute import execute
 from exacell.change.leftbehind import left_behind
 from exacell.commands.emulator import copied_rack
-from exacell.commands.rehearsal.copyreading import likeness_of, read_facts, read_objects
-from exacell.commands.rehearsal.driftfacts import read_groups
+from exacell.commands.rehearsal.copyreading import likeness_of, read_facts, read_groups, read_objects
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.paths import Home
