@@ -30,7 +30,7 @@ from exacell.change.outcomes import (
     planned_records,
 )
 from exacell.change.pending import pending
-from exacell.change.racklock import LockedError, lock_of
+from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
 from exacell.change.settling import inverse_of
@@ -43,7 +43,7 @@ from exacell.output.result import Result, worst
 from exacell.plan.ageing import ages
 from exacell.plan.estimate import timed
 from exacell.plan.gate import first_cells, flushed_cells
-from exacell.plan.model import Undo
+from exacell.plan.model import Plan, Planned, Step, Undo
 from exacell.plan.rolling import Asked, roll
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
@@ -51,9 +51,7 @@ from exacell.session.vault import refuse_forgotten
 from exacell.transport.base import Capabilities
 
 if TYPE_CHECKING:
-    from exacell.change.racklock import RackLock
     from exacell.language.registry import Flag, Value
-    from exacell.plan.model import Plan, Planned, Step
     from exacell.session.context import Context
 
 

@@ -45,8 +45,7 @@ def look(ctx: Context) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
         rows, silent = find(ctx.fleet, journal, rack)
         if silent:
             notes[f"{fold(silent)} did not say how it is now: this is what the journal knows"] = None
-        for line in unnoted(ctx, _note(journal, rack, rows)):
-            notes[line] = None
+        notes |= dict.fromkeys(unnoted(ctx, _note(journal, rack, rows)))
     return pending(journal, rack), tuple(notes)
 
 

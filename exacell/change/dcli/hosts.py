@@ -25,8 +25,7 @@ from exacell.change.dcli.options import DcliOptions, SshOptions, environment_err
 from exacell.core.cellset import CellSet
 from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError
-from exacell.core.groupfile import parse_group_file
-from exacell.core.racks import NoRackError
+from exacell.core.racks import NoRackError, parse_group_file
 from exacell.core.values import dataclass
 from exacell.session.context import Context
 from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG
