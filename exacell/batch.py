@@ -15,6 +15,7 @@ from exacell.language.argv import argv_line
 from exacell.language.line import parse_line, with_flags
 from exacell.language.options import CommandLine
 from exacell.language.words import split_statements
+from exacell.manyracks import ask_racks, racks_of
 from exacell.output.faults import say_error
 from exacell.output.result import worst
 from exacell.output.streams import at_prompt
@@ -44,6 +45,8 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
         return wrong.error.exit_code
     if statements and not line.value("file") and any(holds_secret(text) for text in statements):
         console.tell(_SEEN, "warning")
+    if racks := racks_of(line):
+        return ask_racks(line, racks, statements, console, shell=_whole_line(line))
     ctx = open_context(options_of(line), console)
     ctx.services.more_to_come = statements is None or len(statements) > 1
     try:

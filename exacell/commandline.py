@@ -23,7 +23,7 @@ def carry_out(line: CommandLine) -> int:
     if line.value("format"):
         check_format(line.value("format"))
     console = TerminalConsole(quiet="quiet" in line.switches)
-    if line.has_statements or not at_prompt():
+    if line.has_statements or not at_prompt() or "," in line.value("rack"):
         from exacell.batch import run_batch
 
         return run_batch(line, console)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import fold_equal
@@ -44,7 +45,7 @@ from exacell.plan.ageing import ages
 from exacell.plan.estimate import timed
 from exacell.plan.gate import first_cells, flushed_cells
 from exacell.plan.model import Plan, Planned, Step, Undo
-from exacell.plan.rolling import Asked, roll
+from exacell.plan.rolling import Asked, moment, roll
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
 from exacell.session.vault import refuse_forgotten
@@ -124,6 +125,7 @@ def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
         ask=pause == "ask",
         on_error=str(flags.get("on-error") or ""),
         within=float(timeout) if isinstance(timeout, (int, float)) else None,
+        not_after=moment(str(until), datetime.now().astimezone()) if (until := flags.get("not-after")) else "",
         gently=gently,
     )
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 from types import MappingProxyType
 
 from exacell.change.following import Board, Follower, Pause
@@ -82,6 +82,7 @@ class Engine:
         permit: asked right before statements leave; says why they must not, empty when they may.
         clock: seconds, for limits.
         passing: seconds that pass also while the host sleeps or the process is stopped.
+        wall: this host's time, epoch seconds.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Engine:
         permit: Callable[[], str] = str,
         passing: Callable[[], float] = uptime,
         read_timeout: float = 60.0,
+        wall: Callable[[], float] = time,
     ) -> None:
         self._rack = rack
         self._fleet = fleet
@@ -116,8 +118,9 @@ class Engine:
         self._prober = Prober(fleet, asm)
         self._follower = Follower(fleet, poll=poll, cancel=cancel, pause=pause, clock=clock)
         self._gatekeeper = Gatekeeper(
-            fleet, asm, console, poll=poll, cancel=cancel, pause=pause, clock=clock, read_timeout=read_timeout
-        )
+            fleet, asm, console, poll=poll, cancel=cancel, pause=pause, clock=clock, read_timeout=read_timeout,
+            wall=wall, passing=passing,
+        )  # fmt: skip
 
     def run(
         self,
@@ -166,6 +169,7 @@ class Engine:
 
     def _carry_out(self, run: Run) -> Report:
         """Carry the laps of a plan out and journal its end."""
+        self._gatekeeper.close_at(run.plan.rolling.not_after if run.plan.rolling is not None else "")
         try:
             for lap in laps(run.plan):
                 self._lap(lap, run)

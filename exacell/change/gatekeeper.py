@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping
+from datetime import datetime
 from functools import partial
-from time import monotonic
+from time import monotonic, time
 
 from exacell.change.following import Board, Pause
-from exacell.core.background import unless_interrupted
+from exacell.core.background import unless_interrupted, uptime
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError
 from exacell.core.units import counted, format_duration
@@ -56,6 +57,8 @@ class Gatekeeper:
         pause: waits so many seconds, or until the event is set.
         clock: seconds, for limits.
         read_timeout: seconds that a look may take when there is time enough.
+        wall: this host's time, epoch seconds.
+        passing: seconds that pass whatever the host's time is set to, also while it sleeps.
     """
 
     def __init__(
@@ -69,6 +72,8 @@ class Gatekeeper:
         pause: Pause,
         clock: Callable[[], float] = monotonic,
         read_timeout: float = 60.0,
+        wall: Callable[[], float] = time,
+        passing: Callable[[], float] = uptime,
     ) -> None:
         self._fleet = fleet
         self._asm = asm
@@ -78,6 +83,27 @@ class Gatekeeper:
         self._pause = pause
         self._clock = clock
         self._read_timeout = read_timeout
+        self._wall = wall
+        self._passing = passing
+        self._last = (float("inf"), float("inf"))
+
+    def close_at(self, moment: str) -> None:
+        """Let no wave pass after ``moment``, ISO 8601; empty for ever.
+
+        Both clocks count: a host's time that is set back makes the window no longer.
+        """
+        if moment:
+            ends = datetime.fromisoformat(moment).timestamp()
+            self._last = (ends, self._passing() + ends - self._wall())
+
+    def _over(self, number: int, waited: float, met: str) -> Passage | None:
+        """Return how waiting ended because it is too late for wave ``number``; None while it is not."""
+        ends, passing = self._last
+        if self._wall() < ends and self._passing() < passing:
+            return None
+        last = datetime.fromtimestamp(ends).astimezone()
+        reason = f"no wave begins after {last:%Y-%m-%d %H:%M} (--not-after): stopped before wave {number}"
+        return Passage(open=False, reason=reason, interrupted=True, waited=waited, met=met)
 
     def wait(
         self, rolling: Rolling, number: int, *, offline: bool, cached: Collection[str] = (), others: str = ""
@@ -96,13 +122,15 @@ class Gatekeeper:
         alone: float | None = None
         while not self._cancel.is_set():
             waited = self._clock() - began
+            if late := self._over(number, waited, met):
+                return late
             seconds = min(self._read_timeout, max(rolling.within - waited, LEAST_LOOK))
             look = partial(self._look, cells, wave, rolling, offline=offline, cached=cached, seconds=seconds)
             reasons = unless_interrupted(look, self._cancel)
             if reasons is None:
                 break
             if not reasons:
-                return Passage(open=True, waited=waited, met=met)
+                return self._over(number, waited, met) or Passage(open=True, waited=waited, met=met)
             met = met or spoken(reasons)
             if not all(item.ours for item in reasons):
                 alone = None
@@ -137,7 +165,7 @@ class Gatekeeper:
             why = "interrupted" if self._cancel.is_set() else why
             return Passage(open=False, reason=f"{why} before wave {number}", interrupted=True)
         waited = 0.0
-        while waited < rolling.pause and not self._cancel.is_set():
+        while waited < rolling.pause and not self._cancel.is_set() and not self._over(number, waited, ""):
             left = format_duration(rolling.pause - waited)
             title = f"pause before wave {number} of {len(rolling.waves)}"
             Board(self._console, title, number, len(rolling.waves), wave, f"begins in {left}", others)

@@ -214,7 +214,11 @@ _FIRST = "so that resume can plan"
 
 def _plain(flags: Mapping[str, Value]) -> dict[str, Value]:
     """Return the flags without those that say how cells take turns in waves."""
-    return {name: value for name, value in flags.items() if name not in ("rolling", "canary", "pause", "on-error")}
+    return {
+        name: value
+        for name, value in flags.items()
+        if name not in ("rolling", "canary", "pause", "on-error", "not-after")
+    }
 
 
 def _manner(row: Planned) -> dict[str, Value]:

@@ -3,7 +3,9 @@ cell may go offline, and the rack be patched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from time import time
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import ALERTS, alerts_of, short_message
@@ -11,6 +13,7 @@ from exacell.care.health import (
     AREAS,
     FULL,
     PLAIN,
+    Finding,
     Level,
     Observed,
     all_online,
@@ -21,6 +24,7 @@ from exacell.care.health import (
     worst,
 )
 from exacell.care.readiness import obstacles, readiness
+from exacell.care.since import broken, changed, compared_with, moment, told as kept_form
 from exacell.change.leftbehind import unnoted
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode, RefusedError
@@ -32,6 +36,7 @@ from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan import facts as f
 from exacell.session.answers import Answers
+from exacell.session.store import Store, StoreError
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
@@ -80,6 +85,9 @@ def show_health(ctx: Context, call: Call) -> Result:
     told |= {cell: {**silent_words(), "findings": (problem,)} for cell, problem in mute.items()}
     findings |= {cell: (silent(problem),) for cell, problem in mute.items()}
     rows = [{"cell": cell, **told[cell]} for cell in answers.answers]
+    if since := call.flag_text("since"):
+        return _changed_since(ctx, since, findings, answers)
+    untold = (*untold, *_kept(ctx, findings))
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         return matrix_lines(shown, findings, AREAS, width=width, color=color, header=header)
@@ -97,6 +105,38 @@ def show_health(ctx: Context, call: Call) -> Result:
         notes=[*(advice or ([well] if well else [])), *_mending(answers), *untold],
         problems=answers.problems,
         exit_code=ExitCode.FAILED if broken and answers.exit_code is ExitCode.DONE else answers.exit_code,
+    )
+
+
+def _kept(ctx: Context, findings: Mapping[str, Sequence[Finding]]) -> list[str]:
+    """Keep what was found for later comparisons; return why that failed, which is no reason to tell less."""
+    try:
+        store = Store(ctx.home.state_dir / "store.db")
+        store.keep_health(ctx.need_rack().name, time(), {cell: kept_form(found) for cell, found in findings.items()})
+    except StoreError as error:
+        return [f"not kept for --since: {error.message}"]
+    return []
+
+
+def _changed_since(ctx: Context, since: str, findings: Mapping[str, Sequence[Finding]], answers: Answers) -> Result:
+    """Return one record per finding that is new or gone since then."""
+    begin = moment(since, datetime.now().astimezone())
+    before = Store(ctx.home.state_dir / "store.db").health_at(ctx.need_rack().name, begin)
+    found = changed(before, findings)
+    unkept = _kept(ctx, findings)
+    rows = [{"cell": c.cell, "area": c.area, "change": c.change, "finding": c.finding} for c in found]
+    said = compared_with(before, tuple(findings), begin)
+    at = datetime.fromtimestamp(begin).astimezone()
+    notes = [] if rows else [f"nothing changed since {at:%Y-%m-%d %H:%M} on {counted(len(findings), 'cell')}"]
+    code = ExitCode.FAILED if broken(found) else ExitCode.DRIFT if found else ExitCode.DONE
+    return Result(
+        records=rows,
+        columns=[Column("cell"), Column("area"), Column("change"), Column("finding")],
+        fold=True,
+        data=True,
+        notes=[*notes, *([said] if said else []), *unkept],
+        problems=answers.problems,
+        exit_code=answers.exit_code if answers.exit_code is not ExitCode.DONE else code,
     )
 
 

@@ -23,7 +23,7 @@ class Option:
 
 
 OPTIONS: tuple[Option, ...] = (
-    Option(name="rack", short="r", value="RACK", help="which rack"),
+    Option(name="rack", short="r", value="RACK", help="which rack; a,b: several at once, only to read"),
     Option(name="cells", short="c", value="CELLS", help="which cells: exa1cel[01-14], a,b, a!b, @group"),
     Option(name="group-file", short="g", value="FILE", help="a file of cells, one a line, as for dcli"),
     Option(name="login", short="l", value="USER", help="log in on the cells as USER"),

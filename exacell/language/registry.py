@@ -176,6 +176,11 @@ COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(name="canary", value=Kind.CELL, help="this cell first and alone, then a gate, then the others"),
     Flag(name="pause", value=Kind.DURATION, words=("ask",), help="between two waves: wait so long, or ask to go on"),
     Flag(
+        name="not-after",
+        value=Kind.TEXT,
+        help="of what rolls: begin no wave after this time (05:00, '2026-11-25 05:00'); resume goes on with the rest",
+    ),
+    Flag(
         name="on-error",
         value=Kind.CHOICE,
         choices=("stop", "continue"),

@@ -165,6 +165,11 @@ def _waves(plan: Plan, page: _Page) -> Iterator[str]:
         gate += ", asmDeactivationOutcome Yes on the wave's disks"
     within = f"a closed gate is waited for up to {format_duration(rolling.within)}"
     yield from page.text(f"before each wave: {gate}; {within}", "  Gate: ")
+    if rolling.not_after:
+        last = rolling.not_after[:16].replace("T", " ")
+        yield from page.text(
+            "no wave begins then, one that has begun goes to its end; resume goes on", f"  Not after {last}: "
+        )
     if count > 1:
         between = "somebody is asked" if rolling.ask else f"{format_duration(rolling.pause)} of pause"
         if rolling.ask or rolling.pause:

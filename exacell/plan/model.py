@@ -240,6 +240,7 @@ class Rolling:
         others: the cells that a gate looks at besides the next wave's: all of the rack's.
         clusters: the ASM clusters in which no rebalance or resync may run.
         within: seconds that a closed gate is waited for.
+        not_after: when the last moment is at which a wave may begin, ISO 8601 with the host's offset; empty for none.
     """
 
     waves: tuple[tuple[str, ...], ...]
@@ -250,6 +251,7 @@ class Rolling:
     others: tuple[str, ...] = ()
     clusters: tuple[str, ...] = ()
     within: float = GATE_WITHIN
+    not_after: str = ""
 
     def __post_init__(self) -> None:
         cells = [cell for wave in self.waves for cell in wave]

@@ -6,8 +6,10 @@ Source: reference asm.md section 2 (a grid disk's failure group is its cell); ce
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from exacell.core.errors import RefusedError
@@ -26,6 +28,7 @@ class Asked:
         ask: ask before each further wave.
         on_error: ``stop`` or ``continue``; empty when nothing was said.
         within: seconds that a closed gate is waited for; None takes the default.
+        not_after: the moment after which no wave begins, ISO 8601; empty when nothing was said.
         gently: nobody said it with this statement: what can't roll goes together, and says so.
     """
 
@@ -35,6 +38,7 @@ class Asked:
     ask: bool = False
     on_error: str = ""
     within: float | None = None
+    not_after: str = ""
     gently: bool = False
 
 
@@ -45,6 +49,36 @@ class Lap:
     wave: int
     cells: tuple[str, ...]
     stages: tuple[Stage, ...]
+
+
+_JUST_PAST = timedelta(hours=6)
+"""A time of day that was so long ago at most is one that was missed, not the next day's."""
+
+
+def moment(text: str, now: datetime) -> str:
+    """Return the moment that ``05:00`` (the next one) or ``2026-11-25 05:00`` means, ISO 8601 with the offset of ``now``.
+
+    Raises:
+        RefusedError: it is no time, or past already.
+    """
+    what = f"--not-after={text}"
+    try:
+        if re.fullmatch(r"\d{1,2}:\d\d", text):
+            hour, minute = map(int, text.split(":"))
+            found = now.replace(hour=hour, minute=minute, second=0, microsecond=0)
+            if found <= now - _JUST_PAST:
+                found += timedelta(days=1)
+        else:
+            found = datetime.fromisoformat(text)
+            found = found if found.tzinfo is not None else found.replace(tzinfo=now.tzinfo)
+    except ValueError as error:
+        raise RefusedError(f"{what}: a time of day or a date with one is needed: 05:00, '2026-11-25 05:00'") from error
+    if found <= now:
+        raise RefusedError(
+            f"{what}: that is past, it is {now:%Y-%m-%d %H:%M}; nothing was sent",
+            hint=f"with its date, if the next one is meant: --not-after='{now + timedelta(days=1):%Y-%m-%d} {found:%H:%M}'",
+        )
+    return found.isoformat(timespec="minutes")
 
 
 def takes_offline(plan: Plan) -> tuple[str, ...]:
@@ -134,6 +168,7 @@ def roll(
         others=tuple(rack_cells),
         clusters=tuple(clusters),
         within=GATE_WITHIN if asked.within is None else asked.within,
+        not_after=asked.not_after,
     )
     return replace(plan, rolling=rolling)
 
@@ -153,7 +188,11 @@ def _refuse_together(plan: Plan, asked: Asked, offline: Sequence[str]) -> None:
 def _refuse_idle(plan: Plan, asked: Asked) -> None:
     given = [
         name
-        for name, value in (("pause", asked.pause or asked.ask), ("on-error", asked.on_error))
+        for name, value in (
+            ("pause", asked.pause or asked.ask),
+            ("on-error", asked.on_error),
+            ("not-after", asked.not_after),
+        )
         if value and len(plan.targets) > 1
     ]
     if given:
@@ -236,6 +275,7 @@ _TURNS: Mapping[str, frozenset[str]] = {
     "rolling": frozenset({"no-rolling"}),
     "canary": frozenset({"no-rolling"}),
     "pause": frozenset({"no-rolling"}),
+    "not-after": frozenset({"no-rolling"}),
     "on-error": frozenset({"no-rolling"}),
     "no-rolling": frozenset({"rolling", "canary"}),
 }

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
+from exacell.care.since import Past, Told
 from exacell.cellcli.secrets import masked_data
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.measure.snapshot import Snapshot, from_json, to_json
@@ -34,7 +35,13 @@ create table if not exists baseline (
 create table if not exists iorm (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
+create table if not exists health (
+    rack text not null, cell text not null, at real not null, body text not null, primary key (rack, cell, at)
+);
 """
+
+_HEALTH_DAYS = 100
+"""For so long is kept what cells' findings were."""
 
 
 class StoreError(ExacellError):
@@ -184,6 +191,40 @@ class Store:
             StoreError: there is nothing; names those that there are.
         """
         return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
+
+    def keep_health(self, rack: str, at: float, told: Mapping[str, Told]) -> None:
+        """Keep what the findings on cells are at a moment, epoch seconds, where they are others than they were."""
+        with self._open() as connection:
+            was = self._health(connection, rack, at)
+            rows = [
+                (rack, cell, at, json.dumps(found))
+                for cell, found in told.items()
+                if cell not in was or was[cell].told != found
+            ]
+            connection.executemany("insert or replace into health values (?,?,?,?)", rows)
+            oldest = at - _HEALTH_DAYS * 86400
+            connection.execute(
+                "delete from health where rack=? and at<? and exists"
+                " (select 1 from health as later where later.rack=health.rack and later.cell=health.cell"
+                " and later.at>health.at and later.at<=?)",
+                (rack, oldest, oldest),
+            )
+
+    def health_at(self, rack: str, moment: float) -> dict[str, Past]:
+        """Return what the findings on each cell were at ``moment``, epoch seconds; the first that is kept where it is younger."""
+        with self._open() as connection:
+            return self._health(connection, rack, float("inf"), first=True) | self._health(connection, rack, moment)
+
+    def _health(
+        self, connection: sqlite3.Connection, rack: str, until: float, *, first: bool = False
+    ) -> dict[str, Past]:
+        pick = "min" if first else "max"  # SQLite takes the body from the row that has it.
+        query = f"select cell, {pick}(at), body from health where rack=? and at<=? group by cell"
+        found = {}
+        for cell, at, body in connection.execute(query, (rack, until)):
+            with self._reading("kept health of", cell, "show health"):
+                found[cell] = Past(at=at, told=tuple((str(area), str(text)) for area, text in json.loads(body)))
+        return found
 
     def _keep(self, table: str, rack: str, name: str, text: str, *, at: str = "") -> None:
         at = at or datetime.now(UTC).isoformat(timespec="seconds")

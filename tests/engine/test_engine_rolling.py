@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -252,3 +253,49 @@ def test_progress_names_the_wave(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
     report: Report = bench.run(flush(bench))
     assert report.exit_code is ExitCode.DONE
     assert titles[0] == "wave 1 of 3: flush flashcache"
+
+
+@pytest.mark.parametrize("clock", ["wall", "passing"])
+@pytest.mark.parametrize("within", ["a cell's turn", "a closed gate", "a pause"])
+def test_no_wave_begins_after_the_last_moment(bench: Bench, clock: str, within: str) -> None:
+    """A wave under way goes to its end and no further one begins, by either clock; plan, journal and answer say so."""
+    keeper = bench.engine._gatekeeper
+    begin, moved = 1_800_000_000.0, {"wall": 0.0, "passing": 0.0}
+    keeper._wall = lambda: begin + moved["wall"]
+    keeper._passing = lambda: 50.0 + moved["passing"]
+    last = datetime.fromtimestamp(begin + 3600).astimezone().isoformat(timespec="minutes")
+    plan = resize(bench, not_after=last, pause=5.0 if within == "a pause" else None)
+    if within == "a closed gate":
+        bench.transport.cells[THREE].tables["griddisk"] = [used(THREE)]
+
+    def script(target: str, statement: str) -> Reply | None:
+        if (target, statement) == (ONE, DROP if within == "a cell's turn" else NEW):
+            if within == "a closed gate":
+                bench.transport.cells[THREE].tables["griddisk"] = [used(THREE, "SYNCING")]
+            if within == "a pause":
+                keeper._pause = lambda event, seconds: bool(moved.update({clock: 3601.0}))
+            else:
+                moved[clock] = 3601.0
+        return None
+
+    bench.transport.script = script
+    report = bench.run(plan)
+    assert bench.transport.sent == [(ONE, text) for text in (FLUSH, DROP, NEW)]
+    assert report.exit_code is ExitCode.INTERRUPTED
+    assert report.stopped.startswith("no wave begins after 20") and "stopped before wave 2" in report.stopped
+    assert [row.body["open"] for row in bench.rows() if row.kind == "gate"] == [True, False]
+    assert outcomes(report)[TWO] == [NOT_SENT] * 3
+    begun = next(row for row in bench.rows() if row.kind == "plan")
+    assert begun.body["plan"]["rolling"]["not_after"] == last
+
+
+def test_a_clock_that_is_set_back_makes_the_window_no_longer(bench: Bench) -> None:
+    """A plan whose last moment is far away by both clocks goes to its end, and a clock set back is none by which it is not."""
+    keeper = bench.engine._gatekeeper
+    keeper._wall = lambda: 1_800_000_000.0
+    keeper.close_at(datetime.fromtimestamp(1_800_003_600.0).astimezone().isoformat())
+    keeper._wall = lambda: 1_500_000_000.0
+    assert keeper._over(2, 0.0, "") is None
+    passing = keeper._passing
+    keeper._passing = lambda: passing() + 3601.0
+    assert keeper._over(2, 0.0, "") is not None

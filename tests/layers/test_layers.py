@@ -82,7 +82,19 @@ EXCEPTIONS = {
 
 ORDER = (
     *("core", "cellcli", "measure", "plan", "care", "language", "opaque", "journal", "output", "transport", "recipes"),
-    *("session", "change", "live", "commands", "runner", "prompt", "batch", "commandline", "cli", "__main__"),
+    *(
+        "session",
+        "change",
+        "live",
+        "commands",
+        "runner",
+        "prompt",
+        "manyracks",
+        "batch",
+        "commandline",
+        "cli",
+        "__main__",
+    ),
 )
 """The packages and the modules beside them, the lowest first: each imports only what stands before it, and itself."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from exacell.plan.model import Gate, Plan, Rolling, as_data, rolling_from_json
 from exacell.plan.planners.availability import offline_plan, online_plan, restart_plan
 from exacell.plan.planners.diskgroup import drop_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
-from exacell.plan.rolling import Asked, flags_again, laps, roll, takes_offline, why_not
+from exacell.plan.rolling import Asked, flags_again, laps, moment, roll, takes_offline, why_not
 
 ONE, TWO, THREE = CELLS
 
@@ -420,3 +421,35 @@ def test_what_no_waiting_mends(left: dict[str, Any], ours: bool) -> None:
     (found,) = closed(facts, CELLS[:1], offline=False, cached=(CELLS[1],))
     assert (found.target, found.ours) == (CELLS[1], ours)
     assert not any(item.ours for item in closed(facts, CELLS[:1], offline=False))
+
+
+NOW = datetime(2026, 11, 24, 22, 30, tzinfo=timezone(timedelta(hours=1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("05:00", "2026-11-25T05:00+01:00"),
+        ("5:00", "2026-11-25T05:00+01:00"),
+        ("22:31", "2026-11-24T22:31+01:00"),
+        ("2026-11-26 05:00", "2026-11-26T05:00+01:00"),
+        ("2026-11-25T05:00+00:00", "2026-11-25T05:00+00:00"),
+    ],
+)
+def test_a_last_moment_is_the_next_one(text: str, wanted: str) -> None:
+    """A time of day is the next one, a date is what it says, in the host's zone unless it has its own."""
+    assert moment(text, NOW) == wanted
+
+
+@pytest.mark.parametrize("text", ["22:30", "17:00", "2026-11-24 05:00", "25:00", "5", "soon", "5:0"])
+def test_a_last_moment_that_is_past_or_none_is_refused(text: str) -> None:
+    """A job that starts late has missed its window: it does not get the next day's."""
+    with pytest.raises(RefusedError, match=r"that is past, it is 2026-11-24 22:30|a time of day or a date"):
+        moment(text, NOW)
+
+
+def test_a_last_moment_needs_waves() -> None:
+    """Where all cells go together nothing can stop between them: refused, with the way out."""
+    with pytest.raises(RefusedError, match="--not-after is about what happens between waves") as refused:
+        roll(flush(), Asked(not_after="x"), rack_cells=CELLS)
+    assert "--rolling" in str(refused.value.hint)

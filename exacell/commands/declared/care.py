@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.language.registry import Command, Effect, Kind, Param
+from exacell.language.registry import Command, Effect, Flag, Kind, Param
 
 GROUP = "cell care"
 
@@ -14,8 +14,11 @@ COMMANDS = (
         summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and what to do",
         details="ok, or what is wrong in a word; below the matrix each finding with the statement that comes next. "
         "image and iorm compare a cell with most others. Exit code 1 when something is broken or a cell gave no "
-        "answer, 0 with mere warnings.",
-        example="show health",
+        "answer, 0 with mere warnings. --since=yesterday tells only what changed since the last look before today: a line for "
+        "each finding that is new or gone; exit code 0 when nothing changed, 5 when something did, 1 when something new is "
+        "broken or a cell gives no answer. Each look is kept, those of cron too, wherever it was asked for.",
+        example="show health --since=yesterday",
+        flags=(Flag(name="since", value=Kind.TEXT, help="only what changed: yesterday, 24h, 7d, '2026-11-24 18:00'"),),
         handler="exacell.commands.care:show_health",
     ),
     Command(
