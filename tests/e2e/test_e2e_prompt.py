@@ -88,7 +88,7 @@ def test_a_question_is_asked_at_the_prompt_and_no_means_no(outside):
     prompt = Typist(outside)
     prompt.type("connect t1")
     prompt.child.sendline("flush flashcache")
-    prompt.child.expect(r"\[y/N\]")
+    prompt.child.expect(r"\[y/N/d\]")
     shown = prompt.type("n")
     assert "nothing was sent" in shown
     prompt.type("set format json")
