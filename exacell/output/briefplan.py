@@ -89,12 +89,14 @@ def _labelled(plan: Plan) -> Iterator[tuple[Cell, Cell]]:
     for reason in dict.fromkeys(plan.loss_reasons.values()):
         on = folded([name for name, why in plan.loss_reasons.items() if why == reason])
         yield ("Loss:", "error"), (f"{on}: {rounded(reason)}", "error")
-    for undo, but, _, where in undo_words(plan):
-        if undo and but:
-            yield ("Lost:", "warning"), (but, "warning")
-        if undo:
-            told = rounded(undo)
-            yield "Undo:", f"{told} ({where})" if len(told) <= _LONG_UNDO else f"takes all of it back ({where})"
+    sent = [(rounded(undo), but, where) for undo, but, _, where in undo_words(plan) if undo]
+    for but in dict.fromkeys(but for _, but, _ in sent if but):
+        yield ("Lost:", "warning"), (but, "warning")
+    if len(sent) > _MOST_GROUPS:
+        yield "Undo:", f"{counted(len(sent), 'statement')}, each for the cells that had the same (d shows them)"
+    else:
+        for undo, _, where in sent:
+            yield "Undo:", f"{undo if len(undo) <= _LONG_UNDO else 'takes all of it back'} ({where})"
     if plan.changes_something:
         worst = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
         yield ("Risk:", worst), (risk_words(plan), worst)

@@ -81,6 +81,19 @@ def test_few_unlike_cells_have_a_line_each_and_many_share_one() -> None:
     )
 
 
+def test_what_is_lost_is_said_once_whatever_undo_sends_where() -> None:
+    """Cells that get different sizes back lose the same blocks: that is one line, and many statements are counted."""
+    few = resize(inverse={cell: (f"resize flashcache size={n}G",) for n, cell in enumerate(CELLS, 1)})
+    shown = "\n".join(brief_lines(few, LOOK))
+    assert shown.count("Lost:") == 1 and "Undo: resize flashcache size=3G (exa1cel03)" in shown
+    many = resize(MANY, inverse={cell: (f"resize flashcache size={n}G",) for n, cell in enumerate(MANY, 1)})
+    shown = "\n".join(brief_lines(many, LOOK))
+    assert (
+        shown.count("Lost:") == 1
+        and "Undo: 14 statements, each for the cells that had the same (d shows them)" in shown
+    )
+
+
 @pytest.mark.parametrize("width", [40, 80, 100, 160])
 @pytest.mark.parametrize("unicode", [True, False])
 def test_any_window_has_all_of_it(width: int, unicode: bool) -> None:
