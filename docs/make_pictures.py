@@ -23,7 +23,7 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
-SHELL = "exacell> ", "[y/N/d]", "accept it: "
+SHELL = "exacell> ", "[y/N/d]", "d shows the plan: "
 """What the last line of a screen ends with when the program waits for somebody."""
 WIDTH, HEIGHT = 108, 30
 SMALL = 80, 24
