@@ -60,19 +60,59 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guards/choice.py": ((), GUARD),
     "plan/guards/caches.py": ((), GUARD),
     "plan/guards/cell.py": ((), GUARD),
-    "plan/guards/devices.py": ((), GUARD),
+    "plan/guards/devices.py": (
+        (
+            "physicaldisk",
+            "celldisk",
+            "_judged",
+            "_meant",
+            "_altered",
+            "_altered_disks",
+            "own",
+        ),
+        GUARD,
+    ),
     "plan/guards/griddisks.py": ((), GUARD),
-    "plan/guards/settings.py": ((), GUARD),
-    "plan/guards/targets.py": ((), (*GUARD, "tests/plan/test_plan_already.py")),
-    "plan/guards/steps.py": ((), GUARD),
-    "plan/guards/stopped.py": ((), GUARD),
-    "plan/asmgone.py": ((), ("tests/plan/test_plan_asmgone.py",)),
-    "plan/asmsize.py": ((), ("tests/plan/test_plan_guard_resize.py",)),
+    "plan/guards/steps.py": (
+        (
+            "guarded_step",
+            "guarded_plan",
+            "simple",
+            "lossy",
+            "only_words",
+            "settings_proof",
+        ),
+        GUARD,
+    ),
+    "plan/guards/targets.py": (
+        (),
+        (
+            *GUARD,
+            "tests/plan/test_plan_already.py",
+            "tests/plan/test_plan_media.py",
+            "tests/plan/test_plan_nearby.py",
+            "tests/plan/test_plan_guard_iorm.py",
+        ),
+    ),
+    "plan/asmspace.py": (
+        (
+            "read_sizes",
+            "sizes_over",
+            "_holding",
+            "headers_over",
+            "_is_expelled",
+            "ways_out",
+            "_members",
+            "_stale",
+        ),
+        (
+            "tests/plan/test_plan_guard_resize.py",
+            "tests/plan/test_plan_asmgone.py",
+        ),
+    ),
     "plan/guards/create.py": ((), GUARD),
-    "plan/guards/free.py": ((), GUARD),
-    "plan/guards/names.py": ((), ("tests/plan/test_plan_nearby.py", "tests/plan/test_plan_guard_iorm.py")),
+    "plan/guards/in_use.py": ((), GUARD),
     "plan/nearby.py": ((), ("tests/plan/test_plan_nearby.py",)),
-    "plan/guards/resize.py": ((), GUARD),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
     "journal/state.py": ((), ("tests/journal/test_journal_state.py",)),
@@ -81,7 +121,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/planners/pmem.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
     "plan/planners/memorycache.py": ((), APPROVED),
     "plan/guards/already.py": ((), ("tests/plan/test_plan_already.py",)),
-    "plan/media.py": ((), ("tests/plan/test_plan_media.py",)),
     "plan/guards/unchanged.py": ((), ("tests/plan/test_plan_unchanged.py",)),
     "plan/guards/privileges.py": ((), ("tests/plan/test_plan_unchanged.py",)),
     "plan/planners/rebalance.py": (("power_plan",), ("tests/plan/test_plan_rebalance.py",)),
@@ -138,12 +177,30 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         DISKGROUP,
     ),
-    "plan/planners/diskgroup_add.py": ((), DISKGROUP),
-    "plan/planners/diskgroup_fit.py": ((), (*DISKGROUP, "tests/plan/test_plan_diskgroup_fit.py")),
+    "plan/planners/diskgroup_disks.py": (
+        (),
+        (
+            *DISKGROUP,
+            "tests/plan/test_plan_diskgroup_fit.py",
+        ),
+    ),
     "session/saved.py": (("moved", "refuse_other_plan"), ("tests/change/test_change_saved_and_drift.py",)),
-    "change/carriage.py": (
-        ("refuse_plan", "wide_moment"),
-        ("tests/change/test_change_carrying.py", "tests/test_vault.py"),
+    "change/changing.py": (
+        (
+            "refuse_plan",
+            "wide_moment",
+            "carry_out",
+            "_made_again",
+            "refuse_read_only",
+        ),
+        (
+            "tests/change/test_change_carrying.py",
+            "tests/test_vault.py",
+            "tests/engine",
+            "tests/plan",
+            "tests/faults/test_fault_kept_plans.py",
+            "tests/faults/test_fault_not_twice.py",
+        ),
     ),
     "journal/confirming.py": (
         (
@@ -163,8 +220,25 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/change/test_change_confirming.py",),
     ),
     "change/dcli/verdict.py": (
-        ("judge", "_plans"),
-        ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_upon.py", "tests/dcli/test_dcli_guarded.py"),
+        (
+            "door_of",
+            "refuse_unread",
+            "journal_accepted",
+            "_body",
+            "journal_refusal",
+            "single_change",
+            "stale_by_then",
+            "why_wide",
+            "refuse_wide",
+            "judge",
+            "_plans",
+        ),
+        (
+            "tests/opaque/test_opaque_carriers.py",
+            "tests/dcli/test_dcli_upon.py",
+            "tests/dcli/test_dcli_judge.py",
+            "tests/dcli/test_dcli_guarded.py",
+        ),
     ),
     **{
         f"opaque/{name}.py": ((), ("tests/opaque",))
@@ -174,23 +248,40 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",))
         for name in ("sqlnames", "sqlquery", "sqltokens")
     },
-    "change/dcli/refusing.py": ((), ("tests/opaque/test_opaque_carriers.py",)),
     "commands/host.py": (
         ("judged", "pass_untyped", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
     ),
-    "care/asmlosses.py": ((), ("tests/care/test_care_asmlosses.py",)),
+    "care/sqltext.py": (
+        (
+            "asm_losses",
+            "refuse_losses",
+        ),
+        ("tests/care/test_care_asmlosses.py",),
+    ),
     "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
     "change/dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
-    "change/dcli/upon.py": ((), ("tests/dcli/test_dcli_upon.py",)),
     "change/dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
     "plan/watch.py": (("feed", "_why_failed"), ("tests/plan/test_plan_watch.py",)),
     "change/engine.py": (
         ("run", "_carry_out", "_observe_caching", "_admit", "_stages", "_stage", "_lap", "_pass", "_held"),
         ENGINE,
     ),
-    "change/running.py": (("entering", "unsure", "_broken_off", "_elsewhere", "_finished", "finishes"), ENGINE),
-    "change/verdicts.py": (("_judge", "_judge_sql", "_upon", "told_late"), ENGINE),
+    "change/running.py": (
+        (
+            "entering",
+            "unsure",
+            "_broken_off",
+            "_elsewhere",
+            "_finished",
+            "finishes",
+            "_judge",
+            "_judge_sql",
+            "_upon",
+            "told_late",
+        ),
+        ENGINE,
+    ),
     "change/following.py": (("flushes", "proofs"), ENGINE),
     "change/gatekeeper.py": (
         ("wait", "linger", "_look"),
@@ -211,11 +302,11 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "settle",
             "_look_longer",
             "_drops",
+            "_to_undo",
         ),
         RESUMING,
     ),
     "change/resuming.py": (("unfinished", "retry", "_open_targets"), RESUMING),
-    "change/undoable.py": (("_to_undo",), RESUMING),
     "change/consent.py": ((), ("tests/plan/test_plan_consent.py",)),
     "change/racklock.py": (
         (
@@ -243,19 +334,41 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/change/test_change_racklock.py", "tests/change/test_change_leftbehind.py"),
     ),
     "core/sharedfile.py": (
-        ("open_file", "make_file", "read_text", "write_over", "_refuse_odd", "_refuse_replaceable"),
+        (
+            "open_file",
+            "make_file",
+            "read_text",
+            "write_over",
+            "_refuse_odd",
+            "_refuse_replaceable",
+        ),
         ("tests/core/test_core_sharedfile.py", "tests/change/test_change_racklock.py"),
     ),
-    "change/changing.py": (
-        ("carry_out", "_made_again", "refuse_read_only"),
-        ("tests/engine", "tests/plan", "tests/faults/test_fault_kept_plans.py", "tests/faults/test_fault_not_twice.py"),
-    ),
     "change/guardian.py": (
-        ("watch",),
-        ("tests/change/test_change_confirming.py", "tests/engine/test_engine_guardian.py"),
+        (
+            "watch",
+            "refuse_overtaken",
+            "_belongs",
+        ),
+        (
+            "tests/change/test_change_confirming.py",
+            "tests/engine/test_engine_guardian.py",
+            "tests/change/test_change_overtaken.py",
+        ),
     ),
-    "change/overtaken.py": (("refuse_overtaken", "_belongs"), ("tests/change/test_change_overtaken.py",)),
-    "journal/running.py": ((), ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py")),
+    "journal/actor.py": (
+        (
+            "alive",
+            "runs",
+            "own",
+        ),
+        (
+            "tests/journal",
+            "tests/change/test_change_racklock.py",
+            "tests/change/test_change_pending.py",
+            "tests/change/test_change_stopped.py",
+        ),
+    ),
     "change/pending.py": (
         ("pending", "newest_stopped", "_left_open", "half_undone"),
         ("tests/change/test_change_pending.py", "tests/change/test_change_stopped.py"),
@@ -264,7 +377,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
         ("tests/change/test_change_lookingback.py", "tests/faults/test_fault_other_hands.py"),
     ),
-    "journal/actor.py": (("alive",), ("tests/journal", "tests/change/test_change_racklock.py")),
     "journal/file.py": (("explains", "whole_head", "kept_head", "refuse_cut", "damage", "pieces"), ("tests/journal",)),
     "journal/schema.py": (("strange",), ("tests/journal",)),
     "journal/reading.py": (("_entry", "gone_on_with", "is_over"), ("tests/journal",)),
@@ -337,11 +449,11 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "entry.seq >= row.seq instead of entry.seq > row.seq",
     ): "the row itself is a plan's, which takes nothing back",
     (
-        "change/overtaken.py:refuse_overtaken",
+        "change/guardian.py:refuse_overtaken",
         "row.change < number instead of row.change <= number",
     ): "the change itself is one of the changes, which are passed over anyway",
     (
-        "change/overtaken.py:refuse_overtaken",
+        "change/guardian.py:refuse_overtaken",
         "row.undoes >= number instead of row.undoes > number",
     ): "what took the change itself back belongs to the changes, which are passed over anyway",
     (
@@ -385,7 +497,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without not isinstance(statement, Change) in not isinstance(statement, Change) or statement.verb == 'CREATE'",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, never about disks; type checkers need the first side",
     (
-        "journal/running.py:runs",
+        "journal/actor.py:runs",
         "journal.taken_over(row.rack) <= row.seq instead of journal.taken_over(row.rack) < row.seq",
     ): "the row of a takeover carries nothing out, so nobody asks whether it runs",
     (

@@ -17,7 +17,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
-from exacell.cellcli.ownname import has_own_name
+from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.reply import errors
 from exacell.cellcli.rows import ByBlocks
 from exacell.change.execute import execute

@@ -19,8 +19,7 @@ from exacell.cellcli import iorm
 from exacell.core.errors import ExacellError
 from exacell.core.units import and_more, counted, human_size
 from exacell.core.values import dataclass
-from exacell.plan import facts as f
-from exacell.plan import gate
+from exacell.plan import facts as f, gate
 from exacell.plan.gate import in_use
 
 Record = Mapping[str, Any]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from exacell.cellcli.directive_names import DirectiveName, find
 from exacell.cellcli.directives import (
     ALLOCATION,
     CACHES,
@@ -19,7 +18,9 @@ from exacell.cellcli.directives import (
     QUOTAS,
     Directive,
     DirectiveAttribute,
+    DirectiveName,
     IormPlan,
+    find,
     parse,
     render,
 )

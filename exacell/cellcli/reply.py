@@ -15,8 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from exacell.cellcli.alertrows import OBJECT as ALERTS
-from exacell.cellcli.alertrows import alert_rows
+from exacell.cellcli.alertrows import OBJECT as ALERTS, alert_rows
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.typed import Value, typed_value, values

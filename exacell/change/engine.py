@@ -15,14 +15,22 @@ from functools import partial
 from time import monotonic
 from types import MappingProxyType
 
-from exacell.change.caching import seen
-from exacell.change.following import Follower, Pause
+from exacell.change.following import Board, Follower, Pause
 from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.change.lockwatch import Vigil
-from exacell.change.probe import Prober, upon, upon_asm
-from exacell.change.progressboard import Board
-from exacell.change.running import Outcome, Report, Run, StepResult
-from exacell.change.verdicts import intent, judge, judge_sql, outcome_row, phrase, told_late
+from exacell.change.probe import Prober, seen, upon, upon_asm
+from exacell.change.running import (
+    Outcome,
+    Report,
+    Run,
+    StepResult,
+    intent,
+    judge,
+    judge_sql,
+    outcome_row,
+    phrase,
+    told_late,
+)
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import (
     BrokenOffError,

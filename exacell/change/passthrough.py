@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
-from exacell.cellcli.printing import NO_ANSWER, always_prints
+from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
@@ -240,7 +240,7 @@ def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Res
 
 def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:
     """Return the records of answers in XML of which some are on disk: all of them read from there."""
-    from exacell.cellcli.largerows import LargeRows, joined
+    from exacell.cellcli.rows import LargeRows, joined
     from exacell.session.largelist import xml_rows
 
     tables = [(answer.tables[0], answer.reply) for answer in answers.good.values()]

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
-from exacell.change.caching import again
+from exacell.change.probe import again
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
-from exacell.journal.actor import actor
+from exacell.journal.actor import actor, own, runs
 from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
 from exacell.journal.confirming import Deadline, open_deadlines
 from exacell.journal.offline import Offline, offline_disks
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Planned
-from exacell.journal.running import own, runs
 from exacell.journal.stopped import Stopped, stopped_services
 
 LOOKED_AT = ("caching off", "service stopped", "disks offline")

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.change.caching import seen
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
 from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
-from exacell.change.probe import Prober
+from exacell.change.probe import Prober, seen
 from exacell.change.reviving import bring_back, revive
 from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
 from exacell.change.undoing import undo

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
+from exacell.cellcli.fold import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
 from exacell.change.consent import accepted_loss
 from exacell.change.leftbehind import unnoted
@@ -15,8 +15,8 @@ from exacell.core.errors import RefusedError
 from exacell.journal.stopped import observe_services
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan
-from exacell.plan.guards.inverse import with_inverse
-from exacell.plan.guards.targets import means, own_of, takes_own_name
+from exacell.plan.guards.steps import with_inverse
+from exacell.plan.guards.targets import means, own_of, rows_meant, takes_own_name
 from exacell.plan.guards.unchanged import (
     doubt,
     holds_already,
@@ -25,7 +25,6 @@ from exacell.plan.guards.unchanged import (
     told_by,
     with_changes,
 )
-from exacell.plan.media import rows_meant
 from exacell.plan.model import Plan
 from exacell.plan.nearby import refuse_slip
 from exacell.plan.planned import Planned

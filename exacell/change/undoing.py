@@ -11,16 +11,13 @@ from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.fold import neutral_text
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
-from exacell.change.caching import again
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
-from exacell.change.probe import NO_ANSWER, Prober
+from exacell.change.probe import NO_ANSWER, Prober, again
 from exacell.change.reviving import activate_again, bring_back, revive
-from exacell.change.settling import attempts, drops_to_come, refuse_running, root_of, settle
-from exacell.change.undoable import older_to_undo
+from exacell.change.settling import attempts, drops_to_come, older_to_undo, refuse_running, root_of, settle
 from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExitCode,

@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from exacell.care.acknowledge import ack_plan
-from exacell.care.alerts import ALERTS, alerts_of
-from exacell.cellcli.statement import Change
-from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.care.alerts import ALERTS, ack_plan, alerts_of
+from exacell.cellcli.statement import Change, parse as parse_cellcli
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.journal.actor import actor

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from exacell.cellcli.codes import CODES, find_code, is_code
+from exacell.cellcli.codes import CODES, find_code, is_code, metric_meaning, value_meanings
 from exacell.cellcli.forms import FORMS, MODIFIABLE, Form
-from exacell.cellcli.meanings import metric_meaning, value_meanings
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
 from exacell.cellcli.suggest import closest
@@ -19,9 +17,6 @@ from exacell.language.manual import man_page
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, commands
 from exacell.output.result import Result
 from exacell.output.style import wrapped
-
-if TYPE_CHECKING:
-    from exacell.session.context import Context
 
 _WIDTH = 79
 _PAGES = (".md", ".toml")
@@ -84,7 +79,7 @@ _GUARDS = {
 _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [LIMIT n]"
 
 
-def help_(ctx: Context, call: Call) -> Result:
+def help_(call: Call) -> Result:
     """Return a page of text."""
     words = call.text_arg("topic").rstrip(";").replace("'", " ").replace('"', " ").split()
     return Result(text="\n".join(page(words)))

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from exacell.change.dcli.hosts import current_rack
-from exacell.change.dcli.refusing import journal_accepted, refuse_unread
-from exacell.change.verdicts import REPLY_KEPT
+from exacell.change.dcli.verdict import journal_accepted, refuse_unread
+from exacell.change.running import REPLY_KEPT
 from exacell.core.errors import (
     BrokenOffError,
     ExitCode,

@@ -8,17 +8,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.care.asmlosses import asm_losses, refuse_losses
-from exacell.care.sqltext import is_unit, mounts, one_line, own_statement, refuse_session_bound
+from exacell.care.sqltext import (
+    asm_losses,
+    is_unit,
+    mounts,
+    one_line,
+    own_statement,
+    refuse_losses,
+    refuse_session_bound,
+)
 from exacell.change.consent import accepted_loss, ask
-from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.hosts import Group, target
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.output import UNREACHABLE, Outcome
 from exacell.change.dcli.record import Record
-from exacell.change.dcli.refusing import refuse_unread
-from exacell.change.dcli.targets import target
-from exacell.change.dcli.upon import single_change
-from exacell.change.dcli.verdict import Judgement, agree, judge
+from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.execute import execute
 from exacell.change.racklock import lock_of

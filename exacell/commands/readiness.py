@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.health import Level, examine
-from exacell.care.offline import obstacles
-from exacell.care.readiness import readiness
+from exacell.care.readiness import obstacles, readiness
 from exacell.commands.care import MOST_WAYS, asm_facts, observe
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError

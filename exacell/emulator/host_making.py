@@ -31,8 +31,7 @@ from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.node_scripts import node_scripts
 from exacell.emulator.profiles import hardware_model, release_profile
-from exacell.emulator.rack_layout import FILE as LAYOUT
-from exacell.emulator.rack_layout import database_machine
+from exacell.emulator.rack_layout import FILE as LAYOUT, database_machine
 from exacell.emulator.shell import CELL, DBNODE, Host, HostKind, inside
 from exacell.emulator.store import RackFiles, write_text
 from exacell.emulator.world import World

@@ -27,7 +27,7 @@ from typing import Any
 
 from exacell.cellcli.secrets import masked_data, may_hold
 from exacell.core.errors import JournalError
-from exacell.core.filelock import flock
+from exacell.core.sharedfile import flock
 from exacell.core.values import dataclass
 from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
 from exacell.journal.file import NUMBERS, RESTART

@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from exacell.cellcli.factcheck import read_check, read_wait
+from exacell.cellcli.condition import read_check, read_wait
 from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
 from exacell.language.kinds import convert

@@ -16,8 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from exacell.cellcli.condition import is_condition, parse_condition
-from exacell.cellcli.statement import Statement
-from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.cellcli.statement import Statement, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS, find_command, read_call, take_flags, unknown_first

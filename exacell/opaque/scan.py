@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 
-from exacell.care.asmlosses import asm_losses
-from exacell.cellcli.statement import Change, Grant
-from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.care.sqltext import asm_losses
+from exacell.cellcli.statement import Change, Grant, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.opaque.cellclitext import change_in, statements_in
 from exacell.opaque.errors import UnreadError

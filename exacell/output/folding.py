@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from typing import Any, NamedTuple
 
-from exacell.cellcli.ownname import OWN_NAME, OWN_UPPER, label_of
+from exacell.cellcli.fold import OWN_NAME, OWN_UPPER, label_of
 from exacell.core.cellset import fold, natural_key
 from exacell.core.values import dataclass
 

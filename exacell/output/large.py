@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from exacell.cellcli.largerows import UNIT, LargeRows
-from exacell.cellcli.rows import ByBlocks, Columns
+from exacell.cellcli.rows import UNIT, ByBlocks, Columns, LargeRows
 from exacell.cellcli.typed import METRIC_VALUES
 from exacell.output import formats
 from exacell.output.largetable import large_table

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from exacell.cellcli.largerows import UNIT, LargeRows
-from exacell.cellcli.rows import Columns
+from exacell.cellcli.rows import UNIT, Columns, LargeRows
 from exacell.output.largevalues import unit_maker, value_of
 from exacell.output.memo import MOST, Memo
 from exacell.output.result import Column

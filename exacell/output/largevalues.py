@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from exacell.cellcli.largerows import UNIT, LargeRows
-from exacell.cellcli.rows import Columns
+from exacell.cellcli.rows import UNIT, Columns, LargeRows
 from exacell.cellcli.typed import METRIC_VALUES, kind_of, known_unit, metric_value, typed_value
 from exacell.output.memo import Memo
 

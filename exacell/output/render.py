@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from typing import IO
 
-from exacell.cellcli.ownname import has_own_name
+from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.rows import ByBlocks
 from exacell.core.cellset import fold
 from exacell.core.formats import check_format

@@ -9,8 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from exacell.cellcli.fold import VOLATILE, neutral_text
-from exacell.cellcli.ownname import OWN_NAME
+from exacell.cellcli.fold import OWN_NAME, VOLATILE, neutral_text
 from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import CellSetError
 from exacell.core.values import dataclass

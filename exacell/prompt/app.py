@@ -41,7 +41,7 @@ from exacell.session.signals import AtPrompt, EditRequested, SessionExit
 
 if TYPE_CHECKING:
     from exacell.language.suggestion import Known
-    from exacell.prompt.background import Behind
+    from exacell.prompt.background import BackgroundReads
     from exacell.prompt.check import Surroundings
     from exacell.prompt.entering import PromptRunner
     from exacell.session.context import Context
@@ -84,14 +84,14 @@ class Prompt:
         return runner
 
     @cached_property
-    def behind(self) -> Behind:
+    def background(self) -> BackgroundReads:
         """The statements that still read behind the prompt."""
-        from exacell.prompt.background import Behind
+        from exacell.prompt.background import BackgroundReads
 
-        behind = Behind(self.session.app, self.runner, self.console)
-        self.runner.on_end = behind.ended
-        self.runner.before = behind.before
-        return behind
+        reads = BackgroundReads(self.session.app, self.runner, self.console)
+        self.runner.on_end = reads.ended
+        self.runner.before = reads.before
+        return reads
 
     def run(self) -> ExitCode:
         """Read and run statements until Ctrl-D or EXIT."""
@@ -122,10 +122,10 @@ class Prompt:
         self.session.editing_mode = EditingMode.VI if self.ctx.settings.editing_mode == "vi" else EditingMode.EMACS
         begun, self._edited = self._edited, ""
         try:
-            text = self.session.prompt(default=begun, pre_run=self.behind.catch_up if self._ran else None)
+            text = self.session.prompt(default=begun, pre_run=self.background.catch_up if self._ran else None)
         except KeyboardInterrupt:
             if self._ran:
-                self.behind.give_up()
+                self.background.give_up()
             return  # Ctrl-C drops the line.
         finally:
             self._settle_cpr()
@@ -231,8 +231,8 @@ class Prompt:
 
     def _toolbar(self) -> StyleAndTextTuples:
         buffer = get_app().current_buffer
-        if self._ran and not buffer.text and self.behind.sentence:
-            return [("class:toolbar", f" {self.behind.sentence}")]
+        if self._ran and not buffer.text and self.background.sentence:
+            return [("class:toolbar", f" {self.background.sentence}")]
         return list(toolbar(self.ctx, buffer.text, buffer.cursor_position, self._around))
 
     def _greet(self) -> None:
@@ -259,7 +259,7 @@ class Prompt:
         from exacell.prompt.slowreads import StillReading
         from exacell.runner import GOES_ON
 
-        self.behind.catch_up_between()
+        self.background.catch_up()
         if self._history.unkept != self._unkept:
             self._unkept = self._history.unkept
             if self._unkept:
@@ -280,7 +280,7 @@ class Prompt:
         except StillReading:
             reading = self.runner.reading
             assert reading is not None
-            self.behind.add(reading)
+            self.background.add(reading)
         except EditRequested as wanted:
             from exacell.prompt.editor import edited
 

@@ -81,24 +81,6 @@ class PromptRunner(Runner):
         finally:
             self.pages = True
 
-    def show_so_far(self, reading: Reading, before: Callable[[], None] = lambda: None) -> None:
-        """Show what has been answered and not been shown while a statement goes on, where that is a part of the whole.
-
-        ``before`` is called when there is something to show.
-        """
-        line = reading.line
-        form = str(line.flags.get("format") or self.ctx.settings.format)
-        if line.pipe or line.redirect or form not in ("table", "raw"):
-            return
-        result = reading.so_far()
-        if result is not None:
-            before()
-            self.pages = False
-            try:
-                self.deliver(result, form)
-            finally:
-                self.pages = True
-
     def run_entered(self, text: str, indent: int | None) -> ExitCode:
         """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it.
 

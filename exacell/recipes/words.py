@@ -6,8 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from exacell.care.sqltext import one_line, refuse_session_bound
-from exacell.cellcli.condition import is_condition
-from exacell.cellcli.factcheck import FactCheck, read_check, read_wait
+from exacell.cellcli.condition import FactCheck, is_condition, read_check, read_wait
 from exacell.cellcli.nodes import Change, Filter, List, Operator
 from exacell.cellcli.schema import metric, metrics
 from exacell.cellcli.suggest import closest

@@ -17,11 +17,9 @@ from exacell.core.errors import (
     ReplyError,
 )
 from exacell.core.units import and_more
-from exacell.plan import facts as f
-from exacell.plan import implausible as doubts
-from exacell.plan.asmgone import headers_over
-from exacell.plan.asmsize import sizes_over
-from exacell.plan.guards.stopped import STOPPED_FACTS, may_be_stopped
+from exacell.plan import facts as f, implausible as doubts
+from exacell.plan.asmspace import headers_over, sizes_over
+from exacell.plan.guards.cell import STOPPED_FACTS, may_be_stopped
 from exacell.session.fleet import problem_of
 from exacell.session.hung import MUTE
 from exacell.session.partial import Recording, told_while_waiting

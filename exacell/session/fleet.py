@@ -13,18 +13,17 @@ from dataclasses import field
 from functools import lru_cache, partial
 from typing import Any
 
-from exacell.cellcli import wire
+from exacell.cellcli import framing
+from exacell.cellcli.fold import for_cell
 from exacell.cellcli.framing import can_be_fed, can_be_fed_once
-from exacell.cellcli.ownname import for_cell
 from exacell.cellcli.releases import fitted
-from exacell.cellcli.reply import errors as reply_errors
-from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
+from exacell.cellcli.reply import errors as reply_errors, read_columns, read_xml_documents, stray_line, values
 from exacell.cellcli.statement import parse as parse_cellcli
 from exacell.core.background import Meanwhile
 from exacell.core.errors import ExitCode, RefusedError, ReplyError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
-from exacell.session.hung import MUTE, PATIENCE, Hanging
+from exacell.session.hung import MUTE, PATIENCE, Hanging, KeptHung
 from exacell.session.vault import reveal
 from exacell.transport.base import (
     Feed,
@@ -119,11 +118,19 @@ class Fleet:
     Args:
         like: another fleet of the same rack, with which this one shares what is learned about releases, and which cells hung.
         patience: seconds that a read may take: a cell that hung gets no more when it is asked again, nor more than 10.
+        kept: what other command lines know of cells that hung, and learn; None for nothing.
     """
 
-    def __init__(self, transport: Transport, *, like: Fleet | None = None, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        like: Fleet | None = None,
+        patience: float = PATIENCE,
+        kept: KeptHung | None = None,
+    ) -> None:
         self.transport = transport
-        self._hanging: Hanging = like._hanging if like is not None else Hanging(patience)
+        self._hanging: Hanging = like._hanging if like is not None else Hanging(patience, kept)
         self._releases: dict[str, str] = like._releases if like is not None else {}
         self._lives: dict[str, int] = like._lives if like is not None else {}
         self._lock: threading.Lock = like._lock if like is not None else threading.Lock()
@@ -193,7 +200,7 @@ class Fleet:
                 on_reply(reply)
 
         asked = ["list cell attributes name, releaseVersion"]
-        command, feed = wire.command(asked), _feed(asked)
+        command, feed = framing.command(asked), _feed(asked)
         # A time that somebody gives is theirs to give.
         short, hung = self._hanging.patience, set(self._hanging.among(unknown) if timeout is None else ())
         requests = [
@@ -244,7 +251,7 @@ class Fleet:
             statements: LIST statements without ``;``, in which ``{cell}`` stands for each cell's own name.
             timeout: seconds per cell.
             exact: send what was written, for statements that the user typed; the cell then says what it has not.
-            in_pieces: a large answer stays on disk, as :class:`exacell.cellcli.largerows.LargeRows`; for one statement.
+            in_pieces: a large answer stays on disk, as :class:`exacell.cellcli.rows.LargeRows`; for one statement.
             on_answer: given each answer as it comes.
         """
         ask = partial(
@@ -307,7 +314,7 @@ class Fleet:
             requests.append(
                 Request(
                     target=cell,
-                    command=wire.command(sent, xml=True, release=releases.get(cell)),
+                    command=framing.command(sent, xml=True, release=releases.get(cell)),
                     role=Role.READ,
                     timeout=timeout,
                     feed=_feed(sent, xml=True, release=releases.get(cell)),
@@ -385,7 +392,7 @@ class Fleet:
         requests = [
             Request(
                 target=cell,
-                command=wire.command([upon.statement]),
+                command=framing.command([upon.statement]),
                 role=Role.WRITE,
                 timeout=timeout,
                 login=login,
@@ -425,7 +432,7 @@ class Fleet:
             return upon.judge(tables)
 
         return Pair(
-            program=wire.session_command(xml=True, release=release, monitor=False),
+            program=framing.session_command(xml=True, release=release, monitor=False),
             look="".join(f"{line.strip()}\n" for line in lines),
             whole=whole,
             judge=judge,
@@ -507,9 +514,9 @@ def _large_answer(reply: Reply, object_type: str) -> Answer:
 def _way(statement: str, role: Role) -> tuple[str, str | None, Feed | None]:
     """Return the command that carries a statement, its standard input, and what a long-lived CellCLI may be fed instead."""
     whole = reveal(statement)
-    command = wire.command([whole])  # Which refuses what is no one line.
+    command = framing.command([whole])  # Which refuses what is no one line.
     if whole != statement:
-        return wire.session_command(monitor=False), f"{whole}\n", None  # No list of processes shows its input.
+        return framing.session_command(monitor=False), f"{whole}\n", None  # No list of processes shows its input.
     return command, None, _feed([statement]) if role is Role.READ else None
 
 
@@ -532,7 +539,7 @@ def _feed(statements: Sequence[str], *, xml: bool = False, release: str | None =
     lines = tuple(statement.strip().rstrip(";").rstrip() for statement in statements)
     if not all(can_be_fed(line) for line in lines):
         return None
-    return Feed(program=wire.session_command(xml=xml, release=release), statements=lines)
+    return Feed(program=framing.session_command(xml=xml, release=release), statements=lines)
 
 
 def problem_of(reply: Reply) -> str:

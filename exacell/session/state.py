@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """One rack at a time, and everything that statements share. Nothing of it is open.
-
-    Args:
-        changed: tells how the newest change of a rack ended, for ``@ok`` and ``@failed``: each with its names.
-    """
+    """One rack at a time, and everything that statements share. Nothing of it is open."""
 
     def __init__(
         self,
@@ -45,7 +41,6 @@ class Session:
         config: Config,
         options: Options,
         env: Mapping[str, str] | None = None,
-        changed: Callable[[str], Mapping[str, Iterable[str]]],
     ) -> None:
         self.home = home
         self.config = config
@@ -63,7 +58,8 @@ class Session:
         """Whether a signal to end came: the surface ends behind the statement."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
-        self._changed = changed
+        self.changed: Callable[[str], Mapping[str, Iterable[str]]] = lambda rack: {}
+        """Tells how the newest change of a rack ended, for ``@ok`` and ``@failed``: each with its names. Its services set it."""
         self._leads = ""
         """What the ssh_config of an emulated rack said when it was connected."""
         self._selection: Selection | None = None
@@ -173,7 +169,7 @@ class Session:
         return self._selection
 
     def _ended(self) -> Mapping[str, Iterable[str]]:
-        return self._changed(self.need_rack().name)
+        return self.changed(self.need_rack().name)
 
     def selected(self) -> CellSet:
         """Return the cells that statements go to now."""

@@ -27,12 +27,13 @@ from exacell.core.errors import ConfigError, RefusedError, TransportError
 from exacell.core.values import dataclass
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
+from exacell.transport.capture import Ending
 from exacell.transport.checks import required_program
-from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
+from exacell.transport.dcli_answers import Answer, Answers, ascii_only, at_most, closing, limited
 from exacell.transport.local_process import Ended, LocalProcess
 from exacell.transport.login import login_of
 from exacell.transport.rack_transport import RackTransport, read_only_cellcli
-from exacell.transport.replies import REFUSED, more_time, no_end, not_logged_in
+from exacell.transport.replies import REFUSED, more_time, no_end, not_logged_in, problem_of_ending
 
 USAGE_STATUS = 2
 TIMEOUT_STATUS = 124
@@ -175,7 +176,15 @@ class DcliTransport(RackTransport):
         """Run dcli once and return the replies; or, broken off, a run for each cell."""
         started = time.monotonic()
         output = batch.requests[0].on_output
-        child = LocalProcess(self._argv(batch))
+        limit = self.settings.max_answer
+        reading = Answers(batch.targets, batch.word, limit)
+
+        def take(piece: bytes) -> None:
+            reading.take(piece)
+            if len(reading.broken_off) == len(batch.requests):
+                child.kill()
+
+        child = LocalProcess(self._argv(batch), limit=limit, sink=take)
         late = threading.Event()
         patience = batch.seconds + 2 * self.connect_timeout + _GRACE_S
 
@@ -196,7 +205,7 @@ class DcliTransport(RackTransport):
                 self._children.discard(child)
         if late.is_set() and batch.reads and len(batch.requests) > 1:
             return [replace_requests(batch, [request]) for request in batch.requests]
-        answers = read_answers(batch.targets, batch.word, done.stdout, done.stderr)
+        answers = reading.ended(done.stderr, in_pieces={r.target for r in batch.requests if r.in_pieces})
         refused = [r for r in batch.requests if self._refused(answers[r.target]) and not batch.rewritten]
         again = [r for r in refused if self.falls_back(r)]
         seconds = time.monotonic() - started
@@ -229,7 +238,7 @@ class DcliTransport(RackTransport):
         command = batch.command
         if batch.limited:
             command = limited(command, batch.seconds)
-        command = closing(command, batch.word)
+        command = at_most(closing(command, batch.word), batch.word, self.settings.max_answer)
         return [*argv, command if batch.reads else ascii_only(command)]
 
     def _refused(self, answer: Answer) -> bool:
@@ -240,8 +249,12 @@ class DcliTransport(RackTransport):
     ) -> Reply:
         """Return what became of one target."""
         text = answer.text
+        if answer.broken_off is not None:
+            problem = problem_of_ending(Ending(end=answer.broken_off), self.settings.max_answer)
+            return _reply(request, seconds, State.FAILED, problem)
         if answer.status == 0:
-            return _reply(request, seconds, State.OK, "", text, 0)
+            return replace(_reply(request, seconds, State.OK, "", text, 0), large=answer.large)
+        text = text if answer.large is None else answer.large.text
         if answer.status == TIMEOUT_STATUS and batch.limited:
             problem = f"no end within {batch.seconds:g}s ({more_time(request)})"
             return _reply(request, seconds, State.TIMED_OUT, problem, text)

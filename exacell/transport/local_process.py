@@ -43,6 +43,7 @@ class LocalProcess:
         on_output: told of each piece of standard output as it arrives, from the thread in :meth:`run`.
         limit: bytes that it may print; one that prints more is ended.
         in_pieces: what it prints may come as ``Ended.large``.
+        sink: given standard output instead of its being kept.
     """
 
     def __init__(
@@ -55,6 +56,7 @@ class LocalProcess:
         on_output: Callable[[bytes], None] | None = None,
         limit: int | None = None,
         in_pieces: bool = False,
+        sink: Callable[[bytes], None] | None = None,
     ) -> None:
         self._argv = list(argv)
         self._input = b"" if stdin is None else stdin.encode("utf-8", "surrogateescape")
@@ -66,6 +68,7 @@ class LocalProcess:
         self._killed = False
         self._capture = Capture(on_output, limit=limit)
         self._capture.on_limit = lambda end: self.kill()
+        self._sink = sink or self._capture.take
 
     @property
     def stdout(self) -> str:
@@ -151,7 +154,7 @@ class LocalProcess:
 
     def take(self, piece: bytes) -> None:
         """Keep a piece of standard output and hand it on."""
-        self._capture.take(piece)
+        self._sink(piece)
 
     def take_error(self, piece: bytes) -> None:
         """Keep a piece of standard error."""

@@ -216,7 +216,7 @@ _PRINT_ALL = """
 import sys
 from exacell.cellcli.codes import CODES
 from exacell.cellcli.schema import metrics, objects
-from exacell.cellcli.verbs import Verb
+from exacell.cellcli.nodes import Verb
 from exacell.commands.help import page
 from exacell.core.packaged import packaged_files
 from exacell.core.errors import StatementError

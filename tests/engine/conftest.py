@@ -7,8 +7,7 @@ import pytest
 from engine_desk import Desk
 from engine_fakes import Bench
 
-from exacell.change import reciperun as run
-from exacell.change import resuming, reviving, undoing
+from exacell.change import reciperun as run, resuming, reviving, undoing
 from exacell.change.execute import execute
 from exacell.language.line import Line
 from exacell.output.result import Result

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.cellcli.codes import CODES, find_code
-from exacell.cellcli.meanings import metric_meaning
+from exacell.cellcli.codes import CODES, find_code, metric_meaning
 from exacell.cellcli.schema import find_object, metrics
 from exacell.commands.help import manual, page
 from exacell.core.errors import StatementError
@@ -166,7 +165,7 @@ def test_a_topic_in_quotes_is_the_topic() -> None:
     """help 'resize flashcache', as a shell or a habit quotes it, is help resize flashcache."""
     line = parse_line("help 'resize flashcache'")
     assert line is not None and line.call is not None
-    assert handler_of(line.call.command)(None, line.call).text == "\n".join(page(["resize", "flashcache"]))
+    assert handler_of(line.call.command)(line.call).text == "\n".join(page(["resize", "flashcache"]))
 
 
 @pytest.mark.parametrize("found", [each for each in commands().values() if each.params and each.params[-1].rest])

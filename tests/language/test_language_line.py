@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from exacell.cellcli.statement import render
 from exacell.core.errors import StatementError

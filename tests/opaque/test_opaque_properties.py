@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from exacell.opaque.errors import UnreadError
 from exacell.opaque.scan import command_findings, script_findings

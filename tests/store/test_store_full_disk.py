@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.change.dcli.keys import public_key
+from exacell.change.dcli.files import public_key
 from exacell.change.dcli.options import DcliExit
 from exacell.core.errors import ConfigError
 from exacell.core.paths import Home, replace_file

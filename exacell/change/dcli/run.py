@@ -19,15 +19,17 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.changing import refuse_read_only
-from exacell.change.dcli import keys
 from exacell.change.dcli.files import (
     TEMPORARY,
     Delivery,
     as_it_is_now,
     delivery_of,
+    drop_command,
     make_directory,
+    public_key,
+    push_command,
 )
-from exacell.change.dcli.hosts import Group, current_rack, reached
+from exacell.change.dcli.hosts import Group, Target, current_rack, reached, target, targets_of
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.options import (
     DcliExit,
@@ -41,19 +43,19 @@ from exacell.change.dcli.output import (
     LineGuard,
     Outcome,
     Style,
+    Table,
+    Watch,
     cut_off,
     exit_status,
     name_list,
+    read_watch,
     report,
     said_lines,
     with_banner,
 )
 from exacell.change.dcli.record import Record
 from exacell.change.dcli.sshoptions import SshOptions, read_ssh_options
-from exacell.change.dcli.targets import Target, target, targets_of
-from exacell.change.dcli.upon import single_change
-from exacell.change.dcli.verdict import Judgement, agree, judge
-from exacell.change.dcli.vmstat import Table, Watch, read_watch
+from exacell.change.dcli.verdict import Judgement, agree, judge, single_change
 from exacell.change.dcli.work import (
     UNLIMITED,
     Step,
@@ -266,11 +268,11 @@ class _Run:
         line = ""
         if self._keys:
             pushes = options.push_key or options.one_password
-            line, made = keys.public_key(Path("~/.ssh").expanduser(), make=pushes)
+            line, made = public_key(Path("~/.ssh").expanduser(), make=pushes)
             if made:
                 self.problems.append(made)
             if pushes:
-                steps.append(self._step(keys.push_command(line)))
+                steps.append(self._step(push_command(line)))
         if self.delivery is not None:
             if self.delivery.directory:
                 steps.append(self._step(make_directory(self.delivery.directory)))
@@ -287,7 +289,7 @@ class _Run:
             text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
             steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True, change=self._change))
         if options.drop_key:
-            steps.append(self._step(keys.drop_command(line)))
+            steps.append(self._step(drop_command(line)))
         return steps
 
     def _step(self, command: str, *, reads: bool = False, limited: bool = False, **more: Any) -> Step:

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.iorm import IormPlan, over_allocated
-from exacell.cellcli.iorm import parse as parse_plan
-from exacell.cellcli.iorm import render as render_plan
+from exacell.cellcli.iorm import IormPlan, over_allocated, parse as parse_plan, render as render_plan
 from exacell.cellcli.nodes import Value
 from exacell.cellcli.releases import missing as unknown_to
-from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Grant, Scalar, Statement, render_value
+from exacell.cellcli.statement import Change as CellChange, Grant, Scalar, Statement, render_value
 from exacell.core.cellset import fold, folded_names
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan import facts as f
@@ -24,13 +21,13 @@ from exacell.plan.guards.caches import flashcache, flashlog, pmemcache
 from exacell.plan.guards.cell import on_cell
 from exacell.plan.guards.devices import celldisk, physicaldisk
 from exacell.plan.guards.griddisks import griddisk
-from exacell.plan.guards.names import refuse_ended, refuse_slips
 from exacell.plan.guards.steps import (
     guarded_plan,
     guarded_step,
     lossy,
     simple,
 )
+from exacell.plan.guards.targets import refuse_ended, refuse_slips
 from exacell.plan.model import Change, Check, Plan, Risk, Undo
 from exacell.plan.planners.griddisk import Headers
 from exacell.plan.planners.iorm import agree, directive_changes

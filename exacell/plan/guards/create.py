@@ -19,8 +19,7 @@ from exacell.core.units import (
     whole_size,
 )
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk, rounded_cache
-from exacell.plan.guards.targets import items, own_of, prefixes
-from exacell.plan.media import kinds_meant
+from exacell.plan.guards.targets import items, kinds_meant, own_of, prefixes
 from exacell.plan.nearby import near
 from exacell.plan.planners.carve import held_by
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Scalar, render
+from exacell.cellcli.statement import Change as CellChange, Scalar, render
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import (
@@ -18,18 +17,16 @@ from exacell.core.units import (
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
 from exacell.plan.guards.create import having_disks, refuse_beside, refuse_grid_room
-from exacell.plan.guards.free import refuse_in_use, unused
-from exacell.plan.guards.resize import grows_first, resized
-from exacell.plan.guards.settings import only_words, settings_proof
-from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy
+from exacell.plan.guards.in_use import grows_first, refuse_in_use, resized, unused
+from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, only_words, settings_proof
 from exacell.plan.guards.targets import (
+    grids_meant,
     items,
     names_made,
     own_of,
     prefixes,
     targets_of,
 )
-from exacell.plan.media import grids_meant
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
 from exacell.plan.nearby import no_such
 from exacell.plan.planners.availability import may_go

@@ -17,9 +17,8 @@ from exacell.cellcli.typed import typed_value
 from exacell.core.errors import ExacellError
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards import privileges
-from exacell.plan.media import DISKS
-from exacell.plan.model import Change as Moved
-from exacell.plan.model import Plan
+from exacell.plan.guards.targets import DISKS
+from exacell.plan.model import Change as Moved, Plan
 
 _OBJECTS = frozenset(("CELL", "CELLDISK", "GRIDDISK", "THRESHOLD"))
 """Whose settings LIST prints as they were given."""
@@ -88,7 +87,7 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
     Args:
         statement: one that :func:`told_by` has a LIST for.
         rows: what a cell answered to :func:`told_by`. With ALL every object in them counts: of disks only those that
-            :func:`exacell.plan.media.rows_meant` leaves.
+            :func:`exacell.plan.guards.targets.rows_meant` leaves.
     """
     if isinstance(statement, Grant):
         judge = privileges.holds_already if statement.object == "PRIVILEGE" else _granted

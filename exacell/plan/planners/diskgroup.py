@@ -14,8 +14,7 @@ from exacell.plan.asmspace import Keeping, keeps_failgroup
 from exacell.plan.checks import group_check
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
-from exacell.plan.planners.diskgroup_add import ADDABLE, add_stage
-from exacell.plan.planners.diskgroup_fit import refuse_few, refuse_mismatch, refuse_small
+from exacell.plan.planners.diskgroup_disks import ADDABLE, add_stage, refuse_few, refuse_mismatch, refuse_small
 from exacell.plan.planners.griddisk import refuse_mixed
 
 _CARVED = re.compile(r"(.+)_(?:FD|CD)_\d+_.+", re.IGNORECASE)

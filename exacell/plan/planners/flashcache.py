@@ -12,10 +12,9 @@ from exacell.core.units import (
     parse_size,
     whole_size,
 )
-from exacell.plan.estimate import flush_seconds
+from exacell.plan.estimate import flush_notes, flush_seconds, resize_notes, resize_warnings
 from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
-from exacell.plan.planners.flashcache_notes import flush_notes, resize_notes, resize_warnings
 from exacell.plan.planners.pmem import (
     PMEM_FLUSHED,
     flush_stages,

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from exacell.core.cellset import fold, fold_briefly
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted, format_size, whole_size
-from exacell.plan.asmgone import ways_out
+from exacell.plan.asmspace import ways_out
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo

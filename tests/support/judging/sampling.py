@@ -6,8 +6,7 @@ import random
 import re
 import shlex
 from collections.abc import Sequence
-from re import _constants as codes
-from re import _parser as patterns
+from re import _constants as codes, _parser as patterns
 from typing import Any
 
 from exacell.opaque import places

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.metrics.delta import delta, without_load
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.measure.delta import delta, without_load
+from exacell.measure.snapshot import CellCounters, Snapshot
 
 
 def between(kind: str, **grown: float) -> str:

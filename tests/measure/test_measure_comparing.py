@@ -9,11 +9,10 @@ from threading import Event
 import pytest
 
 from exacell.journal.record import Row
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.measure.snapshot import CellCounters, Snapshot
 from exacell.output.terminal import TerminalConsole
 from exacell.session.comparing import compare
 from exacell.session.context import Context, Options
-from exacell.session.opened import Opened
 from exacell.session.opening import open_context
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
@@ -45,7 +44,7 @@ def ctx(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Context:
     (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-02]"\n')
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     found = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
-    found.services._opened = Opened(Away())  # type: ignore[arg-type]
+    found.services._given = Away()  # type: ignore[assignment]
     return found
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.metrics.restarts import (
+from exacell.measure.snapshot import (
+    CellCounters,
     fell_in_history,
     history_witness,
     knows_restarts,
     restarted,
     shared,
 )
-from exacell.metrics.snapshot import CellCounters
 
 MINUTE = 60_000
 

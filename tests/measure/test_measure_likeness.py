@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.metrics.likeness import CONDITIONS, unlike, untold
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.measure.delta import CONDITIONS, unlike, untold
+from exacell.measure.snapshot import CellCounters, Snapshot
 
 PASSPORT = {
     "release": "19.3.2", "flashCacheMode": "writeback", "cacheSize": str(288 << 30), "flashLog": "512M normal",
+    "memoryLog": "none",
     "services": "cellsrv running, ms running, rs running", "objective": "auto", "catPlan": "", "clusterPlan": "",
     "dbPlan": "((name=SPOT,share=8),(name=default,share=1))",
 }  # fmt: skip
@@ -24,6 +25,7 @@ CHANGED = [
     ("flashCacheMode", "writethrough", "flash cache mode: writeback → writethrough"),
     ("cacheSize", str(144 << 30), "flash cache size: 288G → 144G"),
     ("flashLog", "none", "flash log: 512M normal → none"),
+    ("memoryLog", "9.9375G normal", "memory log: none → 9.9375G normal"),
     ("services", "cellsrv stopped, ms running, rs running",
      "services: cellsrv running, ms running, rs running → cellsrv stopped, ms running, rs running"),
     ("objective", "basic", "IORM objective: auto → basic"),
@@ -63,6 +65,6 @@ def test_what_one_snapshot_does_not_tell_is_not_compared() -> None:
     old = {key: PASSPORT[key] for key in ("release", "flashCacheMode", "dbPlan")}
     assert unlike(taken(c1=old), taken(c1=PASSPORT)) == []
     assert untold(taken(c1=old), taken(c1=PASSPORT)) == [
-        "flash cache size", "flash log", "services", "IORM objective", "IORM catPlan", "IORM clusterPlan",
+        "flash cache size", "flash log", "memory log", "services", "IORM objective", "IORM catPlan", "IORM clusterPlan",
     ]  # fmt: skip
     assert untold(taken(c1=PASSPORT), taken(c1=PASSPORT)) == []

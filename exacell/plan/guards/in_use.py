@@ -1,4 +1,8 @@
-"""Guards for ALTER GRIDDISK size=: ASM shrinks before the cell, and grows behind it. Pure.
+"""Guards that keep grid disks which ASM uses: taken away never, made larger or smaller only as ASM allows. Pure.
+
+Guards that keep grid disks which are not free: what is said of them, and what is read again before free ones go.
+
+Guards for ALTER GRIDDISK size=: ASM shrinks before the cell, and grows behind it.
 
 Source: Oracle DBMMN, resizing grid disks; reference cellcli.md 6.5.
 """
@@ -7,22 +11,41 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Scalar
+from exacell.cellcli.statement import Change as CellChange, Scalar
 from exacell.core.errors import RefusedError
-from exacell.core.units import (
-    ALLOCATION_UNIT,
-    format_size,
-    parse_size,
-    round_down,
-    whole_size,
-)
+from exacell.core.units import ALLOCATION_UNIT, format_size, parse_size, round_down, whole_size
+from exacell.plan.asmspace import ways_out
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE
-from exacell.plan.guards.free import refuse_in_use, unused
 from exacell.plan.model import Check, Op
 from exacell.plan.planners.carve import held_by
-from exacell.plan.planners.griddisk import Headers
+from exacell.plan.planners.griddisk import Headers, refuse_used
+
+
+def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what must hold right before grid disks go: no disk group uses one."""
+    if not grids:
+        return ()
+    return (
+        Check(
+            object="griddisk",
+            attribute="asmModeStatus",
+            op=Op.IN,
+            value=NOT_IN_USE,
+            where={"name": tuple(grid.name for grid in grids)},
+            why="a grid disk that ASM uses is never taken away",
+        ),
+    )
+
+
+def refuse_in_use(text: str, hit: Mapping[str, Sequence[GridDisk]], headers: Headers) -> None:
+    """Raise when any of these grid disks is not free, naming what lets go of just these.
+
+    Raises:
+        RefusedError: a disk is in use, or it can't be told that it is not.
+    """
+    refuse_used(text, hit, headers, apart=ways_out(hit, headers))
+
 
 _TELLS_SINCE = "12.1.2.3"
 """The release since which a cell tells asmDiskSize. Source: reference cellcli.md 3.3."""
