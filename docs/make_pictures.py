@@ -1,14 +1,17 @@
 """Draw the pictures in docs/pictures from the real program: type into it in tmux and keep the screen as SVG.
 
-Run: python docs/make_pictures.py. Needs tmux and rich; starts an emulated rack in a scratch folder and stops it.
+Run: python docs/make_pictures.py [FOLDER]. Needs tmux and rich; starts emulated racks in a scratch folder and stops them.
+Ten plans are drawn at 80, 100 and 160 columns, on dark and on light; docs/pictures has those of 80 columns on dark.
 """
 
 from __future__ import annotations
 
 import html
 import io
+import itertools
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,9 +23,11 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
+SHELL = "exacell> ", "[y/N/d]", "d shows the plan: "
+"""What the last line of a screen ends with when the program waits for somebody."""
 WIDTH, HEIGHT = 108, 30
 SMALL = 80, 24
-THEME = TerminalTheme(
+DARK = TerminalTheme(
     (24, 26, 31),
     (214, 218, 226),
     [(40, 44, 52), (224, 108, 117), (140, 195, 120), (229, 192, 123), (97, 175, 239), (198, 120, 221), (86, 182, 194),
@@ -31,6 +36,34 @@ THEME = TerminalTheme(
      (240, 242, 246)],
 )  # fmt: skip
 
+
+LIGHT = TerminalTheme(
+    (255, 255, 255),
+    (36, 41, 47),
+    [(36, 41, 47), (207, 34, 46), (17, 99, 41), (77, 45, 0), (9, 105, 218), (130, 80, 223), (27, 124, 131), (110, 119, 129)],
+    [(87, 96, 106), (164, 14, 38), (26, 127, 55), (99, 60, 1), (33, 139, 255), (164, 117, 249), (49, 146, 170), (140, 149, 159)],
+)  # fmt: skip
+
+PLANS = {
+    "resize": "resize flashcache size=200g",
+    "carve": "carve griddisk prefix=more size=1g",
+    "diskgroup": "create diskgroup FAST prefix=ssd redundancy=normal",
+    "mode": "set flashcache mode=writethrough",
+    "rolling": "alter cell restart services all --rolling",
+    "iorm": "set iorm db=SPOT share=9",
+    "undo": "undo",
+    "recipe": "run reset_cold size=200g",
+    "refusal": "drop diskgroup DATA",
+    "unlike": "-r w14 resize flashcache size=64g",
+}
+"""The ten plans: name, statement; one begins with another rack."""
+
+PREPARED = (
+    *("-r t1 resize flashcache size=288g -y", "-r t1 carve griddisk prefix=ssd size=2g -y"),
+    *(f"-r w14 on exa1cel{cell} resize flashcache size={size}g -y" for cell, size in
+      (("01", 300), ("02", 280), ("03", 260), ("[04-05]", 240))),
+)  # fmt: skip
+"""What is done before the plans are drawn: room on flash, grid disks, and cells that are not alike."""
 
 _CHARACTER = 12.2
 """Units that rich gives a character."""
@@ -47,12 +80,15 @@ def _without_blanks(match: re.Match[str]) -> str:
     return f'x="{x:g}" y="{match[2]}" textLength="{_CHARACTER * len(bare):.1f}"{match[3]}>{written}</text>'
 
 
+_NUMBERS = itertools.count()
+
+
 class Screen:
     """The program in a tmux window of its own server."""
 
     def __init__(self, home: str, command: list[str], size: tuple[int, int] = (WIDTH, HEIGHT)) -> None:
         self._width, height = size
-        self._socket = f"pictures-{os.getpid()}-{self._width}"
+        self._socket = f"pictures-{os.getpid()}-{self._width}-{next(_NUMBERS)}"
         env = {**os.environ, "EXACELL_HOME": home, "TERM": "xterm-256color", "COLORTERM": "truecolor"}
         self._tmux("new-session", "-d", "-x", str(self._width), "-y", str(height), *command, env=env)
         self._tmux("set", "-g", "status", "off")
@@ -65,26 +101,34 @@ class Screen:
         """Press keys by tmux's names; a text is typed as it stands."""
         self._tmux("send-keys", *keys)
 
-    def line(self, text: str, until: str = "exacell> ") -> None:
+    def line(self, text: str, until: str | tuple[str, ...] = "exacell> ") -> None:
         """Type a line and wait until the screen ends with ``until``."""
         self.keys("-l", text)
         self.keys("Enter")
         self.wait(until)
 
-    def wait(self, text: str, seconds: float = 60) -> None:
-        """Wait until the last written line of the screen holds ``text``."""
+    def wait(self, text: str | tuple[str, ...], seconds: float = 60) -> None:
+        """Wait until one of the last written lines of the screen ends with ``text``, or with one of several."""
+        ends_with = tuple(one.strip() for one in ([text] if isinstance(text, str) else text))
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             time.sleep(0.15)
             lines = [line for line in self._tmux("capture-pane", "-p").splitlines() if line.strip()]
             # A prompt that a statement stands behind is the old one.
-            ends = text.endswith("> ")
-            if any(line.rstrip().endswith(text.strip()) if ends else text in line for line in lines[-3:]):
+            if any(line.rstrip().endswith(ends_with) for line in lines[-3:]):
                 time.sleep(0.3)
                 return
         raise SystemExit(f"'{text}' never came: {self._tmux('capture-pane', '-p')}")
 
-    def picture(self, name: str, title: str) -> None:
+    def until(self, pattern: str, seconds: float = 90) -> None:
+        """Wait until something on the screen matches ``pattern``."""
+        end = time.monotonic() + seconds
+        while not re.search(pattern, self._tmux("capture-pane", "-p")):
+            if time.monotonic() > end:
+                raise SystemExit(f"'{pattern}' never came: {self._tmux('capture-pane', '-p')}")
+            time.sleep(0.2)
+
+    def picture(self, path: Path, title: str, theme: TerminalTheme = DARK) -> None:
         """Keep what is on the screen now."""
         shown = self._tmux("capture-pane", "-p", "-e").rstrip("\n")
         console = Console(
@@ -96,37 +140,57 @@ class Screen:
             legacy_windows=False,
         )
         console.print(Text.from_ansi(shown), soft_wrap=True)
-        PICTURES.mkdir(exist_ok=True)
-        svg = console.export_svg(title=title, theme=THEME, unique_id=name)
-        (PICTURES / f"{name}.svg").write_text(_TEXT.sub(_without_blanks, svg))
+        path.parent.mkdir(exist_ok=True, parents=True)
+        svg = console.export_svg(title=title, theme=theme, unique_id=path.stem)
+        path.write_text(_TEXT.sub(_without_blanks, svg), encoding="utf-8")
 
     def close(self) -> None:
         """End the window's server."""
         subprocess.run(["tmux", "-L", self._socket, "kill-server"], check=False, capture_output=True)
 
 
-def statements(screen: Screen) -> None:
+def plans(home: str, program: list[str], folder: Path) -> None:
+    """Draw each of the ten plans with its question at 80, 100 and 160 columns, on dark and on light."""
+    for width in (80, 100, 160):
+        screen = Screen(home, [*program, "-r", "t1"], (width, 24))
+        try:
+            screen.wait("exacell> ")
+            for name, given in PLANS.items():
+                rack, statement = given.split(" ", 2)[1:] if given.startswith("-r ") else ("", given)
+                if rack:
+                    screen.line(f"connect {rack}")
+                clear(screen)
+                screen.line(statement, until=SHELL)
+                screen.picture(folder / f"{name}-{width}.svg", statement)
+                screen.picture(folder / f"{name}-{width}-light.svg", statement, LIGHT)
+                screen.keys("C-c")
+                screen.wait("exacell> ")
+        finally:
+            screen.close()
+
+
+def statements(screen: Screen, folder: Path) -> None:
     """Draw the prompt, its menu, a table, a plan and what differs."""
     screen.wait("exacell> ")
     screen.line("show flashcache")
     screen.line("list flashcach attributes name,size")
     screen.keys("-l", "list griddisk attributes name, size where status = ina")
     time.sleep(1)
-    screen.picture("prompt", "exacell on an emulated quarter rack")
+    screen.picture(folder / "prompt.svg", "exacell on an emulated quarter rack")
     clear(screen)
     screen.keys("-l", "list metriccurrent FL_")
     screen.keys("Tab")
     time.sleep(1.5)
-    screen.picture("completion", "Tab: metrics with what they mean")
+    screen.picture(folder / "completion.svg", "Tab: metrics with what they mean")
     clear(screen)
-    screen.line("resize flashcache size=288g", until="[y/N]")
-    screen.picture("plan", "a plan: what would be sent where, and what it changes")
+    screen.line("resize flashcache size=288g", until="[y/N/d]")
+    screen.picture(folder / "plan.svg", "a plan: what is done where, what is lost, what undo brings back")
     screen.line("n")
     screen.line("on exa1cel03 resize flashcache size=288g -y", until="exacell> ")
     clear(screen)
     screen.line("list flashcache detail --diff")
     screen.line("list griddisk attributes name,size,status where name like 'DATA_CD_0[0-2].*'")
-    screen.picture("diff", "what differs between the cells, and equal cells shown once")
+    screen.picture(folder / "diff.svg", "what differs between the cells, and equal cells shown once")
     clear(screen)
 
 
@@ -138,21 +202,21 @@ def clear(screen: Screen) -> None:
     time.sleep(0.5)
 
 
-def live(screen: Screen, start_load: list[str], env: dict[str, str]) -> None:
+def live(screen: Screen, start_load: list[str], env: dict[str, str], folder: Path) -> None:
     """Draw watch and top while a database works."""
     screen.wait("exacell> ")
     load = subprocess.Popen(start_load, env=env, stdout=subprocess.DEVNULL)
     try:
-        for line, name, title, seconds in (
+        for line, name, title in (
             ("watch 1 list metriccurrent where name like 'FC_BY_DIRTY|FC_IO_RQ_R_SEC|FL_RQ_W'", "watch",
-             "watch: what changed, and how it went", 14),
-            ("top 1", "top", "top: the worst cells first", 14),
+             "watch: what changed, and how it went"),
+            ("top 1", "top", "top: the worst cells first"),
         ):  # fmt: skip
             screen.keys("-l", line)
             screen.keys("Enter")
-            screen.wait("q quit")
-            time.sleep(seconds)
-            screen.picture(name, title)
+            screen.until("q quit")
+            screen.until("[▁▂▃▄▅▆▇█]{6}")
+            screen.picture(folder / f"{name}.svg", title)
             screen.keys("q")
             screen.wait("exacell> ")
     finally:
@@ -161,23 +225,39 @@ def live(screen: Screen, start_load: list[str], env: dict[str, str]) -> None:
 
 def main() -> None:
     """Draw them all."""
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else PICTURES
     with tempfile.TemporaryDirectory() as home:
-        env = {**os.environ, "EXACELL_HOME": home}
+        env = {**os.environ, "EXACELL_HOME": home, "LANG": "C.UTF-8"}
         exacell = [sys.executable, "-m", "exacell"]
-        subprocess.run([*exacell, "emulator", "start", "t1"], check=True, env=env, stdout=subprocess.DEVNULL)
+
+        def run(*words: str) -> None:
+            subprocess.run([*exacell, *words], check=True, env=env, capture_output=True)
+
         try:
+            run("emulator", "start", "t1")
             screen = Screen(home, [*exacell, "-r", "t1"])
             try:
-                statements(screen)
+                statements(screen, folder)
             finally:
                 screen.close()
             screen = Screen(home, [*exacell, "-r", "t1"], SMALL)
             try:
-                live(screen, [*exacell, "emulator", "load", "t1", "profile=mixed", "for=45m"], env)
+                live(screen, [*exacell, "emulator", "load", "t1", "profile=mixed", "for=45m"], env, folder)
             finally:
                 screen.close()
+            run("emulator", "start", "t1", "reset=yes")
+            run("emulator", "start", "w14", "cells=14", "mode=writethrough")
+            for line in PREPARED:
+                run(*line.split())
+            drawn = folder / "plans" if folder != PICTURES else Path(home) / "plans"
+            plans(home, exacell, drawn)
+            if folder == PICTURES:
+                for name in PLANS:
+                    (folder / "plans").mkdir(exist_ok=True)
+                    shutil.copy(drawn / f"{name}-80.svg", folder / "plans" / f"{name}.svg")
         finally:
-            subprocess.run([*exacell, "emulator", "stop", "t1"], check=True, env=env, stdout=subprocess.DEVNULL)
+            for rack in ("t1", "w14"):
+                subprocess.run([*exacell, "emulator", "stop", rack], check=False, env=env, capture_output=True)
 
 
 if __name__ == "__main__":

@@ -98,9 +98,10 @@ def _name_typed(console: Console, plan: Plan, names: Sequence[str]) -> bool:
 
 def _question(names: Sequence[str]) -> str:
     """Ask for all names at once, so that nobody takes the first one for the only one."""
-    if len(names) == 1:
-        return f"data would be lost on {names[0]}: type {names[0]} to accept it: "
-    return f"data would be lost on each of these {len(names)}: type {_folded(names) or ', '.join(names)} to accept it: "
+    one = len(names) == 1
+    what = names[0] if one else _folded(names) or ", ".join(names)
+    where = what if one else f"each of these {len(names)}"
+    return f"data would be lost on {where}: type {what} to accept it, d shows the plan: "
 
 
 def _folded(names: Sequence[str]) -> str:

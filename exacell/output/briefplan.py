@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from exacell.core.errors import UnitError
-from exacell.core.units import counted, format_size, parse_size
+from exacell.core.units import MIB, counted, format_size, human_size, parse_size
 from exacell.output.draw import Cell, Look, grid
 from exacell.output.folding import masker, unmasked
 from exacell.output.plans import (
@@ -84,17 +84,19 @@ def _apart(plan: Plan, look: Look) -> Iterator[str]:
 
 def _labelled(plan: Plan) -> Iterator[tuple[Cell, Cell]]:
     """Yield label and text of what stands below the steps."""
-    if plan.rolling is not None:
+    if plan.rolling is not None and len(plan.rolling.waves) > 1:
         yield "Rolling:", in_waves(plan.rolling)
     for reason in dict.fromkeys(plan.loss_reasons.values()):
         on = folded([name for name, why in plan.loss_reasons.items() if why == reason])
         yield ("Loss:", "error"), (f"{on}: {rounded(reason)}", "error")
-    for undo, but, _, where in undo_words(plan):
-        if undo and but:
-            yield ("Lost:", "warning"), (but, "warning")
-        if undo:
-            told = rounded(undo)
-            yield "Undo:", f"{told} ({where})" if len(told) <= _LONG_UNDO else f"takes all of it back ({where})"
+    sent = [(rounded(undo), but, where) for undo, but, _, where in undo_words(plan) if undo]
+    for but in dict.fromkeys(but for _, but, _ in sent if but):
+        yield ("Lost:", "warning"), (but, "warning")
+    if len(sent) > _MOST_GROUPS:
+        yield "Undo:", f"{counted(len(sent), 'statement')}, each for the cells that had the same (d shows them)"
+    else:
+        for undo, _, where in sent:
+            yield "Undo:", f"{undo if len(undo) <= _LONG_UNDO else 'takes all of it back'} ({where})"
     if plan.changes_something:
         worst = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
         yield ("Risk:", worst), (risk_words(plan), worst)
@@ -180,28 +182,28 @@ def _changes(changes: _Changed, mask: Callable[[str], str], words: str) -> str:
     for (kind, name, attribute), (before, after) in changes.items():
         alike.setdefault((attribute, mask(before), mask(after)), []).append((kind, mask(name)))
     told = [
-        _change(attribute if attribute.lower() not in (*words.split(), "size") else "", before, after, members)
+        _change(attribute, "" if attribute.lower() in (*words.split(), "size") else attribute, before, after, members)
         for (attribute, before, after), members in alike.items()
     ]
     more = f", {len(told) - _MOST_CHANGES} more" if len(told) > _MOST_CHANGES else ""
     return ", ".join(told[:_MOST_CHANGES]) + more
 
 
-def _change(attribute: str, before: str, after: str, members: Sequence[tuple[str, str]]) -> str:
+def _change(attribute: str, shown: str, before: str, after: str, members: Sequence[tuple[str, str]]) -> str:
+    if attribute.endswith("Mb") and before.isdigit() and after.isdigit():
+        shown, before, after = attribute.removesuffix("Mb"), human_size(int(before) * MIB), human_size(int(after) * MIB)
     old, new = rounded(before), rounded(after)
     if old == new:  # They differ in what rounding leaves out.
         old, new = before, after
     many = f"{len(members)} × " if len(members) > 1 else ""
-    said = f"{attribute} " if attribute else ""
-    if old in ABSENT:
-        values = new
-    elif new in ABSENT:
-        values = f"{old} → gone"
-    else:
-        values = f"{old} → {new}"
+    said = f"{shown} " if shown else ""
     kind, name = members[0]
     named = f"{name} " if kind == "iormplan" and name and not many else ""
-    return f"{many}{named}{said}{values}"
+    if old in ABSENT or new in ABSENT:
+        if attribute == "state":  # Of a disk group that comes or goes its name is told.
+            return name.partition(" on ")[0]
+        return f"{many}{named}{said}{new if old in ABSENT else f'{old} → gone'}"
+    return f"{many}{named}{said}{old} → {new}"
 
 
 def _spread(changed: Sequence[_Changed]) -> str:

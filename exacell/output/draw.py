@@ -7,6 +7,7 @@ nowhere else; import this module where something is drawn, so that a start witho
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -26,6 +27,9 @@ RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 
 _PLAIN_WIDTH = 100
 """Columns to draw for when there is no terminal."""
+
+_END = re.compile(r" +((?:\x1b\[[\d;]*m)*)$")
+"""Blanks at a line's end, within its colours."""
 
 Cell = str | tuple[str, str]
 """A text, or a text with its meaning (a key of theme.MEANINGS)."""
@@ -73,7 +77,7 @@ def lines_of(drawing: RenderableType, look: Look) -> list[str]:
         _environ={},
     )  # fmt: skip
     console.print(drawing, end="")
-    return [line.rstrip() for line in sheet.getvalue().splitlines()]
+    return [_END.sub(r"\1", line) for line in sheet.getvalue().splitlines()]
 
 
 def text_of(cell: Cell, look: Look, *, within: str = "") -> Text:

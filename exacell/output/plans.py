@@ -97,9 +97,9 @@ def rounded(text: str) -> str:
 
 
 def _in_larger_unit(size: re.Match[str]) -> str:
-    """Return a size that is exact in a larger unit with three decimals at most in that unit, any other as it stands."""
+    """Return a size that is exact in a larger unit with four decimals at most in that unit, any other as it stands."""
     larger = format_size(parse_size(size[0]))
-    return larger if len(larger.partition(".")[2]) <= 4 else size[0]
+    return larger if len(larger.partition(".")[2]) <= 5 else size[0]
 
 
 def undo_words(plan: Plan) -> Iterator[tuple[str, str, str, str]]:

@@ -85,7 +85,7 @@ def test_alerts_are_seen_and_acknowledged(session: Terminal, fourteen: Program) 
         name = answer.partition("ack alert ")[2].split()[0]
         assert f"on {C2} list alerthistory {name} detail shows the action to take" in answer
         session.child.send(f"on {C2} ack alert {name} by=eve\r")
-        session.child.expect_exact("proceed? [y/N]")
+        session.child.expect_exact("proceed? [y/N/d]")
         assert "verified" in session.enter("y")
         assert "eve" in screen(session, "show alerts open")
         assert "nobody has examined" in told(session.enter(f"on {C2} ack alert {name} -y"))
@@ -146,6 +146,6 @@ def test_a_disk_is_located_and_diagnostics_are_packed(session: Terminal) -> None
     assert "PCI Slot" in answer
     assert f"on {C2} alter cell led on lights the cell in its rack" in told(answer)
     session.child.send(f"on {C2} diagpack hours=2\r")
-    session.child.expect_exact("proceed? [y/N]")
+    session.child.expect_exact("proceed? [y/N/d]")
     assert "list diagpack tells when it is done" in told(session.enter("y"))
     assert C2 in screen(session, f"on {C2} list diagpack")

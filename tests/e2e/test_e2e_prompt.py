@@ -10,6 +10,7 @@ from typing import Any
 import pexpect
 
 from tests.support.patience import until
+from tests.support.program import plain
 
 PROMPT = "exacell> "
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\][^\x07]*\x07|\r")
@@ -88,12 +89,30 @@ def test_a_question_is_asked_at_the_prompt_and_no_means_no(outside):
     prompt = Typist(outside)
     prompt.type("connect t1")
     prompt.child.sendline("flush flashcache")
-    prompt.child.expect(r"\[y/N\]")
+    prompt.child.expect(r"\[y/N/d\]")
     shown = prompt.type("n")
     assert "nothing was sent" in shown
     prompt.type("set format json")
     assert {r["status"] for r in prompt.records("show flashcache")} == {"normal"}
     prompt.leave()
+
+
+def test_a_plan_and_its_question_stand_on_one_screen(outside):
+    """At 80 by 24 a plan, from the statement to its question, is one screen; d shows the statements and asks again."""
+    with outside.at_terminal("-r", "t1", rows=24, columns=80) as terminal:
+        terminal.ready().child.send("resize flashcache size=288g\r")
+        terminal.child.expect_exact("proceed? [y/N/d]")
+        lines = plain(terminal.child.before).splitlines()
+        plan = lines[next(n for n, line in enumerate(lines) if line.startswith("Plan on t1:")) :]
+        assert len(plan) < 22 and max(map(len, plan)) <= 80
+        assert "  1 flush · 2 drop · 3 create flashcache  364.75G → 288G  on exa1cel[01-03]" in plan
+        assert not any("CANCEL FLUSH" in line for line in plan)
+        terminal.child.send("d\r")
+        terminal.child.expect_exact("proceed? [y/N/d]")
+        whole = plain(terminal.child.before)
+        for part in ("CREATE FLASHCACHE ALL size=288G", "CANCEL FLUSH", "Note: exa1cel[01-03]: 288G = 16 flash disks"):
+            assert part in whole
+        assert "nothing was sent" in terminal.enter("n")
 
 
 def test_typing_goes_on_while_a_cell_hangs(outside, fault):

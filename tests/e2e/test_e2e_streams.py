@@ -190,7 +190,7 @@ def test_a_spool_file_that_takes_nothing(outside: Program) -> None:
 
 TERMINALS = {
     "read": (["list griddisk"], "", "waiting", (0, 1)),
-    "question": (["set iorm db=default share={}"], "", "[y/N]", (2,)),
+    "question": (["set iorm db=default share={}"], "", "[y/N/d]", (2,)),
     "change": (["set iorm db=default share={} -y"], "", "[1/1]", (0, 4)),
     "prompt": ([], "", "exacell> ", (0, 1)),
     "prompt that reads": ([], "list griddisk\r", "exacell> ", (0, 1)),

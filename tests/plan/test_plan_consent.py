@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from exacell.change.consent import accepted_loss, agree, refuse_above
+from exacell.change.consent import accepted_loss, agree, is_asked, refuse_above
 from exacell.core.errors import RefusedError
 from exacell.output.console import SilentConsole
 from exacell.plan.model import Plan, Risk
@@ -79,7 +79,7 @@ def test_a_loss_is_accepted_by_its_name() -> None:
     agree(plan(Risk.DATA, *LOST), {"accept-data-loss": "EXA1CEL01, data"}, SilentConsole())
     rest = Person("DATA")
     agree(plan(Risk.DATA, *LOST), {"accept-data-loss": "exa1cel01"}, rest)
-    assert rest.asked == ["data would be lost on DATA: type DATA to accept it: "]
+    assert rest.asked == ["data would be lost on DATA: type DATA to accept it, d shows the plan: "]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,9 @@ def test_all_names_are_asked_for_at_once(typed: str) -> None:
     """Where several things lose data one question names all of them, and all have to be typed: folded or one by one."""
     person = Person(typed)
     agree(plan(Risk.DATA, *CELLS), {}, person)
-    assert person.asked == ["data would be lost on each of these 3: type exa1cel[01-03] to accept it: "]
+    assert person.asked == [
+        "data would be lost on each of these 3: type exa1cel[01-03] to accept it, d shows the plan: "
+    ]
 
 
 @pytest.mark.parametrize(
@@ -112,17 +114,19 @@ def test_names_that_do_not_fold_are_asked_for_one_by_one() -> None:
     """Names of different kinds are listed as they have to be typed."""
     person = Person("data, exa1cel01")
     agree(plan(Risk.DATA, *LOST), {}, person)
-    assert person.asked == ["data would be lost on each of these 2: type DATA,exa1cel01 to accept it: "]
+    assert person.asked == [
+        "data would be lost on each of these 2: type DATA,exa1cel01 to accept it, d shows the plan: "
+    ]
 
 
 def test_names_that_no_set_can_hold_are_listed() -> None:
     """Names with characters that a set of cells does not know are asked for, and typed, as they are."""
     person = Person("a+b, DATA")
     agree(plan(Risk.DATA, "DATA", "a+b"), {}, person)
-    assert person.asked == ["data would be lost on each of these 2: type DATA, a+b to accept it: "]
+    assert person.asked == ["data would be lost on each of these 2: type DATA, a+b to accept it, d shows the plan: "]
     person = Person("a!b, DATA")
     agree(plan(Risk.DATA, "DATA", "a!b"), {}, person)
-    assert person.asked == ["data would be lost on each of these 2: type DATA, a!b to accept it: "]
+    assert person.asked == ["data would be lost on each of these 2: type DATA, a!b to accept it, d shows the plan: "]
 
 
 @pytest.mark.parametrize("answer", [None, "", "yes", "y", "exa1cel02"])
@@ -177,3 +181,32 @@ def test_a_refusal_lists_names_that_do_not_fold() -> None:
     with pytest.raises(RefusedError, match="data would be lost on DATA 1, RECO 2;") as caught:
         agree(plan(Risk.DATA, "DATA 1", "RECO 2"), {"yes": True}, Person(None))
     assert caught.value.hint == "--accept-data-loss=DATA 1,RECO 2 accepts it; -y never does"
+
+
+def test_d_shows_the_plan_that_loses_data_and_asks_again() -> None:
+    """d is no consent: the whole plan is shown and the name is asked for again; a disk group that is called D is a name."""
+    person = Person("d", "DATA")
+    agree(plan(Risk.DATA, "DATA"), {}, person)
+    assert len(person.asked) == 2 and [shown.loss for shown in person.plans] == [("DATA",)]
+    person = Person("d")
+    agree(plan(Risk.DATA, "D"), {}, person)
+    assert person.plans == []
+    person = Person("d", "")
+    with pytest.raises(RefusedError, match="data would be lost on DATA"):
+        agree(plan(Risk.DATA, "DATA"), {}, person)
+
+
+@pytest.mark.parametrize(
+    ("given", "flags", "asked"),
+    [
+        (plan(Risk.PERFORMANCE), {}, True),
+        (plan(Risk.PERFORMANCE), {"yes": True}, False),
+        (plan(Risk.PERFORMANCE), {"dry-run": True}, False),
+        (plan(Risk.UNKNOWN), {"yes": True}, True),
+        (plan(Risk.DATA, "DATA"), {"yes": True}, True),
+        (plan(Risk.DATA, "DATA"), {"accept-data-loss": ("data",)}, False),
+    ],
+)
+def test_a_plan_is_brief_where_somebody_is_asked(given: Plan, flags: dict[str, object], asked: bool) -> None:
+    """Only a plan that a question follows is brief: not with -n, with -y where that is enough, or with its loss accepted."""
+    assert is_asked(given, flags) is asked  # type: ignore[arg-type]

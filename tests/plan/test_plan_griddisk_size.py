@@ -88,7 +88,7 @@ def test_arithmetic_is_shown() -> None:
     """The notes tell what each disk becomes in units of 16M, what was rounded, and what stays free in the group."""
     notes = " ".join(resize(80 * GIB + 5 * MIB).notes)
     assert "5120 × 16M, 80.0048828125G rounded down" in notes
-    assert "614400 MB raw → 491520 MB, 60000 MB of it used: 431520 MB stay free" in notes
+    assert "600G raw → 480G, 58.59G of it used: 421.4G stay free" in notes
 
 
 def test_what_is_used_must_fit() -> None:

@@ -40,7 +40,7 @@ def test_the_prompt_shows_rack_cells_and_mode(start: Start) -> None:
     answer(child, "set mode ro")
     assert plain(child.before).endswith("t1 1/3 cells RO ")
     answer(child, "connect prod")
-    assert plain(child.before).endswith("prod 2 cells RO ") and "\x1b[0;31;1mprod" in child.before
+    assert plain(child.before).endswith("prod 2 cells RO ") and "\x1b[0;38;5;196;1mprod" in child.before
 
 
 def test_a_production_rack_asks_for_its_name(start: Start) -> None:

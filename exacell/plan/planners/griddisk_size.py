@@ -16,6 +16,7 @@ from exacell.core.units import (
     MIB,
     counted,
     format_size,
+    human_size,
     round_down,
     whole_size,
 )
@@ -395,7 +396,8 @@ def _notes(wanted: _Resize, asked: int, group: DiskGroup | None) -> list[str]:
         return notes
     used, total = group.total_mb - group.free_mb, _total(wanted, group)
     notes.append(
-        f"{group.name}: {group.total_mb} MB raw → {total} MB, {used} MB of it used: {total - used} MB stay free"
+        f"{group.name}: {human_size(group.total_mb * MIB)} raw → {human_size(total * MIB)}, {human_size(used * MIB)} of it used: "
+        f"{human_size((total - used) * MIB)} stay free"
     )
     return notes
 
@@ -406,8 +408,8 @@ def _warnings(wanted: _Resize, group: DiskGroup | None, *, shrinking: bool) -> t
     used, total = group.total_mb - group.free_mb, _total(wanted, group)
     left = (total - used - group.required_mirror_free_mb) // COPIES.get(group.type, 1)
     if left >= 0:
-        return (f"usable_file_mb becomes about {left} MB",)
+        return (f"usable_file_mb becomes about {human_size(left * MIB)}",)
     return (
-        f"usable_file_mb becomes about {left} MB: after a failure ASM could not make all mirrors whole again in the "
-        "space that is left",
+        f"usable_file_mb becomes about {human_size(left * MIB)}: after a failure ASM could not make all mirrors whole "
+        "again in the space that is left",
     )
