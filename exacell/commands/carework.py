@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import ALERTS, ack_plan, alerts_of
 from exacell.cellcli.statement import Change, parse as parse_cellcli
+from exacell.cellcli.suggest import did_you_mean
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.journal.actor import actor
-from exacell.language.registry import Call
+from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.guards.choice import guard_plan
@@ -95,7 +96,8 @@ def locate_disk(ctx: Context, call: Call) -> Result:
     if not rows and not answers.problems:
         raise RefusedError(
             f"locate disk {call.text_arg('disk')}: no selected cell has a disk of that name or serial number",
-            hint="list physicaldisk, list celldisk and list griddisk name them",
+            hint=did_you_mean(call.text_arg("disk"), ctx.services.learned.get(Kind.PHYSICALDISK))
+            or "list physicaldisk, list celldisk and list griddisk name them",
         )
     notes = []
     if rows:
