@@ -73,8 +73,7 @@ def alerts_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
         name = _text(row, "name")
         # A name without a member number stands alone: it must not meet the sequence of the same number.
         sequences.setdefault(name.partition("_")[0] + "_" if "_" in name else name, []).append(row)
-    found = [_last(members) for members in sequences.values()]
-    newest = sorted(found, key=lambda alert: alert.begin, reverse=True)
+    newest = sorted([_last(members) for members in sequences.values()], key=lambda alert: alert.begin, reverse=True)
     return tuple(sorted(newest, key=lambda alert: alert.rank))
 
 

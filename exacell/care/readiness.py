@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.care.health import CELL, Finding, Level, Observed
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.units import MIB, and_more, counted, human_size
 from exacell.core.values import dataclass
 from exacell.plan import facts as f
@@ -72,10 +72,8 @@ def _own(fact: CellFacts) -> list[Obstacle]:
                 way=f"online cell {fact.cell} starts it and brings the disks back",
             )
         ]
-    by_reason: dict[str, list[GridDisk]] = {}
-    for grid in fact.grid_disks:
-        if in_use(grid) and grid.status == "active" and grid.deactivation.lower() != "yes":
-            by_reason.setdefault(grid.deactivation or "unknown", []).append(grid)
+    held = [g for g in fact.grid_disks if in_use(g) and g.status == "active" and g.deactivation.lower() != "yes"]
+    by_reason = grouped((grid.deactivation or "unknown", grid) for grid in held)
     return [
         Obstacle(
             reason=f"asmDeactivationOutcome of {_several(grids)} is {reason}",

@@ -122,9 +122,7 @@ def own_statement(sql: str) -> str:
     if drop:
         return f"drop diskgroup {drop[1].upper()}"
     power = re.fullmatch(r"alter diskgroup (\w+) rebalance(?: modify)? power (\d+)(?: nowait)?", words, re.IGNORECASE)
-    if power:
-        return f"set rebalance power={power[2]} diskgroup={power[1].upper()}"
-    return ""
+    return f"set rebalance power={power[2]} diskgroup={power[1].upper()}" if power else ""
 
 
 def mounts(sql: str) -> str:

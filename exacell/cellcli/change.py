@@ -13,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from exacell.cellcli.cursor import Cursor
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
 from exacell.cellcli.nodes import Change, Grant, Group, Media, Setting, Value, Verb
 from exacell.cellcli.query import read_filters
 from exacell.cellcli.schema import Attribute, Kind, Lifetime, ObjectType
-from exacell.cellcli.tokens import Token, TokenKind
+from exacell.cellcli.tokens import Cursor, Token, TokenKind
 from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_size
 
@@ -149,8 +148,7 @@ class _Reader:
         return not token.is_word("WHERE", *first_words)
 
     def _names(self) -> None:
-        what = f"the name of a {self.subject.name or 'LUN'}"
-        names = self.cursor.names(what)
+        names = self.cursor.names(f"the name of a {self.subject.name or 'LUN'}")
         if self.form.names == 1 and len(names) > 1:
             raise self.cursor.wrong(f"{self.title} takes one name", at=names[1], through=names[-1])
         for token in names:
@@ -204,8 +202,7 @@ class _Reader:
             kind = known.kind if known else Kind.STRING
             if problem := check_value(self.change.verb, self.subject.name, attribute, kind, value):
                 raise self.cursor.wrong(problem, at=first)
-        setting = Setting(attribute=attribute, value=value)
-        self.change = replace(self.change, settings=(*self.change.settings, setting))
+        self.change = replace(self.change, settings=(*self.change.settings, Setting(attribute=attribute, value=value)))
         return True
 
     def _settable(self, word: Token) -> str:
@@ -228,16 +225,19 @@ class _Reader:
         else:
             message = f"'{word.value}' is not an attribute that {self.title} sets"
         hint = f"it sets {', '.join(settable)}" if len(settable) <= 8 else ""
+        if base.endswith(("+", "-")) and self.subject.name == "IORMPLAN":
+            message = f"{self.title} sets a plan as a whole: no published CellCLI adds to one by {base[-1]}="
+            hint = "one directive alone: set iorm db=NAME share=8, unset iorm db=NAME"
+            settable = []
         raise self.cursor.wrong(message, at=word, like=settable, hint=hint)
 
     def _modifiable(self) -> list[Attribute]:
         return [attribute for attribute in self.subject.attributes.values() if attribute.modifiable]
 
     def _canonical(self, name: str) -> str:
-        for spelled in self.form.settings:
-            if spelled.lower() == name.lower():
-                return spelled
-        return self.subject.canonical(name)
+        return next(
+            (spelled for spelled in self.form.settings if spelled.lower() == name.lower()), self.subject.canonical(name)
+        )
 
     def _action(self) -> bool:
         for phrase in sorted(self.form.actions, key=lambda phrase: -len(phrase.split())):

@@ -13,6 +13,7 @@ type, asmcluster; reference cellcli.md 7.1.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import field
 
 from exacell.cellcli.tokens import Token, TokenKind, is_word, tokenize
@@ -293,13 +294,11 @@ def find(plan: IormPlan, wanted: DirectiveName) -> Directive | None:
     return found[0] if found else None
 
 
-def ways(directives: list[Directive]) -> list[str]:
+def ways(directives: list[Directive]) -> Iterator[str]:
     """Return how each of several directives is named: ``db=SPOT role=none``, with what tells it from the others alone."""
-    told = []
     for directive in directives:
         parts = [f"db={directive.shown_name}"]
         for place, key in enumerate(IDENTITY[1:], 1):
             if len({other.identity[place] for other in directives}) > 1:
                 parts.append(f"{key}={directive.identity[place] or NONE}")
-        told.append(" ".join(parts))
-    return told
+        yield " ".join(parts)

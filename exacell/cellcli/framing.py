@@ -54,7 +54,7 @@ def command(statements: Sequence[str], *, xml: bool = False, release: str | None
     for text in texts:
         if "\n" in text or "\r" in text:
             raise StatementError("a statement for a cell has to be one line", hint="join its lines with blanks")
-        if ";" in text and (len(texts) > 1 or _ends_inside(text)):
+        if ";" in text and (len(texts) > 1 or any(token.kind is TokenKind.SEMICOLON for token in tokenize(text))):
             raise StatementError(f"the statement '{text}' has a ; inside", hint="send it without the ;, or alone")
     options = ["-m"] if monitor else []
     if xml:
@@ -76,10 +76,6 @@ def session_command(*, xml: bool = False, release: str | None = None, monitor: b
 def _xml_option(release: str | None) -> str:
     modern = release is not None and release_key(release) >= release_key(_LONG_XML_SINCE)
     return "--xml" if modern else "-xml"
-
-
-def _ends_inside(text: str) -> bool:
-    return any(token.kind is TokenKind.SEMICOLON for token in tokenize(text))
 
 
 TEMPLATES = ("start {name}", "list celldisk {name}")

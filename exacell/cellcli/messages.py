@@ -91,8 +91,7 @@ def _success(line: str) -> Success | None:
     words = match["subject"].split()
     if len(words) == 1:
         return Success(kind=words[0], name="", what=what)
-    kind = " ".join(words[:-1]).removesuffix(" for")
-    return Success(kind=kind, name=words[-1], what=what)
+    return Success(kind=" ".join(words[:-1]).removesuffix(" for"), name=words[-1], what=what)
 
 
 NO_ANSWER = "no answer: CellCLI printed nothing, and to this statement it always prints something"

@@ -190,10 +190,9 @@ class Change:
 
     def setting(self, attribute: str) -> Value | None:
         """Return the value set for ``attribute`` (any case), None when it is not set."""
-        for setting in self.settings:
-            if setting.attribute.lower() == attribute.lower():
-                return setting.value
-        return None
+        return next(
+            (setting.value for setting in self.settings if setting.attribute.lower() == attribute.lower()), None
+        )
 
     def has(self, flag: str) -> bool:
         """Whether ``flag`` (any case) is given."""

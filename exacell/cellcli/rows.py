@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, overload
 
 from exacell.cellcli.alertrows import OBJECT as ALERTS
 from exacell.cellcli.reply import plain_columns, read_columns, spelled
-from exacell.cellcli.typed import METRIC_VALUES, values
+from exacell.cellcli.schema import METRIC_VALUES, values
 
 Columns = tuple[Sequence[str], ...]
 """The texts of one cell's answer: by column, then by row."""

@@ -4,8 +4,6 @@ Writes a statement as CellCLI text: one line, keywords in capitals, nothing that
 
 ``parse(render(statement)) == statement`` for every statement that :func:`exacell.cellcli.statement.parse` returns.
 
-CellCLI's grammar: text to a statement and back.
-
 A statement is checked against what any known release has; whether the release of a cell has it is a later question
 (:class:`exacell.cellcli.schema.Lifetime`). Source: Oracle SAGUG, understanding-command-syntax-and-options-cellcli.
 """
@@ -16,7 +14,6 @@ import re
 from collections.abc import Iterable, Sequence
 
 from exacell.cellcli.change import NOTHING, read_change, read_grant
-from exacell.cellcli.cursor import Cursor
 from exacell.cellcli.nodes import (
     Change,
     Describe,
@@ -36,7 +33,7 @@ from exacell.cellcli.nodes import (
 )
 from exacell.cellcli.query import read_describe, read_list
 from exacell.cellcli.schema import ObjectType, find_object, objects_of
-from exacell.cellcli.tokens import Token, TokenKind, is_word, tokenize
+from exacell.cellcli.tokens import Cursor, Token, TokenKind, is_word, tokenize
 from exacell.core.errors import StatementError
 
 _RESERVED = """
@@ -96,42 +93,34 @@ def render_name(name: str) -> str:
 
 
 def _list(statement: List) -> str:
-    parts = ["LIST", statement.object]
-    if statement.key_for:
-        parts += ["FOR", statement.key_for]
-    if statement.names:
-        parts.append(_names(statement.names))
-    parts += _where(statement.filters)
-    if statement.all_attributes:
-        parts.append("ATTRIBUTES ALL")
-    elif statement.attributes:
-        parts += ["ATTRIBUTES", ", ".join(statement.attributes)]
-    if statement.over is not None:
-        parts += ["OVER", str(statement.over.minutes), *statement.over.aggregates]
-    if statement.memory:
-        parts.append("MEMORY")
-    if statement.detail:
-        parts.append("DETAIL")
-    if statement.order_by:
-        columns = (f"{order.attribute} DESC" if order.descending else order.attribute for order in statement.order_by)
-        parts += ["ORDER BY", ", ".join(columns)]
-    if statement.limit is not None:
-        parts += ["LIMIT", str(statement.limit)]
-    return " ".join(parts)
+    over, limit = statement.over, statement.limit
+    columns = (f"{order.attribute} DESC" if order.descending else order.attribute for order in statement.order_by)
+    attributes = ", ".join(statement.attributes)
+    parts = (
+        f"LIST {statement.object}",
+        f"FOR {statement.key_for}" if statement.key_for else "",
+        _names(statement.names),
+        *_where(statement.filters),
+        "ATTRIBUTES ALL" if statement.all_attributes else f"ATTRIBUTES {attributes}" if attributes else "",
+        " ".join(("OVER", str(over.minutes), *over.aggregates)) if over is not None else "",
+        "MEMORY" if statement.memory else "",
+        "DETAIL" if statement.detail else "",
+        f"ORDER BY {', '.join(columns)}" if statement.order_by else "",
+        f"LIMIT {limit}" if limit is not None else "",
+    )
+    return " ".join(filter(None, parts))
 
 
 def _change(statement: Change) -> str:
-    parts = [statement.verb.value]
-    if statement.object:
-        parts.append(statement.object)
-    if statement.definitions:
-        parts.append(f"({','.join(_definition(settings) for settings in statement.definitions)})")
-    if statement.all:
-        parts.append("ALL")
-    if statement.media is not None:
-        parts.append(statement.media.value)
-    if statement.names:
-        parts.append(_names(statement.names))
+    definitions = ",".join(map(_definition, statement.definitions))
+    parts = [
+        statement.verb.value,
+        statement.object,
+        f"({definitions})" if definitions else "",
+        "ALL" if statement.all else "",
+        statement.media.value if statement.media is not None else "",
+        _names(statement.names),
+    ]
     settings = ", ".join(_item(setting) for setting in statement.settings)
     action = [statement.action, *([_argument(statement)] if statement.argument else [])] if statement.action else []
     flags = list(statement.flags)
@@ -140,10 +129,10 @@ def _change(statement: Change) -> str:
         forced = [flags.pop(flags.index("FORCE"))] if "FORCE" in flags else []
         parts += [settings, *forced, *action]
     elif statement.action:
-        parts += [*_where(statement.filters), *action, *([settings] if settings else [])]
+        parts += [*_where(statement.filters), *action, settings]
     else:
-        parts += [*([settings] if settings else []), *_where(statement.filters)]
-    return " ".join([*parts, *flags])
+        parts += [settings, *_where(statement.filters)]
+    return " ".join(filter(None, [*parts, *flags]))
 
 
 def _argument(statement: Change) -> str:
@@ -198,9 +187,7 @@ def _filter(condition: Filter) -> str:
 
 
 def _item(item: Scalar | Setting | Group) -> str:
-    if isinstance(item, Setting):
-        return f"{item.attribute}={render_value(item.value)}"
-    return render_value(item)
+    return f"{item.attribute}={render_value(item.value)}" if isinstance(item, Setting) else render_value(item)
 
 
 def _definition(settings: tuple[Setting, ...]) -> str:

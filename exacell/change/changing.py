@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import fold_equal
 from exacell.cellcli.secrets import holds_secret
-from exacell.change.consent import agree, refuse_above
+from exacell.change.consent import agree, is_asked, refuse_above
 from exacell.change.engine import Engine
 from exacell.change.outcomes import (
     ended_records,
@@ -37,8 +37,8 @@ from exacell.change.settling import inverse_of
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.core.units import format_duration
-from exacell.journal.caching_off import FLASHCACHE
 from exacell.journal.confirming import refuse_unrevertible, set_deadline
+from exacell.journal.left import FLASHCACHE
 from exacell.output.result import Result, worst
 from exacell.plan.ageing import ages
 from exacell.plan.estimate import timed
@@ -53,8 +53,7 @@ from exacell.transport.base import Capabilities
 if TYPE_CHECKING:
     from exacell.change.racklock import RackLock
     from exacell.language.registry import Flag, Value
-    from exacell.plan.model import Plan, Step
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Plan, Planned, Step
     from exacell.session.context import Context
 
 
@@ -201,7 +200,7 @@ def _carried_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own
         refuse_unrevertible(plan, within)
     shown = not (ctx.options.quiet and flags.get("yes"))
     if shown:
-        ctx.console.show_plan(plan)
+        ctx.console.show_plan(plan, brief=is_asked(plan, flags))
     for said in _left_by_others(ctx):
         ctx.console.say(said)
     refuse_plan(plan, ctx.transport.capabilities)
@@ -234,10 +233,7 @@ def _gone_on_with(ctx: Context, plan: Plan) -> Plan:
         return plan
     found = inverse_of(ctx.journal, ctx.need_rack().name, finishing)
     before = {t: s for t, s in found.items() if t in plan.targets}
-    stages = tuple(
-        replace(stage, steps=tuple(_made_again(step, before) for step in stage.steps)) for stage in plan.stages
-    )
-    return replace(plan, stages=stages, inverse={**plan.inverse, **before})
+    return replace(plan.each(lambda step: _made_again(step, before)), inverse={**plan.inverse, **before})
 
 
 def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:

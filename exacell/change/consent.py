@@ -44,7 +44,7 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
     """
     given = {name.lower() for name in accepted_loss(flags)}
     missing = [name for name in plan.loss if name.lower() not in given]
-    if missing and not _typed(console.ask(_question(missing)), missing):
+    if missing and not _name_typed(console, plan, missing):
         reasons = dict.fromkeys(plan.loss_reasons[name] for name in missing if name in plan.loss_reasons)
         why = f": {'; '.join(reasons)}" if reasons else ""
         raise RefusedError(
@@ -55,20 +55,45 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
         return
     if flags.get("yes") and plan.risk.rank < Risk.DATA.rank:
         return
-    ask(console, plan.statement, hint="-y answers yes; -n only shows the plan")
+    ask(console, plan.statement, plans=[plan], hint="-y answers yes; -n only shows the plan")
 
 
-def ask(console: Console, what: str, *, hint: str) -> None:
-    """Return when somebody at the terminal said yes.
+def is_asked(plan: Plan, flags: Mapping[str, Value]) -> bool:
+    """Return whether somebody will be asked about the plan, so that it is shown in brief, with its question."""
+    if flags.get("dry-run"):
+        return False
+    given = {name.lower() for name in accepted_loss(flags)}
+    if plan.loss:
+        return any(name.lower() not in given for name in plan.loss)
+    return not flags.get("yes") or plan.risk.rank >= Risk.DATA.rank
+
+
+def ask(console: Console, what: str, *, plans: Sequence[Plan] = (), hint: str) -> None:
+    """Return when somebody at the terminal said yes; where plans were shown, the answer d shows them whole.
 
     Raises:
         RefusedError: somebody said no, or nobody is there; nothing was sent. ``hint`` then tells the way out.
     """
-    answer = console.confirm("proceed?")
+    answer = console.confirm("proceed?", (lambda: show_whole(console, plans)) if plans else None)
     if answer is None:
         raise RefusedError(f"{what}: nobody is at the terminal to confirm; nothing was sent", hint=hint)
     if not answer:
         raise RefusedError("not confirmed; nothing was sent")
+
+
+def show_whole(console: Console, plans: Sequence[Plan]) -> None:
+    """Show plans with their statements, branches for a failure, arithmetic, assumptions and notes."""
+    for plan in plans:
+        console.show_plan(plan)
+
+
+def _name_typed(console: Console, plan: Plan, names: Sequence[str]) -> bool:
+    """Return whether every name was typed; the answer d, where it is none of them, shows the whole plan and asks again."""
+    while True:
+        answer = console.ask(_question(names))
+        if (answer or "").strip().lower() != "d" or _typed(answer, names):
+            return _typed(answer, names)
+        show_whole(console, [plan])
 
 
 def _question(names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from exacell.session.vault import refuse_forgotten
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Planned
     from exacell.session.context import Context
     from exacell.session.request import Request
 

@@ -21,7 +21,8 @@ from exacell.output.console import Console, Progress
 from exacell.plan import facts as f
 from exacell.plan.model import Check, Step
 from exacell.plan.watch import METERS, FlushState, FlushWatch
-from exacell.session.fleet import Answer, Fleet
+from exacell.session.answers import Answer
+from exacell.session.fleet import Fleet
 
 
 class Board:
@@ -176,8 +177,7 @@ class Follower:
                     silent.pop(cell, None)
                     missed[cell] = 0
                     cache = by_target[cell].cache
-                    fact = f.build(cell, _STATEMENTS[cache], answer.tables)
-                    state = _feed(watches[cell], cache, fact, self._clock())
+                    state = _feed(watches[cell], cache, f.build(cell, _STATEMENTS[cache], answer.tables), self._clock())
                     report.flushed[cell] = state
                     board.set(cell, state.phrase, state.fraction, state.eta)
                     if state.failed:

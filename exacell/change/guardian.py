@@ -20,12 +20,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exacell.change.sentry import Errand
+from exacell.core.background import uptime
 from exacell.core.config import Settings
 from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, MovedError
-from exacell.core.uptime import uptime
 from exacell.journal.actor import actor
 from exacell.journal.confirming import Deadline, note_reverted, note_reverting, open_deadlines
 from exacell.journal.record import Journal, Row
@@ -68,13 +68,13 @@ class LogConsole:
         """Do nothing: a log that can't be written stops nothing."""
         return nullcontext()
 
-    def show_plan(self, plan: Plan) -> None:
+    def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
         """Log the plan's statement and steps."""
         LOG.info("plan: %s", plan.statement)
         for step in plan.steps:
             LOG.info("plan: %s: %s", step.target, step.statement or step.what)
 
-    def confirm(self, question: str) -> bool | None:
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
         """Return None: nobody can be asked."""
         return None
 
@@ -164,7 +164,7 @@ def take_back(errand: Errand, item: Deadline) -> str:
     """
     from exacell.change.undoing import undo
     from exacell.session.opening import open_context
-    from exacell.session.options import Options
+    from exacell.session.request import Options
     from exacell.session.signalled import ending_well
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
@@ -172,7 +172,10 @@ def take_back(errand: Errand, item: Deadline) -> str:
     try:
         ctx = open_context(Options(**{**errand.options, "yes": True}), console)  # type: ignore[arg-type]  # by name, as they were written down
         try:
-            ctx.session.settings = replace(ctx.settings, **_known(errand.settings))
+            ctx.session.settings = replace(
+                ctx.settings,
+                **{name: value for name, value in errand.settings.items() if name in Settings.__dataclass_fields__},
+            )
             ctx.need_rack()
             # The change was allowed when it was made; taking it back is part of it, on a production rack as well.
             ctx.session.read_only = False
@@ -195,11 +198,6 @@ def take_back(errand: Errand, item: Deadline) -> str:
     if console.ending:
         raise InterruptedByUserError(_TOLD)
     return "; ".join(result.problems) or f"undo ended with exit code {int(result.exit_code)}"
-
-
-def _known(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that this version knows."""
-    return {name: value for name, value in settings.items() if name in Settings.__dataclass_fields__}
 
 
 def main(argv: Sequence[str]) -> int:

@@ -14,11 +14,8 @@ from exacell.change.pending import LOOKED_AT, Pending, pending
 from exacell.change.probe import seen
 from exacell.core.cellset import fold
 from exacell.core.errors import JournalError
-from exacell.journal.actor import runs
-from exacell.journal.caching_off import caching_off
-from exacell.journal.offline import offline_by_cell
-from exacell.journal.record import Journal, Row
-from exacell.journal.stopped import stopped_services
+from exacell.journal.left import caching_off, offline_by_cell, stopped_services
+from exacell.journal.record import Journal, Row, runs
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
 

@@ -13,19 +13,19 @@ from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
-from exacell.cellcli.suggest import did_you_mean
+from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.language.suggestion import NAMED
-from exacell.output.apart import MOST_FOLDED
+from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
-from exacell.session.fleet import Answers, problem_of
+from exacell.session.answers import Answers, problem_of
 from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Planned
     from exacell.session.context import Context
 
 AS_PRINTED = ("table", "raw")
@@ -59,9 +59,9 @@ def _meant(ctx: Context, statement: List, problems: Iterable[str]) -> str:
     if not missed:
         return ""
     if statement.object.startswith("METRIC"):
-        return did_you_mean(missed, metrics())
+        return ask_for(missed, metrics())
     kind = NAMED.get(statement.object)
-    return did_you_mean(missed, ctx.services.learned.get(kind)) if kind is not None else ""
+    return ask_for(missed, ctx.services.learned.get(kind)) if kind is not None else ""
 
 
 _NO_SUCH = re.compile(r"does not exist: ([\w.$#-]+)")
@@ -235,8 +235,7 @@ def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, f
     if form == "raw":
         return Result(pieces=[(reply.target, lines_of(reply)) for reply in answers], fold=True, data=True)
     records = rows_of(answers, columns, object_type, typed=form not in AS_PRINTED)
-    shown = [Column("cell"), *(Column(name) for name in columns)]
-    return Result(records=records, columns=shown, fold=True, data=True)
+    return Result(records=records, columns=[Column("cell"), *(Column(name) for name in columns)], fold=True, data=True)
 
 
 def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Result:

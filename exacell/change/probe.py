@@ -14,13 +14,15 @@ from typing import Any
 
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
-from exacell.journal.caching_off import GONE, UNTOLD
+from exacell.journal.left import GONE, UNTOLD
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
 from exacell.plan.model import Check, Step
+from exacell.session.answers import Answer
 from exacell.session.asm import AsmClient
-from exacell.session.fleet import Answer, Fleet, Upon
+from exacell.session.fleet import Fleet
+from exacell.session.upon import Upon
 from exacell.transport.base import Judgement
 
 _LISTS = {"flashcache": f.FLASHCACHE, "pmemcache": f.PMEMCACHE, "xrmemcache": f.XRMEMCACHE}
@@ -222,9 +224,7 @@ def upon_asm(step: Step) -> tuple[str, Callable[[AsmFacts], Judgement]]:
 def _meaning(step: Step, failed: Mapping[int, str]) -> Judgement:
     """Return what the checks that fail mean, those of ``only_if`` standing before those of ``needs``."""
     unneeded = next((why for place, why in failed.items() if place < len(step.only_if)), "")
-    if unneeded:
-        return Judgement(why=unneeded, needless=True)
-    return Judgement(why=next(iter(failed.values()), ""))
+    return Judgement(why=unneeded, needless=True) if unneeded else Judgement(why=next(iter(failed.values()), ""))
 
 
 def lists_for(checks: Sequence[Check]) -> dict[str, str]:

@@ -244,8 +244,7 @@ class RackLock:
             try:
                 flock(descriptor, exclusive=True, patience=PATIENCE)
             except OSError as error:
-                way = "a file on another file system, or end that process"
-                raise self._unlockable(error, way) from error
+                raise self._unlockable(error, "a file on another file system, or end that process") from error
             yield descriptor
         finally:
             os.close(descriptor)

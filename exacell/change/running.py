@@ -21,7 +21,7 @@ from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
 from exacell.plan.model import Gate, Plan, Stage, Step
 from exacell.plan.watch import FlushState
-from exacell.session.fleet import problem_of
+from exacell.session.answers import problem_of
 from exacell.transport.base import Looked, Reply, State
 from exacell.transport.exchange import LATE
 

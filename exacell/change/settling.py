@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING
 
 from exacell.change.pending import newest_stopped
 from exacell.change.probe import NO_ANSWER, Prober
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import format_duration
-from exacell.journal.actor import actor, runs
-from exacell.journal.record import Journal, Row
+from exacell.journal.actor import actor
+from exacell.journal.record import Journal, Row, runs
 from exacell.journal.rows import Intent, Planned
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
@@ -103,9 +103,7 @@ def drops_to_come(state: ChangeState) -> list[str]:
 
     That its effect is not there does not prove that it will not come: who goes on has to know.
     """
-    cells: dict[str, list[str]] = {}
-    for (cell, _), statement in state.to_come.items():
-        cells.setdefault(statement, []).append(cell)
+    cells = grouped((statement, cell) for (cell, _), statement in state.to_come.items())
     return [
         f"{statement} was not answered on {fold(names)}: if it is still carried out there, it drops the cache that is there "
         "then; make sure that it has ended (restart service ms there, where CellCLI hangs)"
@@ -141,7 +139,11 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
         if not wanted:
             continue
         states = _look(ctx, [step for step, _ in wanted])
-        dropping = [(step, open_intents[(step.target, step.what)]) for step, _ in wanted if _drops(step)]
+        dropping = [
+            (step, open_intents[(step.target, step.what)])
+            for step, _ in wanted
+            if step.caching_off and step.statement.upper().startswith("DROP ")
+        ]
         if wait:
             _look_longer(ctx, dropping, states)
         else:  # Whoever waits shall find it open.
@@ -155,10 +157,6 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
                 ended = states[(step.target, step.what)][0]
                 counts[ended] = counts.get(ended, 0) + 1
     return counts
-
-
-def _drops(step: Step) -> bool:
-    return step.caching_off and step.statement.upper().startswith("DROP ")
 
 
 def _look_longer(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.suggest import did_you_mean
+from exacell.cellcli.suggest import ask_for, refuse_slip
 from exacell.change.consent import accepted_loss
 from exacell.change.probe import asm_records
 from exacell.core.errors import RefusedError
@@ -12,8 +12,7 @@ from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmspace import AU_SIZES
-from exacell.plan.nearby import refuse_slip
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.diskgroup import (
     Wanted,
     create_plan,
@@ -61,7 +60,7 @@ def show(ctx: Context, call: Call) -> Result:
     if wanted and not rows:
         known = [str(record["name"]) for record in records]
         listed = ", ".join(known) or "none"
-        raise RefusedError(f"there is no disk group {wanted}; there are: {listed}", hint=did_you_mean(wanted, known))
+        raise RefusedError(f"there is no disk group {wanted}; there are: {listed}", hint=ask_for(wanted, known))
     return Result(records=rows, columns=_COLUMNS, data=True)
 
 

@@ -14,11 +14,10 @@ from exacell.commands.pages.facts import attribute_page, code_page, metric_page,
 from exacell.commands.pages.found import Own, found_rows, groups, named_pages, overview
 from exacell.commands.pages.lines import WIDTH, columns, short_rows, wrap
 from exacell.core.errors import StatementError
-from exacell.core.packaged import PAGES, has_source, packaged_files
-from exacell.core.pages import shown_page
+from exacell.core.packaged import PAGES, has_source, packaged_files, shown_page
 from exacell.language.manual import man_page
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, commands
-from exacell.output.prose import document_lines
+from exacell.output.columns import document_lines
 from exacell.output.result import Result
 from exacell.output.style import wrapped
 from exacell.session.completion.stored_names import recipe_titles

@@ -20,7 +20,7 @@ from exacell.core.units import counted
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result, worst
 from exacell.plan import facts as f
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.iorm import (
     Goal,
     flashlog_plan,

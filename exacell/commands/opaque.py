@@ -31,13 +31,11 @@ from exacell.core.units import counted
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
-from exacell.opaque.errors import UnreadError
-from exacell.opaque.findings import Findings
-from exacell.opaque.scan import command_findings
+from exacell.opaque.findings import Findings, UnreadError
+from exacell.opaque.scan import carried, command_findings, wrapped
 from exacell.opaque.sql import read_sql
-from exacell.opaque.wrapping import carried, wrapped
 from exacell.output.result import Column, Result
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.diskgroup import mount_plan
 from exacell.session.dbsql import (
     change_request,

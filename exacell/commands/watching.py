@@ -18,18 +18,18 @@ from exacell.live.loop import Reader, run_live
 from exacell.live.polling import Looking
 from exacell.live.top import Sample, Top
 from exacell.live.watching import WatchView
-from exacell.output.apart import each_cell_apart, wants_folding
 from exacell.output.differing import difference_of
+from exacell.output.folding import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
 from exacell.plan.facts import metric_values
-from exacell.session.partial import Recording
+from exacell.session.recording import Recording
 from exacell.session.repeating import Repeating
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.output.screen import Screen
+    from exacell.session.answers import Answer
     from exacell.session.context import Context
-    from exacell.session.fleet import Answer
 
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""

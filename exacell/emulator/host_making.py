@@ -62,7 +62,7 @@ class HostMaking:
         if kind is CELL:
             fabric = fabric_scripts(places) if has_infiniband(self._model) else {}
             become = become_scripts(tuple(kind.ids), everybody=False)
-            own = {"ping": ping_script(places), "ps": process_script(inside(PROCESSES))}
+            own = {"ping": ping_script(places, BIN), "ps": process_script(inside(PROCESSES))}
             return {**become, **firmware_scripts(), **fabric, **own}
         clusters = self._world.clusters
         instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
@@ -76,7 +76,7 @@ class HostMaking:
                 places,
                 infiniband=has_infiniband(self._model),
             ),
-            "ping": ping_script(places),
+            "ping": ping_script(places, BIN),
         }
 
     def hosts(self) -> dict[str, Host]:

@@ -12,8 +12,7 @@ from exacell.core.errors import StatementError
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
-from exacell.language.text import RAW_TAILS
-from exacell.language.words import Word, split_words, unquote
+from exacell.language.words import RAW_TAILS, Word, split_words, unquote
 
 VERBS = tuple(verb.value for verb in Verb)
 """CellCLI's verbs, upper case."""

@@ -301,7 +301,6 @@ class Call:
 
 MODULES = (
     "session",
-    "typing",
     "cells",
     "flashcache",
     "memorycache",
@@ -310,10 +309,9 @@ MODULES = (
     "diskgroup",
     "iorm",
     "care",
-    "readiness",
     "carework",
-    "service",
     "metrics",
+    "measuring",
     "watching",
     "journal",
     "change",

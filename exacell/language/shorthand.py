@@ -200,7 +200,7 @@ def understood(text: str, aliases: Mapping[str, str]) -> tuple[str, Line | None]
     """
     expanded = expand_alias(_habit(text), aliases)
     if expanded != text:
-        from exacell.language.text import split_statements
+        from exacell.language.words import split_statements
 
         if len(split_statements(expanded)) > 1:
             return expanded, None

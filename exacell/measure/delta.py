@@ -183,9 +183,8 @@ def unlike(before: Snapshot, after: Snapshot) -> list[str]:
     for cell in before.cells.keys() & after.cells.keys():
         old, new = before.cells[cell].passport, after.cells[cell].passport
         for key, name in CONDITIONS.items():
-            if key in old and key in new:
-                for change in _changes(key, old[key], new[key]):
-                    found.setdefault(f"{name}: {change}", []).append(cell)
+            for change in _changes(key, old[key], new[key]) if key in old and key in new else ():
+                found.setdefault(f"{name}: {change}", []).append(cell)
     order = list(CONDITIONS.values())
     lines = sorted(found, key=lambda line: (order.index(line.partition(":")[0]), line))
     return [f"{fold(found[line])}: {line}" for line in lines]
@@ -207,8 +206,7 @@ def _changes(key: str, old: str, new: str) -> Iterator[str]:
                 what = f"{change.directive} {change.attribute}".strip()
                 yield f"{what}: {change.before or 'not set'} → {change.after or 'not set'}"
             return
-    shown = [_shown(key, text) for text in (old, new)]
-    yield " → ".join(shown)
+    yield " → ".join([_shown(key, text) for text in (old, new)])
 
 
 def _plan(text: str) -> IormPlan | None:

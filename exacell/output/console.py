@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from exacell.core.values import dataclass
@@ -38,11 +38,11 @@ class Console(Protocol):
     def say(self, text: str) -> None:
         """Print one line of talk on stderr."""
 
-    def show_plan(self, plan: Plan) -> None:
-        """Show a plan, folded over equal targets, on stderr."""
+    def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
+        """Show a plan, folded over equal targets, on stderr; in brief where somebody is asked about it at a terminal."""
 
-    def confirm(self, question: str) -> bool | None:
-        """Ask yes or no; None when nobody can be asked, which means no."""
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
+        """Ask yes or no; None when nobody can be asked, which means no. The answer d shows the details and asks again."""
 
     def ask(self, question: str) -> str | None:
         """Ask for a line of text; None when nobody can be asked."""
@@ -69,11 +69,11 @@ class SilentConsole:
         """Keep the line in ``said``."""
         self.said.append(text)
 
-    def show_plan(self, plan: Plan) -> None:
+    def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
         """Keep the plan in ``plans``."""
         self.plans.append(plan)
 
-    def confirm(self, question: str) -> bool | None:
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
         """Return None: nobody can be asked."""
         return None
 

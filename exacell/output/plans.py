@@ -12,11 +12,11 @@ from exacell.core.cellset import (
     natural_key,
 )
 from exacell.core.errors import CellSetError
-from exacell.core.units import counted, format_duration
+from exacell.core.units import counted, format_duration, format_size, parse_size
 from exacell.output.folding import masker, unmasked
 from exacell.output.style import hung, paint, printable
 from exacell.plan.guards.steps import all_taken_back
-from exacell.plan.model import Change, Gate, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Gate, Plan, Risk, Rolling, Stage, Step, Undo
 
 _NARROWEST = 40
 _UNKNOWN_WIDTH = 100
@@ -57,15 +57,12 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
     yield from _reasons("Already as wanted", plan.done, page)
     yield from _reasons("Not applicable", plan.skipped, page)
     for note in plan.notes:
-        yield from page.text(_rounded(note), "  Note: ")
+        yield from page.text(rounded(note), "  Note: ")
     for warning in plan.warnings:
-        yield from page.text(_rounded(warning), "  Warning: ", style="warning")
-    for label, back in _undo(plan):
-        yield from page.text(back, label, style="warning")
-    for back in _all_undone(plan):
-        yield from page.text(back, "  Undo: ")
+        yield from page.text(rounded(warning), "  Warning: ", style="warning")
+    yield from _undo(plan, page)
     for reason in dict.fromkeys(plan.loss_reasons.values()):
-        on = _fold([name for name, why in plan.loss_reasons.items() if why == reason])
+        on = folded([name for name, why in plan.loss_reasons.items() if why == reason])
         yield from page.text(f"{on}: {reason}", "  Loss: ", style="error")
     if plan.loss:
         yield from page.text(
@@ -73,32 +70,42 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
         )
     if plan.changes_something:
         style = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
-        yield from page.text(_risk(plan), "  Risk: ", style=style)
+        yield from page.text(risk_words(plan), "  Risk: ", style=style)
     if plan.estimate is not None and plan.changes_something:
-        yield from page.text(_time(plan), "  Time: ")
+        yield from page.text(time_words(plan), "  Time: ")
 
 
-def _risk(plan: Plan) -> str:
-    """Say what the risk is, in terms of what this plan does."""
+def risk_words(plan: Plan) -> str:
+    """Return what the risk is, in terms of what this plan does."""
     risky = [step for step in plan.steps if step.risk is Risk.REDUNDANCY]
     alone = plan.risk is Risk.REDUNDANCY and risky and all(step.asm for step in risky)
     return _GROUP_GOES if alone else _RISK[plan.risk]
 
 
+ABSENT = ("", "-", "nothing")
+"""How a change says that there is nothing before or after it."""
+
 _LONG_SIZE = re.compile(r"(?<![\w.=])(\d+\.\d{5,})([KMGTP])\b")
+_WHOLE_SIZE = re.compile(r"(?<![\w.])(\d{4,})([KMG])\b")
 
 
-def _rounded(text: str) -> str:
-    """Return ``text`` with sizes as eyes want them: ``23.28692626953125T`` as ``23.287T``; what is sent has them exactly."""
-    return _LONG_SIZE.sub(lambda size: f"{float(size[1]):.3f}".rstrip("0").rstrip(".") + size[2], text)
+def rounded(text: str) -> str:
+    """Return ``text`` with sizes as eyes want them: ``23.28692626953125T`` as ``23.287T``, ``373504M`` as ``364.75G``; what is
+    sent has them as a cell takes them."""
+    shown = _LONG_SIZE.sub(lambda size: f"{float(size[1]):.3f}".rstrip("0").rstrip(".") + size[2], text)
+    return _WHOLE_SIZE.sub(_in_larger_unit, shown)
 
 
-def _undo(plan: Plan) -> Iterator[tuple[str, str]]:
-    """Yield what undo sends and what it does not bring back, once for what is sent to the same targets, with its label.
+def _in_larger_unit(size: re.Match[str]) -> str:
+    """Return a size that is exact in a larger unit with three decimals at most in that unit, any other as it stands."""
+    larger = format_size(parse_size(size[0]))
+    return larger if len(larger.partition(".")[2]) <= 4 else size[0]
 
-    Targets of which undo takes everything back are :func:`_all_undone`'s.
-    """
+
+def undo_words(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
+    """Yield what undo sends, what it does not bring back, the statement that does it by hand, and where: alike targets once."""
     alike: dict[tuple[str, str, str], list[str]] = {}
+    lasting = {target for target, back in all_taken_back(plan) if back.but}
     for target, back in all_taken_back(plan):
         if back.but or back.by_hand:
             mask = masker(target)
@@ -106,31 +113,37 @@ def _undo(plan: Plan) -> Iterator[tuple[str, str]]:
     sent: dict[tuple[str, str], list[str]] = {}
     for (undo, but, by_hand), targets in alike.items():
         shown = [text if len(targets) > 1 else unmasked(text, targets[0]) for text in (undo, but, by_hand)]
-        where = _fold(targets)
-        if by_hand:
-            yield "  By hand: ", f"{shown[2]} ({where}); undo does not send it"
-        elif undo:
+        where = folded(targets)
+        if undo and not by_hand:
             sent.setdefault((shown[0], where), []).append(shown[1])
         else:
-            yield "  Cannot be undone: ", f"{shown[1]} ({where})"
+            yield "", shown[1], shown[2], where
     for (undo, where), reasons in sent.items():
-        yield "  Undo: ", f"{undo} ({where}), but {'; '.join(reasons)}"
-
-
-def _all_undone(plan: Plan) -> Iterator[str]:
-    """Yield what undo sends where it takes back all that the plan does there."""
-    lasting = {target for target, back in all_taken_back(plan) if back.but}
-    sent: dict[str, list[str]] = {}
+        yield undo, "; ".join(reasons), "", where
+    whole: dict[str, list[str]] = {}
     for target in plan.targets:
         if plan.inverse.get(target) and target not in lasting:
-            sent.setdefault(masker(target)("; ".join(plan.inverse[target])), []).append(target)
-    for masked, targets in sent.items():
-        back = masked if len(targets) > 1 else unmasked(masked, targets[0])
-        yield f"{back if len(back) <= _LONG_UNDO else 'undo takes all of it back'} ({_fold(targets)})"
+            whole.setdefault(masker(target)("; ".join(plan.inverse[target])), []).append(target)
+    for masked, targets in whole.items():
+        yield masked if len(targets) > 1 else unmasked(masked, targets[0]), "", "", folded(targets)
 
 
-def _time(plan: Plan) -> str:
-    """Say how long it may take, that this is no promise, and what it leaves out."""
+def _undo(plan: Plan, page: _Page) -> Iterator[str]:
+    """Yield the lines about what takes the plan back."""
+    for undo, but, by_hand, where in undo_words(plan):
+        if by_hand:
+            yield from page.text(f"{by_hand} ({where}); undo does not send it", "  By hand: ", style="warning")
+        elif not undo:
+            yield from page.text(f"{but} ({where})", "  Cannot be undone: ", style="warning")
+        elif but:
+            yield from page.text(f"{undo} ({where}), but {but}", "  Undo: ", style="warning")
+        else:
+            text = undo if len(undo) <= _LONG_UNDO else "undo takes all of it back"
+            yield from page.text(f"{text} ({where})", "  Undo: ")
+
+
+def time_words(plan: Plan) -> str:
+    """Return how long it may take, that this is no promise, and what it leaves out."""
     rough = f"roughly {format_duration(max(plan.estimate or 0.0, 10.0))} when nothing fails"
     waves = len(plan.rolling.waves) if plan.rolling is not None else 1
     rough += f", {waves} waves and their gates" if waves > 1 else ""
@@ -145,17 +158,8 @@ def _waves(plan: Plan, page: _Page) -> Iterator[str]:
     rolling = plan.rolling
     if rolling is None:
         return
-    waves = list(rolling.waves)
-    canary = waves.pop(0) if rolling.canary else ()
-    parts = [f"{_fold(canary)} first and alone"] if canary else []
-    size = max((len(wave) for wave in waves), default=0)
-    cells = [cell for wave in waves for cell in wave]
-    if len(waves) == 1:
-        parts.append(_fold(cells))
-    elif waves:
-        parts.append(f"{_fold(cells)}, {'one cell' if size == 1 else f'{size} cells'} at a time")
+    yield from page.text(in_waves(rolling), "  Rolling: ")
     count = len(rolling.waves)
-    yield from page.text(f"{counted(count, 'wave')}: {', then '.join(parts)}", "  Rolling: ")
     gate = "disks ONLINE on all cells, other cells' flash normal, no rebalance"
     if any(step.offline for step in plan.steps):
         gate += ", asmDeactivationOutcome Yes on the wave's disks"
@@ -167,6 +171,20 @@ def _waves(plan: Plan, page: _Page) -> Iterator[str]:
             yield from page.text(f"between waves {between}", "  Pause: ")
         failed = "the others go on while their gate is open" if rolling.go_on else "no further wave begins"
         yield from page.text(f"when a step fails, {failed}", "  On error: ")
+
+
+def in_waves(rolling: Rolling) -> str:
+    """Return how the cells take turns: ``3 waves: exa1cel[01-03], one cell at a time``."""
+    waves = list(rolling.waves)
+    canary = waves.pop(0) if rolling.canary else ()
+    parts = [f"{folded(canary)} first and alone"] if canary else []
+    size = max((len(wave) for wave in waves), default=0)
+    cells = [cell for wave in waves for cell in wave]
+    if len(waves) == 1:
+        parts.append(folded(cells))
+    elif waves:
+        parts.append(f"{folded(cells)}, {'one cell' if size == 1 else f'{size} cells'} at a time")
+    return f"{counted(len(rolling.waves), 'wave')}: {', then '.join(parts)}"
 
 
 class _Page:
@@ -191,7 +209,7 @@ def _steps(stage: Stage, page: _Page) -> Iterator[str]:
         mask = masker(first.target) if len(targets) > 1 else str
         asm = f" (ASM {first.asm})" if first.asm else ""
         act = first.statement.strip() if first.statement else first.what
-        yield from page.text(mask(act), f"    on {_fold(targets)}{asm}: ")
+        yield from page.text(mask(act), f"    on {folded(targets)}{asm}: ")
         for line in _changes(steps):
             yield from page.text(line, "        ")
         if first.watch is not None:
@@ -208,7 +226,7 @@ def _mending(plan: Plan, stage: Stage, page: _Page) -> Iterator[str]:
     for steps in _alike(stage.steps):
         if steps[0].statement:
             mask = masker(steps[0].target) if len(steps) > 1 else str
-            targets = _fold([step.target for step in steps])
+            targets = folded([step.target for step in steps])
             yield from page.text(mask(steps[0].statement.strip()), f"    on {targets}: ", style="dim")
 
 
@@ -238,16 +256,17 @@ def _changes(steps: Sequence[Step]) -> Iterator[str]:
     for change in first.changes:
         alike.setdefault((change.object, change.attribute, change.before, change.after), []).append(change)
     for (kind, attribute, before, after), changes in alike.items():
-        names = mask(_fold([change.name for change in changes if change.name]))
+        names = mask(folded([change.name for change in changes if change.name]))
         subject = " ".join(part for part in (kind, names, attribute) if part)
         count = f" ({len(changes)} objects)" if len(changes) > 1 else ""
-        old, new = _rounded(mask(before)), _rounded(mask(after))
+        old, new = rounded(mask(before)), rounded(mask(after))
         if old == new:  # They differ in what rounding leaves out.
             old, new = mask(before), mask(after)
         yield f"{subject}: {old or 'nothing'} -> {new or 'nothing'}{count}"
 
 
-def _fold(names: Sequence[str]) -> str:
+def folded(names: Sequence[str]) -> str:
+    """Return names as one set, listed where its notation does not know a sign of them."""
     try:
         return CellSet.parse(fold(names)).fold() if names else ""
     except CellSetError:
@@ -261,4 +280,4 @@ def _reasons(title: str, reasons: Mapping[str, str], page: _Page) -> Iterator[st
         by_reason.setdefault(masker(target)(reason) if target else reason, []).append(target)
     for masked, targets in by_reason.items():
         shown = masked if len(targets) > 1 else unmasked(masked, targets[0])
-        yield from page.text(f"{_fold(targets)}: {shown}", f"  {title}: ")
+        yield from page.text(f"{folded(targets)}: {shown}", f"  {title}: ")

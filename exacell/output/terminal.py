@@ -250,14 +250,25 @@ class TerminalConsole:
             for text, meaning in held:
                 self.tell(text, meaning)
 
-    def show_plan(self, plan: Plan) -> None:
-        """Show a plan, folded over equal targets, on standard error."""
-        from exacell.output.plans import plan_lines
+    def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
+        """Show a plan, folded over equal targets, on standard error: on one screen where a terminal asks about it."""
         from exacell.plan.unsaid import without_secrets
 
+        said = without_secrets(plan)
+        width = terminal_width(self._err)
         with self._lock:
             self._erase()
-            for line in plan_lines(without_secrets(plan), width=terminal_width(self._err), color=self.color):
+            if brief and width is not None and self.can_ask:
+                from exacell.output.briefplan import brief_lines
+                from exacell.output.draw import Look
+
+                look = Look(width, self.color, takes_unicode(self._err))
+                lines = brief_lines(said, look, height=shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).lines)
+            else:
+                from exacell.output.plans import plan_lines
+
+                lines = list(plan_lines(said, width=width, color=self.color))
+            for line in lines:
                 self._write(line + "\n")
 
     @property
@@ -274,10 +285,14 @@ class TerminalConsole:
         """Whether talk goes to a terminal."""
         return self._err.isatty()
 
-    def confirm(self, question: str) -> bool | None:
-        """Ask yes or no, no being the default; None when nobody can be asked."""
-        answer = self.ask(f"{question.rstrip()} [y/N] ")
-        return None if answer is None else answer.strip().lower() in ("y", "yes")
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
+        """Ask yes or no, no being the default; None when nobody can be asked. The answer d shows the details and asks again."""
+        while True:
+            answer = self.ask(f"{question.rstrip()} [{'y/N/d' if details else 'y/N'}] ")
+            word = (answer or "").strip().lower()
+            if details is None or word not in ("d", "details"):
+                return None if answer is None else word in ("y", "yes")
+            details()
 
     def ask(self, question: str) -> str | None:
         """Ask for a line of text; None when nobody can be asked or the input has ended."""

@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped, told_together
 from exacell.core.units import MIB, format_size, human_size
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts
@@ -107,10 +107,7 @@ def step_seconds(step: Step) -> float | None:
     if step.watch is Watch.FLUSH:
         return None
     text = " ".join(step.statement.split())
-    for begin, seconds in _USUAL:
-        if re.match(begin, text, re.IGNORECASE):
-            return seconds
-    return OFTEN if text else None
+    return next((seconds for begin, seconds in _USUAL if re.match(begin, text, re.IGNORECASE)), OFTEN if text else None)
 
 
 def stage_seconds(stage: Stage) -> float | None:
@@ -163,11 +160,10 @@ def flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
         and (used := fact.metric_bytes("FC_BY_USED")) is not None
     }
     if len(known) <= _FEW:
-        alike: dict[str, list[str]] = {}
-        for cell, (dirty, used) in known.items():
-            holds = f"{human_size(dirty)} dirty, {human_size(used)} used of {human_size(cells[cell].cache_size)}"
-            alike.setdefault(holds, []).append(cell)
-        notes = [f"{fold(names)}: {holds}" for holds, names in alike.items()]
+        notes = told_together(
+            (cell, f"{human_size(dirty)} dirty, {human_size(used)} used of {human_size(cells[cell].cache_size)}")
+            for cell, (dirty, used) in known.items()
+        )
     else:
         most = max(known, key=lambda cell: known[cell][0])
         dirty, used = (sum(pair[place] for pair in known.values()) for place in (0, 1))
@@ -183,24 +179,19 @@ def resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int
         sizes: bytes that each cell's cache gets.
         asked: bytes that were asked for, which may have been rounded.
     """
-    groups: dict[tuple[int, int, int], list[str]] = {}
-    for fact in todo:
-        disks = len(fact.flash_disks)
-        groups.setdefault((disks, sizes[fact.cell], fact.cache_room()), []).append(fact.cell)
+    groups = grouped(((len(fact.flash_disks), sizes[fact.cell], fact.cache_room()), fact.cell) for fact in todo)
     notes = []
     for (disks, size, room), cells in groups.items():
         note = f"{fold(cells)}: {format_size(size)} = {disks} flash disks × {format_size(size // disks, largest='G')}"
         if size != asked:
             note += f" ({format_size(asked)} rounded down to 16M a disk)"
         notes.append(f"{note}; {format_size((room - size) // disks, largest='M')} stay free on each flash disk")
-    return (*notes, *filter(None, [flush_note([fact for fact in todo if fact.writeback and fact.flash_cache])]))
+    writeback = [fact for fact in todo if fact.writeback and fact.flash_cache]
+    if writeback:
+        notes.append("write-back: each cache is flushed and proven empty before it is dropped")
+    return (*notes, *filter(None, [flush_note(writeback)]))
 
 
 def resize_warnings(todo: Sequence[CellFacts]) -> tuple[str, ...]:
     """Return what re-creating these caches costs."""
-    if not todo:
-        return ()
-    warnings = ["the cache starts empty: every database on these cells reads from disk until it is warm"]
-    if any(fact.writeback and fact.flash_cache for fact in todo):
-        warnings.append("write-back: each cache is flushed and proven empty before it is dropped")
-    return tuple(warnings)
+    return ("the cache starts empty: every database on these cells reads from disk until it is warm",) if todo else ()

@@ -34,8 +34,7 @@ from exacell.prompt.learner import Learner
 from exacell.prompt.store import PrivateHistory, ShortSuggestions
 from exacell.prompt.typing_ahead import TypingAhead
 from exacell.session.aliases import Aliases
-from exacell.session.completion.usage import Usage
-from exacell.session.history import history_file
+from exacell.session.history import Usage, history_file
 from exacell.session.opening import find_rack_quietly
 from exacell.session.signals import AtPrompt, EditRequested, SessionExit
 
@@ -279,9 +278,8 @@ class Prompt:
         self.console.lend = self._typing.lent
         try:
             found = segments(text)
-            self.runner.may_wait_behind = self.runner.pages = (
-                len(found) == 1
-            )  # Several were pasted: none stops the others.
+            # Several were pasted: none stops the others.
+            self.runner.may_wait_behind = self.runner.delivery.pages = len(found) == 1
             for segment in found:
                 self._usage.note(segment.text)
                 code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
@@ -293,14 +291,14 @@ class Prompt:
             assert reading is not None
             self.background.add(reading)
         except EditRequested as wanted:
-            from exacell.prompt.editor import edited
+            from exacell.prompt.entering import edited
 
             with self._typing.lent():
                 self._edited = edited(wanted.text, self.ctx.env)
         except ExacellError as error:
             self.runner.report(error)
         finally:
-            self.runner.pages = True
+            self.runner.delivery.pages = True
             self.console.read_line = None
             self.console.lend = nullcontext
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 
 from prompt_toolkit.application import Application
@@ -11,7 +12,6 @@ from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.entering import PromptRunner
-from exacell.prompt.printing import show_above
 from exacell.prompt.slowreads import Reading
 
 _MOST = 8
@@ -99,3 +99,19 @@ class BackgroundReads:
 def _from(reading: Reading) -> str:
     late = reading.waiting_for
     return f" from {late}" if len(late) else ""
+
+
+def show_above(app: Application[str], show: Callable[[], object]) -> None:
+    """Let ``show`` print where the prompt stands, and draw the prompt below what it printed.
+
+    The terminal stays in the prompt's mode meanwhile. prompt_toolkit's ``run_in_terminal`` gives it back to line
+    editing, and a key that arrives then is echoed into the output, or, as Ctrl-D, swallowed by the terminal.
+    To be called from the event loop of ``app``, for what prints and asks nothing.
+    """
+    app.renderer.erase()
+    try:
+        show()
+    finally:
+        app.renderer.reset()
+        app.renderer.request_absolute_cursor_position()
+        app.invalidate()

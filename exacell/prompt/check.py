@@ -15,7 +15,7 @@ from exacell.language.pasted import here_document
 from exacell.language.pasted_sql import sql_goes_on
 from exacell.language.registry import Kind
 from exacell.language.shorthand import understood
-from exacell.language.text import needs_more, split_statements, takes_all_words
+from exacell.language.words import needs_more, split_statements, takes_all_words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,21 +1,27 @@
-"""Runs what was entered at the prompt: short forms written out, slow reads left behind it, errors marked below it."""
+"""Runs what was entered at the prompt: short forms written out, slow reads left behind it, errors marked
+below it; EDIT in the user's editor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.core.config import NoRackError, load, way_to_a_rack
+from exacell.core.config import load
 from exacell.core.errors import (
     ConfigError,
     ExacellError,
     ExitCode,
     StatementError,
 )
+from exacell.core.racks import NoRackError, way_to_a_rack
 from exacell.language.line import Line
 from exacell.language.shorthand import understood
-from exacell.language.text import split_statements
+from exacell.language.words import split_statements
 from exacell.output.faults import sentence, squiggle, underlined
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
@@ -67,13 +73,13 @@ class PromptRunner(Runner):
 
     def deliver_reading(self, reading: Reading) -> ExitCode:
         """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""
-        self.pages = False  # A prompt stands below, in which somebody may be typing.
+        self.delivery.pages = False  # A prompt stands below, in which somebody may be typing.
         try:
             return self.run(
                 reading.line, reading.text, execute=lambda _: reading.outcome(None, tell=self.console.waiting)
             )
         finally:
-            self.pages = True
+            self.delivery.pages = True
 
     def run_entered(self, text: str, indent: int | None) -> ExitCode:
         """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it.
@@ -146,3 +152,30 @@ class PromptRunner(Runner):
             self.console.tell(shown)
             self.console.tell(marks, "error")
         self.console.tell(sentence(error), "error")
+
+
+_USUAL = "vi"
+
+
+def edited(text: str, env: Mapping[str, str]) -> str:
+    """Return what is saved in $VISUAL or $EDITOR (else vi), which begins with ``text``; without blank lines at its end.
+
+    The file is readable by its owner only and removed afterwards.
+
+    Raises:
+        StatementError: the editor can't be started, or ended with an error: then nothing is taken from it.
+    """
+    editor = env.get("VISUAL") or env.get("EDITOR") or _USUAL
+    descriptor, name = tempfile.mkstemp(prefix="exacell-", suffix=".scl", text=True)
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text + "\n" if text else "")
+        status = subprocess.run([*shlex.split(editor), name], check=False).returncode
+        if status:
+            raise StatementError(f"{editor} ended with status {status}: nothing was taken from it")
+        return path.read_text(encoding="utf-8").rstrip()
+    except (OSError, ValueError) as error:
+        raise StatementError(f"{editor} can't be used: {error}", hint="set EDITOR") from error
+    finally:
+        path.unlink(missing_ok=True)

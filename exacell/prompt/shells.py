@@ -19,7 +19,7 @@ from exacell.core.paths import Home
 from exacell.language.options import OPTIONS, Option, is_option
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Known
-from exacell.language.text import takes_all_words
+from exacell.language.words import takes_all_words
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -12,7 +12,7 @@ from exacell.core.cellset import CellSet
 from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.result import Result
-from exacell.session.partial import TELL_EVERY, Recording
+from exacell.session.recording import TELL_EVERY, Recording
 
 if TYPE_CHECKING:
     from exacell.session.context import Context

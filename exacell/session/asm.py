@@ -20,7 +20,7 @@ from exacell.plan.asmfacts import (
     sql_errors,
 )
 from exacell.plan.asmspace import SIZES_SCRIPT, Told, read_sizes
-from exacell.session.fleet import problem_of
+from exacell.session.answers import problem_of
 from exacell.transport.base import Judgement, Ours, Pair, Reply, Request, Role, State, Transport
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from exacell.cellcli.schema import metrics as metric_table
 from exacell.core.cellset import fold
 from exacell.core.values import dataclass
-from exacell.journal.resets import Reset, resets
+from exacell.journal.state import Reset, resets
 from exacell.measure.delta import CellDelta, delta, unlike, untold
 from exacell.measure.snapshot import CellCounters, Snapshot, shared
 from exacell.session.sampling import read_history

@@ -6,8 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.session.options import Options
-from exacell.session.request import Request
+from exacell.session.request import Options, Request
 from exacell.session.services import Services
 from exacell.session.state import Session
 
@@ -15,15 +14,16 @@ if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.
     from contextlib import AbstractContextManager
 
+    from exacell.core.background import Interruption
     from exacell.core.cellset import CellSet
     from exacell.core.config import Config, RackConfig, Settings
-    from exacell.core.interruption import Interruption
     from exacell.core.paths import Home
     from exacell.journal.record import Journal
     from exacell.language.registry import Call, Value
     from exacell.output.console import Console
+    from exacell.session.answers import Answers
     from exacell.session.asm import AsmClient
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
     from exacell.session.selection import Selection
     from exacell.transport.base import Transport
 

@@ -12,8 +12,8 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+from exacell.core.background import uptime
 from exacell.core.paths import Home, replace_file
-from exacell.core.uptime import uptime
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
 
 PATIENCE = 10.0

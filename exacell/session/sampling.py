@@ -15,8 +15,8 @@ from exacell.measure.snapshot import CellCounters, Snapshot, fell_in_history, hi
 from exacell.plan import facts as f
 
 if TYPE_CHECKING:
+    from exacell.session.answers import Answers
     from exacell.session.context import Context
-    from exacell.session.fleet import Answers
 
 Record = Mapping[str, Any]
 

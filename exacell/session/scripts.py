@@ -8,7 +8,7 @@ from pathlib import Path
 from exacell.core.errors import StatementError, why_unreadable
 from exacell.core.values import dataclass
 from exacell.language.pasted import here_document, pasted
-from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
+from exacell.language.words import join_continued, needs_more, split_statements, strip_comment
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
-from exacell.cellcli.suggest import closest, did_you_mean
+from exacell.cellcli.suggest import ask_for, closest
 from exacell.core.cellset import CellSet, fold
 from exacell.core.config import RackConfig
 from exacell.core.errors import CellSetError
@@ -132,7 +132,7 @@ class Selection:
         if name in self._rack.groups:
             return self._rack.groups[name]
         known = [f"@{group}" for group in ("all", "ok", "failed", "up", "down", *self._rack.groups)]
-        near = did_you_mean(f"@{name}", known)
+        near = ask_for(f"@{name}", known)
         listed = "" if near else f": {', '.join(known)}"
         raise CellSetError(f"@{name} is not a group of rack {self._rack.name}{listed}", part=f"@{name}", hint=near)
 

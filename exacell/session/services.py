@@ -9,19 +9,20 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from exacell.core.cellset import fold
 from exacell.core.config import AsmConfig, RackConfig, trusted_group
 from exacell.core.errors import ConfigError, ExitCode, StatementError
 from exacell.core.trust import refuse_untrusted
-from exacell.session.fallbacks import Fallbacks
 
 if TYPE_CHECKING:
-    # Imported where they are used: the prompt stands before most of this is loaded.
+    from exacell.core.config import RackConfig
     from exacell.journal.record import Journal
     from exacell.language.line import Line
     from exacell.output.console import Console
+    from exacell.session.answers import Answers
     from exacell.session.asm import AsmClient
     from exacell.session.completion.names import NameCache
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
     from exacell.session.state import Session
     from exacell.session.store import Store
     from exacell.transport.base import Transport
@@ -240,3 +241,24 @@ def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
 
 def _nowhere(text: str) -> ExitCode:
     raise StatementError("there is no surface to run it on")
+
+
+class Fallbacks:
+    """Remembers what was said."""
+
+    def __init__(self) -> None:
+        self._logins: frozenset[str] = frozenset()
+        self._single: set[str] = set()
+
+    def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
+        """Say which cells took no login for reads, and which take a start of CellCLI for each read; each cell once."""
+        new = transport.read_fallback - self._logins
+        if new:
+            self._logins |= new
+            console.say(f"{fold(new)}: {rack.read_user} can't log in; reads run as {rack.write_user} with cellcli -m")
+        single = transport.single_reads
+        for reason in dict.fromkeys(single.values()):
+            cells = [cell for cell, why in single.items() if why == reason and cell not in self._single]
+            if cells:
+                self._single.update(cells)
+                console.say(f"{fold(cells)}: every read starts a CellCLI of its own ({reason})")

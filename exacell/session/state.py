@@ -9,17 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.core.config import (
-    Config,
-    RackConfig,
-    Settings,
-    load,
-    named_cells,
-    trusted_group,
-    which_rack,
-)
+from exacell.core.background import Interruption
+from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
 from exacell.core.errors import CellSetError, RefusedError
-from exacell.core.interruption import Interruption
+from exacell.core.racks import named_cells, which_rack
 from exacell.core.trust import refuse_untrusted
 from exacell.session.selection import Selection
 
@@ -28,7 +21,7 @@ if TYPE_CHECKING:
 
     from exacell.core.cellset import CellSet
     from exacell.core.paths import Home
-    from exacell.session.options import Options
+    from exacell.session.request import Options
 
 
 class Session:

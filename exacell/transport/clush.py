@@ -34,8 +34,7 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, St
 from exacell.transport.capabilities import CLUSH
 from exacell.transport.capture import Capture, Ending
 from exacell.transport.clush_topology import gateway_names, read_topology, ssh_script
-from exacell.transport.login import login_of
-from exacell.transport.rack_transport import RackTransport, read_only_cellcli
+from exacell.transport.rack_transport import RackTransport, login_of, read_only_cellcli
 from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in, problem_of_ending
 
 _GROOMING_S = 0.05
@@ -142,7 +141,7 @@ class ClushTransport(RackTransport):
             return []
         limit = self.settings.max_answer
         cells = {r.target: _Cell(r, capture=Capture(r.on_output, limit=limit)) for r in requests}
-        # No SimpleQueue: exacell.core.interruption says what its get makes of a process that is stopped and goes on.
+        # No SimpleQueue: exacell.core.background says what its get makes of a process that is stopped and goes on.
         ended: queue.Queue[_Cell | BaseException | None] = queue.Queue()
         again: list[Request] = []
         open_cells = dict(cells)

@@ -16,6 +16,7 @@ from collections.abc import Container, Sequence
 from exacell.core.values import dataclass
 from exacell.transport.base import Large
 from exacell.transport.capture import Capture, End
+from exacell.transport.replies import REFUSED
 
 _UNABLE = re.compile(r"^Unable to connect to (?:hosts|cells): (\[.*\])\s*$", re.MULTILINE)
 _CUT = "cut"
@@ -40,6 +41,11 @@ class Answer:
     status: int | None = None
     said: str = ""
     unreachable: bool = False
+
+    @property
+    def refused(self) -> bool:
+        """Whether its login was refused."""
+        return self.status is None and REFUSED in self.said
 
 
 def closing(command: str, word: str) -> str:

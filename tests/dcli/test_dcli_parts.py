@@ -9,9 +9,8 @@ import pytest
 
 from exacell.change.dcli import files
 from exacell.change.dcli.files import delivery_of
-from exacell.change.dcli.options import DcliExit, parse_dcli
+from exacell.change.dcli.options import DcliExit, SshOptions, parse_dcli, read_ssh_options
 from exacell.change.dcli.output import Table, read_watch
-from exacell.change.dcli.sshoptions import SshOptions, read_ssh_options
 
 SSH = {
     "-p 2222": (("Port 2222",), ()),

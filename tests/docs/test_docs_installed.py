@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.core.pages import shown_page
+from exacell.core.packaged import shown_page
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ("exacell", "recipes", "docs", "completions", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")

@@ -11,11 +11,11 @@ from engine_fakes import CELLS, DONE, NODES, NOT_SENT, Bench, on, outcomes, said
 from exacell.change.running import Report
 from exacell.core.errors import ExitCode
 from exacell.core.units import GIB
-from exacell.journal.state import overlaps
 from exacell.plan.model import Plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.rolling import Asked, roll
 from exacell.transport.base import Reply
+from tests.support.overlaps import overlaps
 
 ONE, TWO, THREE = CELLS
 FLUSH, CANCEL, DROP = "ALTER FLASHCACHE ALL FLUSH NOWAIT", "ALTER FLASHCACHE ALL CANCEL FLUSH", "DROP FLASHCACHE"
@@ -251,4 +251,4 @@ def test_progress_names_the_wave(bench: Bench, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(bench.console, "progress", lambda p: titles.append(p.stage) if p is not None else None)
     report: Report = bench.run(flush(bench))
     assert report.exit_code is ExitCode.DONE
-    assert titles[0] == "wave 1 of 3: flush the flash cache and prove it empty"
+    assert titles[0] == "wave 1 of 3: flush flashcache"

@@ -271,7 +271,7 @@ def test_only_a_rolled_plan_shows_waves(bench: Bench, monkeypatch: pytest.Monkey
     titles: list[str] = []
     monkeypatch.setattr(bench.console, "progress", lambda p: titles.append(p.stage) if p is not None else None)
     bench.run(plan if rolled else replace(plan, rolling=None))
-    stage = "flush the flash cache and prove it empty"
+    stage = "flush flashcache"
     assert titles[0] == (f"wave 1 of 3: {stage}" if rolled else stage)
 
 

@@ -319,7 +319,7 @@ class Answering(SilentConsole):
         super().__init__()
         self.meanwhile = meanwhile
 
-    def confirm(self, question: str) -> bool | None:
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
         """Let it happen and say yes."""
         self.meanwhile()
         return True

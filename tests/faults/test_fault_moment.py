@@ -127,12 +127,12 @@ def until(condition: Callable[[], object], process: subprocess.Popen[str], timeo
 
 def drops(rows: list[Entry], kind: str) -> list[Entry]:
     """Return the intents or outcomes of DROP FLASHCACHE."""
-    return [row for row in rows if row.kind == kind and str(row.body.get("what")).startswith("drop the flash cache")]
+    return [row for row in rows if row.kind == kind and str(row.body.get("what")).startswith("drop flashcache")]
 
 
 def flushed(rows: list[Entry]) -> bool:
     """Whether every cell's flash cache is proven flushed."""
-    done = {row.target for row in rows if row.kind == "outcome" and row.body["what"] == "flush"}
+    done = {row.target for row in rows if row.kind == "outcome" and row.body["what"] == "flush flashcache"}
     return done == set(CELLS)
 
 

@@ -9,7 +9,7 @@ from exacell.language.line import parse_line
 from exacell.language.pasted import here_document, pasted, without_shell
 from exacell.language.pasted_sql import sql_goes_on
 from exacell.language.shorthand import understood
-from exacell.language.text import needs_more, split_statements
+from exacell.language.words import needs_more, split_statements
 from exacell.prompt.check import segments
 from exacell.session.scripts import read_script
 

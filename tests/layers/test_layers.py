@@ -238,7 +238,7 @@ def test_what_is_changed_beside_a_session_stays_there(tmp_path: Path) -> None:
     assert ctx.aside(ctx.fleet, same_interruption=True).interrupted is ctx.interrupted
 
 
-DECLARED = ("core", "cellcli", "language", "commands.declared", "change.dcli.offered", "output.apart")
+DECLARED = ("core", "cellcli", "language", "commands.declared", "change.dcli.offered")
 """What declarations of commands are made of."""
 
 

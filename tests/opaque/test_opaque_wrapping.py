@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from hypothesis import given, strategies as st
 
-from exacell.opaque.wrapping import arguments, wrapped
+from exacell.opaque.scan import arguments, wrapped
 
 HARD = [
     "",

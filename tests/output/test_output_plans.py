@@ -18,7 +18,7 @@ def plan(**extra: object) -> Plan:
         ),
     )
     drop = Stage(
-        title="drop the flash cache",
+        title="drop flashcache",
         key="drop",
         gate=Gate.ALL,
         steps=tuple(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from exacell.change.consent import accepted_loss, agree, refuse_above
@@ -20,7 +22,7 @@ class Person(SilentConsole):
         self.answers = list(answers)
         self.asked: list[str] = []
 
-    def confirm(self, question: str) -> bool | None:
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
         """Return the next answer."""
         self.asked.append(question)
         answer = self.answers.pop(0)

@@ -1,4 +1,4 @@
-"""Plans that flush and re-create the flash cache: the order that keeps dirty data, and every refusal."""
+"""Plans that flush and re-create flashcache: the order that keeps dirty data, and every refusal."""
 
 from __future__ import annotations
 
@@ -229,7 +229,7 @@ def test_resize_drops_while_flushed() -> None:
     assert Check(object="flashcache", attribute="status", value="normal") in create.proves
     assert create.undo is Undo.IMPOSSIBLE
     assert create.inverse == drop.inverse
-    assert drop.what == "drop the flash cache while it is still flushed"
+    assert drop.what == "drop flashcache while it is still flushed"
     assert create.caching_on
     assert drop.caching_off
 
@@ -257,7 +257,7 @@ def test_resize_write_through_needs_no_flush() -> None:
     plan = resize(cell(mode="writethrough"))
     assert sent(plan) == ["DROP FLASHCACHE", "CREATE FLASHCACHE ALL size=36G"]
     assert COLD not in step(plan, "drop").needs
-    assert step(plan, "drop").what == "drop the flash cache"
+    assert step(plan, "drop").what == "drop flashcache"
     degraded = cell(mode="writethrough", flash_cache=cache(CELLS[0], status="warning - degraded"))
     assert sent(resize(degraded)) == sent(plan), "what can't be flushed need not be"
 

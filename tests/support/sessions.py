@@ -65,7 +65,7 @@ class Asked(SilentConsole):
         self.questions.append(question)
         return self.answer
 
-    def confirm(self, question: str) -> bool | None:
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
         """Keep the question and say no."""
         self.questions.append(question)
         return None if self.answer is None else False

@@ -19,9 +19,9 @@ from exacell.transport.local import LocalRunner
 from exacell.transport.local_process import LocalProcess
 from exacell.transport.ssh import reader as reader_module, wire
 from exacell.transport.ssh.connection import Connection
+from exacell.transport.ssh.endpoint import Tunnel
 from exacell.transport.ssh.opener import Opener
 from exacell.transport.ssh.reader import Reader
-from exacell.transport.ssh.tunnel import Tunnel
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
 from tests.support.requests import read

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from exacell.core.background import uptime
 from exacell.core.paths import Home
-from exacell.core.uptime import uptime
 from exacell.session import hung
 from exacell.session.fleet import Fleet
 from exacell.session.hung import PATIENCE, REMEMBERED, KeptHung

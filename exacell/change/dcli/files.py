@@ -21,8 +21,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
-from exacell.change.dcli.options import DcliOptions, environment_error, usage_error
-from exacell.change.dcli.sshoptions import SshOptions
+from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error, usage_error
 from exacell.core.values import dataclass
 from exacell.transport.base import Upload
 
@@ -132,9 +131,7 @@ def _files(word: str) -> Sequence[Path]:
 
 def _expanded(destination: str) -> str:
     """Return the destination with this host's variables in it; escaped ones belong to the other end."""
-    if destination.startswith("\\"):
-        return destination[1:]
-    return os.path.expandvars(destination)
+    return destination[1:] if destination.startswith("\\") else os.path.expandvars(destination)
 
 
 def _for_sftp(destination: str) -> str:

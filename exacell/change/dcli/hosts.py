@@ -21,13 +21,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from exacell.change.dcli.options import DcliOptions, environment_error
-from exacell.change.dcli.sshoptions import SshOptions
+from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error
 from exacell.core.cellset import CellSet
-from exacell.core.config import NoRackError, RackConfig
+from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError
 from exacell.core.groupfile import parse_group_file
-from exacell.core.transportconfig import Reach
+from exacell.core.racks import NoRackError
 from exacell.core.values import dataclass
 from exacell.session.context import Context
 from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG
@@ -84,14 +83,12 @@ def _from_file(name: str) -> tuple[str, ...]:
     except OSError as error:
         raise ConfigError(f"the group file {name} can't be read: {error.strerror}") from error
     lines = [line.strip() for line in text.splitlines()]
-    if not any(line and not line.startswith("#") for line in lines):
-        return ()
-    return parse_group_file(text, name, logins=True)
+    return parse_group_file(text, name, logins=True) if any(line and not line.startswith("#") for line in lines) else ()
 
 
 def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -> Iterator[str]:
     for value in filter(None, values):
-        for item in _items(value):
+        for item in (item.strip() for item in re.split(r",(?![^\[]*\])", value)):
             if not item:
                 yield item
             elif item.startswith("@"):
@@ -102,11 +99,6 @@ def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -
                 yield item
             else:
                 raise ConfigError(f"'{item}' is not a host name")
-
-
-def _items(value: str) -> Iterator[str]:
-    """Yield the stripped items between commas outside of brackets; empty ones are targets, too, that nobody can reach."""
-    return (item.strip() for item in re.split(r",(?![^\[]*\])", value))
 
 
 def _is_address(text: str) -> bool:

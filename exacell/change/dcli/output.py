@@ -164,8 +164,7 @@ class LineGuard:
         printed: list[str] = []
         for lines in now:
             printed += report([Outcome(target=outcome.target, lines=lines)], style)
-        left = replace(outcome, lines=rest, status=status)
-        return printed, left
+        return printed, replace(outcome, lines=rest, status=status)
 
 
 def cut_off(target: str, limit: int) -> tuple[str, str, str]:

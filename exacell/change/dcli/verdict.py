@@ -29,8 +29,7 @@ from exacell.journal.reading import HERE
 from exacell.journal.record import Row
 from exacell.language.registry import Call, Value
 from exacell.opaque.door import Door
-from exacell.opaque.errors import UnreadError
-from exacell.opaque.findings import Findings, FoundStatement
+from exacell.opaque.findings import Findings, FoundStatement, UnreadError
 from exacell.opaque.lexing import Redirection, lex
 from exacell.opaque.shell import read_shell
 from exacell.plan.ageing import ages
@@ -74,9 +73,8 @@ def refuse_unread(
     """
     if not unread:
         return
-    accepted = bool(flags.get("accept-opaque"))
     refusal = door_of(ctx).refusal(
-        unread, accepted=accepted, where=where, undone=undone, accept=accept, instead=instead
+        unread, accepted=bool(flags.get("accept-opaque")), where=where, undone=undone, accept=accept, instead=instead
     )
     if refusal is None:
         return
@@ -185,9 +183,7 @@ class Judgement:
     @property
     def risk(self) -> str:
         """The word for the journal: unknown, or the worst plan's."""
-        if self.opaque:
-            return "unknown"
-        return str(highest(plan.risk for plan in self.plans))
+        return "unknown" if self.opaque else str(highest(plan.risk for plan in self.plans))
 
     def risk_of(self, cell: str) -> Risk:
         """Return the worst that the changes may do on one cell."""
@@ -335,7 +331,7 @@ def agree(
     if flags.get("yes"):
         return
     for plan in judgement.plans:
-        group.ctx.console.show_plan(plan)
+        group.ctx.console.show_plan(plan, brief=True)
     lock_of(group.ctx.need_rack(), group.ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
     group.ctx.journal.refuse_damaged()
-    ask(group.ctx.console, judgement.plans[0].statement, hint=f"exacell -y {what} … answers yes")
+    ask(group.ctx.console, judgement.plans[0].statement, plans=judgement.plans, hint=f"exacell -y {what} … answers yes")

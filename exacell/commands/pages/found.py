@@ -11,8 +11,7 @@ from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics, objects
 from exacell.cellcli.suggest import closest
 from exacell.commands.pages.lines import short_rows
-from exacell.core.packaged import PAGES, has_source, packaged_files
-from exacell.core.pages import Section, sections, shown_page
+from exacell.core.packaged import PAGES, Section, has_source, packaged_files, sections, shown_page
 from exacell.core.values import dataclass
 from exacell.language.asked import OVERVIEW, answers, asked_words, typed
 from exacell.language.finding import Entry, find

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -213,11 +213,11 @@ class _Rehearsing:
         """Print one line of talk."""
         self._console.say(f"rehearsal: {text}")
 
-    def show_plan(self, plan: Plan) -> None:
+    def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
         """Show a plan."""
         self._console.show_plan(plan)
 
-    def confirm(self, question: str) -> bool | None:
+    def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
         """Return True: it is only a copy."""
         return True
 

@@ -270,13 +270,12 @@ def _services(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, 
     if "IGNORE REDUNDANCY" in statement.flags:
         # Somebody may accept that for a cell, never for two failure groups at once.
         refuse_together(text, grids)
-        reason = "IGNORE REDUNDANCY stops the cell even where a disk group would dismount"
         return lossy(
             rack,
             facts,
             statement,
             text,
-            dict.fromkeys(facts, reason),
+            dict.fromkeys(facts, "IGNORE REDUNDANCY stops the cell even where a disk group would dismount"),
             offline=_takes_offline(facts),
             forced=True,
             online=starts,

@@ -13,17 +13,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setting, render
+from exacell.cellcli.suggest import near, no_such
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.griddisks import flush, slow
-from exacell.plan.guards.in_use import refuse_in_use, unused
+from exacell.plan.guards.in_use import refuse_in_use
 from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, settings_proof, simple
 from exacell.plan.guards.targets import kinds_meant, means
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step
-from exacell.plan.nearby import near, no_such
+from exacell.plan.planners.availability import unused
 from exacell.plan.planners.griddisk import Headers
 
 
@@ -34,13 +35,36 @@ def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChang
         return simple(rack, facts, statement, text, Risk.NONE)
     if statement.action == "REENABLE" and not statement.has("FORCE"):
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
+    _one_cell(facts, text)
+    force = " (FORCE)" if statement.has("FORCE") else ""
+    reason = f"{statement.action}{force} takes its grid disks and its part of the flash cache away"
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+
+
+def _one_cell(facts: Mapping[str, CellFacts], text: str) -> None:
     if len(facts) > 1:
         raise RefusedError(
             f"{text}: it would touch disks of {fold(facts)} together; each cell is a failure group; nothing was sent",
             hint=f"one cell at a time: on {next(iter(facts))} …",
         )
-    force = " (FORCE)" if statement.has("FORCE") else ""
-    reason = f"{statement.action}{force} takes its grid disks and its part of the flash cache away"
+
+
+def lun(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for ALTER LUN … REENABLE on one cell: it makes cell disk and grid disks anew there.
+
+    Source: Oracle SAGUG, ALTER LUN: what is on them may be lost.
+
+    Raises:
+        RefusedError: a LUN is on none of the cells, or several cells are meant.
+    """
+    there = {cell: {lun.name.lower() for lun in fact.luns} for cell, fact in facts.items() if fact.luns}
+    for name in statement.names if len(there) == len(facts) else ():
+        if not any(name.lower() in luns for luns in there.values()):
+            raise RefusedError(f"{text}: there is no LUN {name} on {fold(facts)}; nothing was sent", hint="list lun")
+    wanted = {name.lower() for name in statement.names}
+    facts = {cell: fact for cell, fact in facts.items() if not wanted or cell not in there or wanted & there[cell]}
+    _one_cell(facts, text)
+    reason = f"{statement.action} makes cell disks and grid disks anew on it: what is on them is lost"
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
 
 
@@ -64,8 +88,7 @@ def celldisk(
         names = tuple(name for name in statement.names if name.lower() in here)
         return replace(step, statement=render(replace(statement, names=names)))
 
-    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
-    return replace(plan, stages=stages)
+    return plan.each(own)
 
 
 def _judged(
@@ -174,9 +197,7 @@ def created(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
             proof = Check(object="celldisk", op=Op.COUNT, value=len(names), where={"name": names})
             more = {"changes": places, "proves": (proof,), "expect": len(names)}
         steps.append(guarded_step(cell, statement, Risk.PERFORMANCE, **more))
-    if not steps:
-        return Plan(statement=text, rack=rack, done=done)
-    return guarded_plan(rack, text, steps, done=done)
+    return guarded_plan(rack, text, steps, done=done) if steps else Plan(statement=text, rack=rack, done=done)
 
 
 def _all(free: Sequence[Lun]) -> tuple[Change, ...]:

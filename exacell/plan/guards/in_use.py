@@ -15,27 +15,13 @@ from exacell.cellcli.statement import Change as CellChange, Scalar
 from exacell.core.errors import RefusedError
 from exacell.core.units import ALLOCATION_UNIT, format_size, parse_size, round_down, whole_size
 from exacell.plan.asmspace import ways_out
+from exacell.plan.checks import on_disks
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.gate import NOT_IN_USE
+from exacell.plan.gate import in_use
 from exacell.plan.model import Check, Op
+from exacell.plan.planners.availability import unused
 from exacell.plan.planners.carve import held_by
 from exacell.plan.planners.griddisk import Headers, refuse_used
-
-
-def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what must hold right before grid disks go: no disk group uses one."""
-    if not grids:
-        return ()
-    return (
-        Check(
-            object="griddisk",
-            attribute="asmModeStatus",
-            op=Op.IN,
-            value=NOT_IN_USE,
-            where={"name": tuple(grid.name for grid in grids)},
-            why="a grid disk that ASM uses is never taken away",
-        ),
-    )
 
 
 def refuse_in_use(text: str, hit: Mapping[str, Sequence[GridDisk]], headers: Headers) -> None:
@@ -92,14 +78,10 @@ def resized(
 def grows_first(hit: Mapping[str, Sequence[GridDisk]], statement: CellChange) -> tuple[str, ...]:
     """Return the line that says how the disk group takes the new space, where used disks grow; else nothing."""
     size = _size(statement)
-    grown = [grid for grids in hit.values() for grid in grids if grid.size < size and _in_use(grid)]
+    grown = [grid for grids in hit.values() for grid in grids if grid.size < size and in_use(grid)]
     if not grown:
         return ()
     return (f"ASM uses the new space once its disk group grows: {_verb(grown[0], size)} does that too",)
-
-
-def _in_use(grid: GridDisk) -> bool:
-    return grid.asm_mode not in NOT_IN_USE
 
 
 def _size(statement: CellChange) -> int:
@@ -139,18 +121,7 @@ def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) ->
                 f"how much ASM uses of {grid.name}; nothing was sent",
                 hint=way,
             )
-    if not grids:
-        return ()
-    return (
-        Check(
-            object="griddisk",
-            attribute="asmDiskSize",
-            op=Op.AT_MOST,
-            value=size,
-            where={"name": tuple(grid.name for grid in grids)},
-            why="ASM still keeps data behind the new end of it",
-        ),
-    )
+    return on_disks(grids, "asmDiskSize", size, op=Op.AT_MOST, why="ASM still keeps data behind the new end of it")
 
 
 def _room(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> tuple[Check, ...]:

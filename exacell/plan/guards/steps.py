@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.schema import Kind, objects
+from exacell.cellcli.schema import Kind, objects, typed_value
 from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render
-from exacell.cellcli.typed import typed_value
+from exacell.core.cellset import grouped
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, highest
@@ -180,8 +180,8 @@ def with_inverse(plan: Plan) -> Plan:
     Only steps that say what becomes of each attribute, and have no other inverse, are given one.
     """
     back: dict[str, tuple[str, ...]] = {}
-    stages = tuple(replace(stage, steps=tuple(_step(step, back) for step in stage.steps)) for stage in plan.stages)
-    return replace(plan, stages=stages, inverse={**back, **plan.inverse}) if back else plan
+    taken = plan.each(lambda step: _step(step, back))
+    return replace(taken, inverse={**back, **plan.inverse}) if back else plan
 
 
 def _step(step: Step, back: dict[str, tuple[str, ...]]) -> Step:
@@ -195,15 +195,10 @@ def _step(step: Step, back: dict[str, tuple[str, ...]]) -> Step:
 
 def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
     """Return one statement for the objects that get the same back; none where a value can't be given back as it was told."""
-    settings: dict[tuple[str, str], list[str]] = {}
-    for change in changes:
-        text = _setting(change)
-        if not text:
-            return ()
-        settings.setdefault((change.object, change.name), []).append(text)
-    alike: dict[tuple[str, str], list[str]] = {}
-    for (kind, name), texts in settings.items():
-        alike.setdefault((kind, ", ".join(texts)), []).append(name)
+    settings = grouped(((change.object, change.name), _setting(change)) for change in changes)
+    if not all(text for texts in settings.values() for text in texts):
+        return ()
+    alike = grouped(((kind, ", ".join(texts)), name) for (kind, name), texts in settings.items())
     return tuple(
         f"ALTER {kind.upper()} {'' if kind == 'cell' else ','.join(names) + ' '}{text}"
         for (kind, text), names in alike.items()

@@ -14,7 +14,7 @@ does not do at all is not sent to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -32,10 +32,10 @@ from exacell.cellcli.statement import (
     Statement,
     render,
 )
-from exacell.core.cellset import fold
+from exacell.cellcli.suggest import refuse_slip
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.plan.facts import CellFacts, GridDisk
-from exacell.plan.nearby import refuse_slip
 
 _PLACE = "celldisk"
 """The setting that names an object of the cell, as the names themselves do."""
@@ -210,6 +210,7 @@ def refuse_slips(facts: Mapping[str, CellFacts], statement: CellChange, text: st
         return
     if statement.object == "GRIDDISK":
         grids = [grid for fact in facts.values() for grid in fact.grid_disks]
+        _refuse_short(facts, statement, text, "grid disk", [grid.name for grid in grids])
         refuse_slip(text, "grid disk", statement.names, [grid.name for grid in grids])
         known = [grid.prefix for grid in grids]
         started = [
@@ -219,9 +220,25 @@ def refuse_slips(facts: Mapping[str, CellFacts], statement: CellChange, text: st
         ]
         refuse_slip(text, "grid disk with the prefix", started, known)
     elif statement.object == "CELLDISK":
-        refuse_slip(
-            text, "cell disk", statement.names, [disk.name for fact in facts.values() for disk in fact.cell_disks]
-        )
+        disks = [disk.name for fact in facts.values() for disk in fact.cell_disks]
+        _refuse_short(facts, statement, text, "cell disk", disks)
+        refuse_slip(text, "cell disk", statement.names, disks)
+
+
+def _refuse_short(cells: Iterable[str], statement: CellChange, text: str, kind: str, known: Sequence[str]) -> None:
+    """Raise when a disk is named without its cell: CD_03 for CD_03_exa1cel01.
+
+    Raises:
+        RefusedError: asking which one is meant.
+    """
+    own = [cell.split(".")[0].lower() for cell in cells]
+    for name in statement.names:
+        meant = [disk for disk in known if disk.lower() in [f"{name.lower()}_{cell}" for cell in own]]
+        if meant and name.lower() not in [disk.lower() for disk in known]:
+            each = f", or {name}_{{cell}} for each cell's own" if len(meant) > 1 else ""
+            raise RefusedError(
+                f"{text}: there is no {kind} {name}; nothing was sent", hint=f"did you mean {meant[0]}{each}?"
+            )
 
 
 def refuse_ended(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
@@ -232,11 +249,8 @@ def refuse_ended(facts: Mapping[str, CellFacts], statement: CellChange, text: st
     Raises:
         RefusedError: naming the cells, and the release up to which it is known.
     """
-    unknown: dict[str, list[str]] = {}
-    for cell, fact in facts.items():
-        if said := ended_action(statement, fact.release):
-            unknown.setdefault(said, []).append(cell)
-    for said, cells in unknown.items():
+    ended = ((ended_action(statement, fact.release), cell) for cell, fact in facts.items())
+    for said, cells in grouped((said, cell) for said, cell in ended if said).items():
         rest = [cell for cell in facts if cell not in cells]
         raise RefusedError(
             f"{text}: refused on {fold(cells)}: {said}; nothing was sent",

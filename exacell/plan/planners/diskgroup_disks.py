@@ -10,9 +10,9 @@ Whether a disk group can be made on the grid disks that are there: enough cells,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from exacell.core.cellset import fold_briefly
+from exacell.core.cellset import fold_briefly, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted, format_size
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
@@ -67,11 +67,9 @@ def taken_by(asm: AsmFacts, disks: Sequence[AsmDisk]) -> str:
     Empty when it takes them all.
     """
     groups = {group.number: group.name for group in asm.groups if group.number}
-    found: dict[str, list[str]] = {}
-    for disk in disks:
-        if disk.header not in ADDABLE:
-            whose = f" of disk group {groups[disk.group]}" if disk.group in groups else ""
-            found.setdefault(f"{disk.header}{whose}", []).append(disk.grid_disk)
+    whose = {number: f" of disk group {name}" for number, name in groups.items()}
+    taken = [disk for disk in disks if disk.header not in ADDABLE]
+    found = grouped((f"{disk.header}{whose.get(disk.group, '')}", disk.grid_disk) for disk in taken)
     return "; ".join(
         f"{fold_briefly(names)} {'is' if len(names) == 1 else 'are'} {state}" for state, names in found.items()
     )
@@ -102,14 +100,12 @@ def _add(asm: AsmFacts, group: DiskGroup, disks: Collection[AsmDisk], prefix: st
     )
 
 
-def _strings(asm: AsmFacts, disks: Collection[AsmDisk], prefix: str) -> list[str]:
+def _strings(asm: AsmFacts, disks: Collection[AsmDisk], prefix: str) -> Iterator[str]:
     """Return the DISK strings that catch exactly these disks: one a cell where its whole prefix is lacking."""
-    found: list[str] = []
     for address in dict.fromkeys(disk.cell_address for disk in disks):
         ours = [disk for disk in disks if disk.cell_address == address]
         there = [d for d in asm.disks if d.cell_address == address and d.grid_disk.startswith(f"{prefix}_")]
-        found += [f"o/{address}/{prefix}_*"] if len(there) == len(ours) else [disk.path for disk in ours]
-    return found
+        yield from [f"o/{address}/{prefix}_*"] if len(there) == len(ours) else [disk.path for disk in ours]
 
 
 FAILGROUPS = {"external": 1, "normal": 2, "high": 3}

@@ -21,7 +21,7 @@ from exacell.cellcli.iorm import (
     set_attributes,
 )
 from exacell.cellcli.schema import find_object
-from exacell.cellcli.suggest import did_you_mean
+from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.units import format_size
@@ -68,7 +68,7 @@ def known(facts: Mapping[str, CellFacts], wanted: DirectiveName, plan: IormPlan)
     if not any(_lists_databases(fact) for fact in facts.values()):
         return wanted
     listed = ", ".join(sorted(set(names.values()), key=str.lower)) or "none"
-    near = did_you_mean(wanted.name, names.values())
+    near = ask_for(wanted.name, names.values())
     raise RefusedError(f"no cell knows a database {wanted.name}; LIST DATABASE has: {listed}", hint=near)
 
 
@@ -110,8 +110,7 @@ def flashlog_plan(
         word_now = inherited(old).get("flashlog")
         if (word_now.value.lower() == word) if word_now else on:
             return already
-    new = set_attributes(old, wanted, {"flashLog": word})
-    plan = plan_change(rack, facts, old, new, statement)
+    plan = plan_change(rack, facts, old, set_attributes(old, wanted, {"flashLog": word}), statement)
     return replace(plan, notes=(*plan.notes, *limits(_redo_paths(facts))))
 
 
@@ -239,8 +238,7 @@ def set_plan(
         return goal_plan(rack, facts, dict.fromkeys(facts, Goal(objective=objective)), statement)
     old = agree(facts)
     wanted = known(facts, wanted, old)
-    spelled = {_attribute(key): value for key, value in settings.items()}
-    new = set_attributes(old, wanted, spelled)
+    new = set_attributes(old, wanted, {_attribute(key): value for key, value in settings.items()})
     warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
     if wanted.kind == PROFILE and find(old, wanted) is None:
         warnings = (_UNLISTED_PROFILE,)

@@ -18,8 +18,9 @@ from exacell.language.suggestion import NAMED
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.output.result import Result
+    from exacell.session.answers import Answers
     from exacell.session.completion.names import NameCache
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
 
 STALE = 3600.0
 """Seconds after which a rack is read again when a prompt opens on it."""

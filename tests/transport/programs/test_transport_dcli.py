@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from exacell.core.config import RackConfig, Settings
+from exacell.core.config import RackConfig, Reach, Settings
 from exacell.core.errors import ConfigError, RefusedError
-from exacell.core.transportconfig import Reach
 from exacell.transport import dcli
 from exacell.transport.base import State
 from exacell.transport.capture import End

@@ -1,0 +1,222 @@
+"""A plan on one screen, with its question below: warnings, a line a step, what is lost, what undo brings back, risk, time.
+
+Statements, branches for a failure, arithmetic, assumptions and notes are left to the whole plan (exacell.output.plans).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from exacell.core.errors import UnitError
+from exacell.core.units import counted, format_size, parse_size
+from exacell.output.draw import Cell, Look, grid
+from exacell.output.folding import masker, unmasked
+from exacell.output.plans import (
+    ABSENT,
+    folded,
+    in_waves,
+    risk_words,
+    rounded,
+    time_words,
+    undo_words,
+)
+from exacell.output.style import hung, paint, printable
+from exacell.output.theme import ASCII
+from exacell.plan.model import Gate, Plan, Risk, Stage, Step
+
+_MOST_GROUPS = 3
+"""Lines for one step whose cells differ; where there are more, they share one that says how far they spread."""
+
+_MOST_CHANGES = 2
+"""Changes that are named in a step's line."""
+
+_LONG_UNDO = 100
+"""Characters up to which what undo sends is spelt out."""
+
+_OVERHEAD = 3
+"""Rows that the question and what was typed before it need."""
+
+_Changed = dict[tuple[str, str, str], tuple[str, str]]
+"""(object, name, attribute) → before, after."""
+
+
+def brief_lines(plan: Plan, look: Look, *, height: int = 24) -> list[str]:
+    """Return the lines of a plan that is asked about; where they are more than the screen takes, steps in the middle are counted.
+
+    Args:
+        height: rows of the terminal.
+    """
+    title = f"Plan{f' on {plan.rack}' if plan.rack else ''}: {rounded(plan.statement)}"
+    head = _sentence("", title, "title", look)
+    head += grid(
+        [(("Warning:", "warning"), (rounded(text), "warning")) for text in plan.warnings], look, indent=2, gap=1
+    )
+    foot = [*_apart(plan, look), *grid(list(_labelled(plan)), look, indent=2, gap=1)]
+    steps = list(_steps(plan, look))
+    room = max(height - _OVERHEAD - len(head) - len(foot), 3)
+    if len(steps) > room:
+        left = len(steps) - room + 1
+        cut = room // 2
+        steps = [*steps[:cut], f"     {counted(left, 'more line')}: d shows all steps", *steps[cut + left :]]
+    return [*head, *steps, *foot]
+
+
+def _sentence(label: str, text: str, meaning: str, look: Look) -> list[str]:
+    """Return a sentence over the whole width, what follows its first line below its label."""
+    shown = f"{label}{printable(rounded(text))}"
+    after = " " * min(max(len(label), 4), 8)
+    lines = hung(shown if look.unicode else shown.translate(ASCII), look.width or 100, after=after)
+    return [paint(line, meaning, color=look.color) if meaning else line for line in lines]
+
+
+def _apart(plan: Plan, look: Look) -> Iterator[str]:
+    """Yield what has a longer label than risk and time: where nothing is done, and what can't be taken back."""
+    for label, reasons in (("Already as wanted", plan.done), ("Not applicable", plan.skipped)):
+        if reasons:
+            yield from _sentence(f"  {label}: ", _reasons(reasons), "", look)
+    for undo, but, by_hand, where in undo_words(plan):
+        if by_hand:
+            yield from _sentence("  By hand: ", f"{by_hand} ({where}); undo does not send it", "warning", look)
+        elif not undo:
+            yield from _sentence("  Cannot be undone: ", f"{but} ({where})", "warning", look)
+
+
+def _labelled(plan: Plan) -> Iterator[tuple[Cell, Cell]]:
+    """Yield label and text of what stands below the steps."""
+    if plan.rolling is not None:
+        yield "Rolling:", in_waves(plan.rolling)
+    for reason in dict.fromkeys(plan.loss_reasons.values()):
+        on = folded([name for name, why in plan.loss_reasons.items() if why == reason])
+        yield ("Loss:", "error"), (f"{on}: {rounded(reason)}", "error")
+    for undo, but, _, where in undo_words(plan):
+        if undo and but:
+            yield ("Lost:", "warning"), (but, "warning")
+        if undo:
+            told = rounded(undo)
+            yield "Undo:", f"{told} ({where})" if len(told) <= _LONG_UNDO else f"takes all of it back ({where})"
+    if plan.changes_something:
+        worst = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
+        yield ("Risk:", worst), (risk_words(plan), worst)
+    if plan.estimate is not None and plan.changes_something:
+        yield "Time:", time_words(plan)
+
+
+def _reasons(reasons: Mapping[str, str]) -> str:
+    alike: dict[str, list[str]] = {}
+    for target, reason in reasons.items():
+        alike.setdefault(masker(target)(reason) if target else reason, []).append(target)
+    if len(alike) > 1:
+        return f"{folded(list(reasons))} (d says why)"
+    (reason, targets), *_ = alike.items()
+    return f"{folded(targets)}: {reason if len(targets) > 1 else unmasked(reason, targets[0])}".removeprefix(": ")
+
+
+def _steps(plan: Plan, look: Look) -> Iterator[str]:
+    """Yield a line for each step, or for several in a row that do something to the same object of the same targets."""
+    rows: list[tuple[Cell, Cell]] = []
+    number = 0
+    for _, together in groupby((stage for stage in plan.stages if stage.gate is not Gate.MEND), key=_object):
+        some = list(together)
+        acts = [_act(stage) if stage is some[-1] else _act(stage).partition(" ")[0] for stage in some]
+        told = " · ".join([acts[0], *(f"{place} {act}" for place, act in enumerate(acts[1:], number + 2))])
+        words = told.lower()
+        for changes, targets in _alike(some, words):
+            text = "  ".join(part for part in (told, changes, f"on {folded(targets)}") if part)
+            rows.append((str(number + 1) if told else "", text))
+            told = ""
+        number += len(some)
+    yield from grid(rows or [("", "Nothing to do.")], look, indent=2, gap=1)
+
+
+def _object(stage: Stage) -> tuple[object, ...]:
+    """Return what a stage does something to, and on which targets: neighbours with the same share a line."""
+    _, _, what = stage.title.partition(" ")
+    alone = stage.title if " " in what or not what else ""
+    return (what, alone, *sorted(step.target for step in stage.steps))
+
+
+def _act(stage: Stage) -> str:
+    """Return what a stage does: its title, or the statement that is sent as it was typed."""
+    first = stage.steps[0] if stage.steps else None
+    if stage.key != "send" or first is None:
+        return stage.title
+    return masker(first.target)(first.statement.strip()) if len(stage.steps) > 1 else first.statement.strip()
+
+
+def _alike(stages: Sequence[Stage], words: str) -> list[tuple[str, list[str]]]:
+    """Return what the stages change together and on which targets, targets with the same change once.
+
+    Args:
+        words: what is said before it, in lower case: an attribute that it names is not named again.
+    """
+    changed: dict[str, _Changed] = {}
+    for stage in stages:
+        for step in stage.steps:
+            _add(changed.setdefault(step.target, {}), step)
+    groups: dict[str, list[str]] = {}
+    for target, changes in changed.items():
+        groups.setdefault(_changes(changes, masker(target), words), []).append(target)
+    if len(groups) <= _MOST_GROUPS:
+        single = len(groups) == len(changed)
+        return [
+            (unmasked(text, targets[0]) if single or len(targets) == 1 else text, targets)
+            for text, targets in groups.items()
+        ]
+    return [(_spread(list(changed.values())), list(changed))]
+
+
+def _add(changes: _Changed, step: Step) -> None:
+    """Add what a step changes to what the steps before it did: what is dropped and made again went from the old to the new."""
+    for change in step.changes:
+        key = (change.object, change.name, change.attribute)
+        before = changes[key][0] if key in changes else change.before
+        changes[key] = before, change.after
+
+
+def _changes(changes: _Changed, mask: Callable[[str], str], words: str) -> str:
+    """Return what changes on one target, in a few words: ``364.75G → 288G``, ``16 × 1G``, ``SPOT share 8 → 9``."""
+    alike: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
+    for (kind, name, attribute), (before, after) in changes.items():
+        alike.setdefault((attribute, mask(before), mask(after)), []).append((kind, mask(name)))
+    told = [
+        _change(attribute if attribute.lower() not in (*words.split(), "size") else "", before, after, members)
+        for (attribute, before, after), members in alike.items()
+    ]
+    more = f", {len(told) - _MOST_CHANGES} more" if len(told) > _MOST_CHANGES else ""
+    return ", ".join(told[:_MOST_CHANGES]) + more
+
+
+def _change(attribute: str, before: str, after: str, members: Sequence[tuple[str, str]]) -> str:
+    old, new = rounded(before), rounded(after)
+    if old == new:  # They differ in what rounding leaves out.
+        old, new = before, after
+    many = f"{len(members)} × " if len(members) > 1 else ""
+    said = f"{attribute} " if attribute else ""
+    if old in ABSENT:
+        values = new
+    elif new in ABSENT:
+        values = f"{old} → gone"
+    else:
+        values = f"{old} → {new}"
+    kind, name = members[0]
+    named = f"{name} " if kind == "iormplan" and name and not many else ""
+    return f"{many}{named}{said}{values}"
+
+
+def _spread(changed: Sequence[_Changed]) -> str:
+    """Return between which sizes cells lie that each change another way."""
+    pairs = [pair for changes in changed for (_, _, attribute), pair in changes.items() if attribute == "size"]
+    ends = [_between([pair[place] for pair in pairs]) for place in (0, 1)]
+    if not pairs or not all(ends):
+        return "each its own change (d shows them)"
+    return f"{ends[0]} → {ends[1]} (d shows each)"
+
+
+def _between(sizes: Sequence[str]) -> str:
+    try:
+        known = sorted(parse_size(size) for size in sizes)
+    except UnitError:
+        return ""
+    least, most = rounded(format_size(known[0])), rounded(format_size(known[-1]))
+    return least if least == most else f"{least} to {most}"
