@@ -1,9 +1,9 @@
-"""Try the ten tasks of docs/usability.md at the real prompt, count their keys, and say where the page is wrong.
+"""Try the twelve tasks of docs/usability.md at the real prompt, count their keys, and say where the page is wrong.
 
 Run: python benchmarks/tasks.py [NAME] [-v]. Needs tmux. Starts an emulated rack of 3 cells in a scratch folder and stops
 it; NAME is a rack of three cells that already runs. The page's table is what is pressed: text in back quotes, Tab and
 Enter, each when the screen stands still. Before Enter the line must be the statement in the table's third column, and the
-number of keys that in the last one. -v shows the answers. Exit code 1 when a row is wrong.
+number of keys that in the fourth. Behind each row stands how long its answers took. -v shows the answers. Exit code 1 when a row is wrong.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "usability.md"
-WIDTH, HEIGHT = 100, 30
+WIDTH, HEIGHT = 80, 24
 PROMPT = "exacell> "
 SLOWEST = 60.0
 EXACELL = [sys.executable, "-m", "exacell"]
@@ -46,7 +46,7 @@ def tasks() -> list[Task]:
     found = []
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if len(cells) == 4 and cells[3].isdigit():
+        if len(cells) >= 5 and cells[3].isdigit():
             keys = tuple(text or word for text, word in re.findall(r"`([^`]+)`|\b(Tab|Enter)\b", cells[1]))
             found.append(Task(cells[0], keys, cells[2].strip("`"), int(cells[3])))
     return found
@@ -119,7 +119,7 @@ def try_task(window: Window, task: Task) -> tuple[str, list[str]]:
     """Return the line before the last Enter, and the screen after it."""
     for key in task.keys[:-1]:
         window.press(key)
-        window.still()
+        window.still(until=PROMPT if key == "Enter" else "")
     line = window.line()
     window.press(task.keys[-1])
     shown = window.still(until=PROMPT)
@@ -137,10 +137,12 @@ def main() -> int:
         window = Window(name)
         try:
             for task in tasks():
+                began = time.monotonic()
                 line, shown = try_task(window, task)
+                took = time.monotonic() - began
                 right = line == task.statement and task.pressed == task.count
                 wrong += not right
-                print(f"{'ok   ' if right else 'WRONG'} {task.pressed:3d} keys  {task.name}  {line}")
+                print(f"{'ok   ' if right else 'WRONG'} {task.pressed:3d} keys {took:4.0f}s  {task.name}  {line}")
                 if "-v" in sys.argv or not right:
                     print(*(f"      | {row}" for row in shown if row.strip()), sep="\n")
         finally:

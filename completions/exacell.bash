@@ -32,11 +32,12 @@ _exacell() {
             ;;
     esac
 
-    # readline replaces only what stands behind the last = or : in the word, or what begins with its last @.
+    # readline replaces only what stands behind the last = or : in the word, or what begins with its last @; within quotes
+    # all that stands there.
     local cut=""
     for ((i = ${#word}; i > 0; i--)); do
         char=${word:i-1:1}
-        if [[ $char == [=:@] && $COMP_WORDBREAKS == *"$char"* ]]; then
+        if [[ -z $quote && $char == [=:@] && $COMP_WORDBREAKS == *"$char"* ]]; then
             [[ $char == @ ]] && cut=${word:0:i-1} || cut=${word:0:i}
             break
         fi
@@ -48,7 +49,7 @@ _exacell() {
         [[ -n $candidate ]] || continue
         [[ $candidate == *[=,] ]] && compopt -o nospace 2>/dev/null
         candidate=${candidate#"$cut"}
-        [[ $candidate == *" "* ]] && candidate=${candidate// /\\ }
+        [[ -z $quote && $candidate == *" "* ]] && candidate=${candidate// /\\ }
         COMPREPLY+=("$candidate")
     done < <("${words[0]}" --complete bash "$index" "${words[@]}" 2>/dev/null)
 }

@@ -3,7 +3,8 @@
 
 function __exacell_complete
     set -l words (commandline -opc)
-    set -l current (commandline -ct)
+    # Within quotes the word has no end yet.
+    set -l current (commandline -ct | string replace -r '^["\']' '')
     $words[1] --complete fish (count $words) $words "$current" 2>/dev/null
 end
 

@@ -152,12 +152,14 @@ class Runner:
             if line.redirect:
                 check_writable(line.redirect)
             with interruptible(self.ctx, self.console):
-                result = (execute or self._execute)(line)
+                answer = result = (execute or self._execute)(line)
             if line.flags.get("diff"):
                 from exacell.output.differing import difference_of
 
                 result = difference_of(result)
-            return self._ended(line, result, format_name, newest, pipe=line.pipe, redirect=line.redirect)
+            code = self._ended(line, result, format_name, newest, pipe=line.pipe, redirect=line.redirect)
+            self._learn(line, answer)
+            return code
         except ScriptRequested as script:
             return self.run_file(script.path, text, started_by=line)
         except ExacellError as error:
@@ -170,6 +172,13 @@ class Runner:
             if error is not self.console.lost:
                 raise
             return self._done(self._lost(error))  # It was streamed, and only read.
+
+    def _learn(self, line: Line, answer: Result) -> None:
+        """Keep the names that an answer shows, for Tab here and in shells."""
+        if self.ctx.rack is not None and answer.records and line.effect is Effect.READ:
+            from exacell.session.completion.learning import learn_answer  # Once all is shown.
+
+            learn_answer(self.ctx.services.learned, line, answer)
 
     def _ended(
         self,

@@ -14,8 +14,16 @@ from collections.abc import Iterable, Sequence
 
 from exacell.core.errors import RefusedError
 
+_LOOKS = str.maketrans("lio", "110")
+"""Letters that are read as figures: ``exa1cel0l`` is ``exa1cel01``."""
+
 _ALIKE = 0.6
 _ALMOST = 0.9
+
+
+def ask_for(word: str, candidates: Iterable[str]) -> str:
+    """Return the question whether the one candidate that ``word`` is nearest to was meant; empty for none."""
+    return did_you_mean(closest(word, candidates, limit=1))
 
 
 def closest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
@@ -32,11 +40,14 @@ def closest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
     rated: list[tuple[bool, float, str]] = []
     for candidate in candidates:
         key = candidate.lower()
-        ratio = SequenceMatcher(None, typed, key).ratio()
+        same = typed.translate(_LOOKS) == key.translate(_LOOKS)
+        ratio = 1.0 if same else SequenceMatcher(None, typed, key).ratio()
         begins = key.startswith(typed)
         if begins or ratio >= _ALIKE:
             rated.append((not begins, -ratio, candidate))
     best = min((rating for _, rating, _ in rated), default=0.0)
+    if best == -1.0:
+        return tuple(candidate for _, rating, candidate in rated if rating == -1.0)[:limit]
     if best <= -_ALMOST:
         rated = [entry for entry in rated if entry[1] <= -_ALMOST]
     return tuple(candidate for _, _, candidate in sorted(rated))[:limit]

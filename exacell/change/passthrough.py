@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,10 +11,12 @@ from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
-from exacell.cellcli.schema import ObjectType, find_object
+from exacell.cellcli.schema import ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
+from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
+from exacell.language.suggestion import NAMED
 from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.session.answers import Answers, problem_of
@@ -40,12 +43,29 @@ def pass_through(ctx: Context, line: Line) -> Result | Planned:
     timeout = line.flags.get("timeout")
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
     if isinstance(statement, List):
-        return _list(ctx, statement, form, seconds, compared=bool(line.flags.get("diff")))
+        result = _list(ctx, statement, form, seconds, compared=bool(line.flags.get("diff")))
+        meant = _meant(ctx, statement, result.problems)
+        return replace(result, notes=(*result.notes, meant)) if meant else result
     if isinstance(statement, Describe):
         return _describe(ctx, statement, seconds)
     from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
 
     return plan_typed(ctx, line)
+
+
+def _meant(ctx: Context, statement: List, problems: Iterable[str]) -> str:
+    """Return the question whether a name that no cell has was meant to be one that is known; empty where none is near."""
+    missed = next((match[1] for each in problems if (match := _NO_SUCH.search(each))), "")
+    if not missed:
+        return ""
+    if statement.object.startswith("METRIC"):
+        return ask_for(missed, metrics())
+    kind = NAMED.get(statement.object)
+    return ask_for(missed, ctx.services.learned.get(kind)) if kind is not None else ""
+
+
+_NO_SUCH = re.compile(r"does not exist: ([\w.$#-]+)")
+"""What cells say to a name that they do not have. Source: reference cellcli.md 1.7, CELL-02906."""
 
 
 def _ask(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import ALERTS, ack_plan, alerts_of
 from exacell.cellcli.statement import Change, parse as parse_cellcli
+from exacell.cellcli.suggest import ask_for
 from exacell.change.bringing_back import mount_again
 from exacell.change.leftbehind import unnoted
 from exacell.change.settling import done_on
@@ -14,7 +15,7 @@ from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.journal.actor import actor
 from exacell.journal.left import observe_online, observe_services, offline_disks
-from exacell.language.registry import Call
+from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.guards.choice import guard_plan
@@ -106,7 +107,8 @@ def locate_disk(ctx: Context, call: Call) -> Result:
     if not rows and not answers.problems:
         raise RefusedError(
             f"locate disk {call.text_arg('disk')}: no selected cell has a disk of that name or serial number",
-            hint="list physicaldisk, list celldisk and list griddisk name them",
+            hint=ask_for(call.text_arg("disk"), ctx.services.learned.get(Kind.PHYSICALDISK))
+            or "list physicaldisk, list celldisk and list griddisk name them",
         )
     notes = []
     if rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.suggest import refuse_slip
+from exacell.cellcli.suggest import ask_for, refuse_slip
 from exacell.change.consent import accepted_loss
 from exacell.change.probe import asm_records
 from exacell.core.errors import RefusedError
@@ -58,9 +58,9 @@ def show(ctx: Context, call: Call) -> Result:
     wanted = call.text_arg("name").upper()
     rows = [{"cell": None, **record} for record in records if not wanted or record["name"] == wanted]
     if wanted and not rows:
-        raise RefusedError(
-            f"there is no disk group {wanted}; there are: {', '.join(str(r['name']) for r in records) or 'none'}"
-        )
+        known = [str(record["name"]) for record in records]
+        listed = ", ".join(known) or "none"
+        raise RefusedError(f"there is no disk group {wanted}; there are: {listed}", hint=ask_for(wanted, known))
     return Result(records=rows, columns=_COLUMNS, data=True)
 
 

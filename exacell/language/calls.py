@@ -334,6 +334,7 @@ def _named(
         param = None  # run flash_diskgroup name=PP: the recipe is named already, so this is its own parameter.
     if param is None:
         if command.open_keys:
+            _refuse_slip(command, word, key)
             if key in extra:
                 raise StatementError(f"{key}= is given twice", start=word.start, end=word.end)
             extra[key] = value
@@ -351,6 +352,20 @@ def _named(
     if param.name in args:
         raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end)
     args[param.name] = convert(param, value, value_start, word.end)
+
+
+def _refuse_slip(command: Command, word: Word, key: str) -> None:
+    """Raise where a key that a command takes besides its own is a slip for one of its own."""
+    if any(each.kind is Kind.RECIPE for each in command.params):
+        return  # Its keys are the recipe's.
+    near = difflib.get_close_matches(key.lower(), [each.name.lower() for each in command.params], n=1, cutoff=0.8)
+    if near and key.lower() not in [each.name for each in command.offers]:
+        raise StatementError(
+            f"'{key}' is not a parameter of {command.name}",
+            start=word.start,
+            end=word.start + len(key),
+            suggestions=tuple(near),
+        )
 
 
 def _too_much(command: Command, word: Word) -> StatementError:

@@ -80,7 +80,6 @@ class Prompt:
 
         runner = PromptRunner(self.ctx, self.console, self._aliases)
         runner.typing = self._typing_on
-        runner.learn = self._learner.observe
         return runner
 
     @cached_property

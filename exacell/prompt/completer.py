@@ -72,7 +72,8 @@ class StatementCompleter(Completer):
 
     def _offered(self, document: Document, complete_event: CompleteEvent, known: Known) -> Iterable[Completion]:
         text = document.text_before_cursor
-        if not text.strip() and not complete_event.completion_requested:
+        begun = document.current_line_before_cursor.strip()
+        if (not begun or begun.endswith(";")) and not complete_event.completion_requested:
             return
         for found in suggest(flatten(text), known, fuzzy=True, used=self._used):
             if text[found.start :] == found.text and not complete_event.completion_requested:

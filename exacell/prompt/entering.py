@@ -172,8 +172,6 @@ class PromptRunner(Runner):
         self.on_end: Callable[[], None] = lambda: None
         self.typing: Callable[[], bool] = bool
         """Whether somebody has begun to type the next line."""
-        self.learn: Callable[[Line, Result], None] = lambda line, result: None
-        """Told of each answer."""
 
     def run(self, line: Line, text: str = "", *, execute: Callable[[Line], Result] | None = None) -> ExitCode:
         """Run a line as :meth:`Runner.run` does.
@@ -190,11 +188,7 @@ class PromptRunner(Runner):
             def carry_out(line: Line) -> Result:
                 return reading.outcome(self.ctx.settings.patience, typing=self.typing, tell=self.console.waiting)
 
-        return super().run(line, text, execute=lambda line: self._learning(line, carry_out(line)))
-
-    def _learning(self, line: Line, result: Result) -> Result:
-        self.learn(line, result)
-        return result
+        return super().run(line, text, execute=carry_out)
 
     def deliver_reading(self, reading: Reading) -> ExitCode:
         """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""

@@ -10,9 +10,7 @@ from exacell.core.errors import ExacellError
 from exacell.prompt.lazy import load_all
 
 if TYPE_CHECKING:
-    from exacell.language.line import Line
     from exacell.session.context import Context
-from exacell.output.result import Result
 
 _QUIET = 1.5
 """Seconds for which no statement may run before cells are asked: whoever types at once is served first."""
@@ -81,18 +79,6 @@ class Learner:
         """Learn no more."""
         self._stop.set()
         self._shown.set()
-
-    def observe(self, line: Line, result: Result) -> None:
-        """Learn from an answer that passes by: to LIST, or to a statement of ours that shows objects."""
-        from exacell.cellcli.rows import ByBlocks
-        from exacell.session.completion.learning import SHOWN, observe
-
-        statement = line.cellcli
-        subject = SHOWN.get(line.call.command.name) if line.call is not None else None
-        if statement is not None and not statement.changes:
-            subject = statement.object
-        if subject is not None and result.records and not isinstance(result.records, ByBlocks):
-            observe(self._ctx.services.learned, subject, result.records)
 
     def _work(self, stop: threading.Event) -> None:
         from exacell.language.registry import Kind

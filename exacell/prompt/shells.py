@@ -128,7 +128,9 @@ def _options(typed: str, known: Known) -> Iterator[tuple[str, str]]:
 
 
 def _option_values(option: Option, typed: str, known: Known) -> Iterator[tuple[str, str]]:
-    if option.name == "rack":
+    if option.name == "execute":
+        yield from _statement([], typed, known)
+    elif option.name == "rack":
         yield from _beginning(known.names(Kind.RACK), typed, "rack")
     elif option.name == "format":
         yield from ((name, "") for name in FORMATS if name.startswith(typed.lower()))
@@ -215,11 +217,12 @@ _exacell() {
             ;;
     esac
 
-    # readline replaces only what stands behind the last = or : in the word, or what begins with its last @.
+    # readline replaces only what stands behind the last = or : in the word, or what begins with its last @; within quotes
+    # all that stands there.
     local cut=""
     for ((i = ${#word}; i > 0; i--)); do
         char=${word:i-1:1}
-        if [[ $char == [=:@] && $COMP_WORDBREAKS == *"$char"* ]]; then
+        if [[ -z $quote && $char == [=:@] && $COMP_WORDBREAKS == *"$char"* ]]; then
             [[ $char == @ ]] && cut=${word:0:i-1} || cut=${word:0:i}
             break
         fi
@@ -231,7 +234,7 @@ _exacell() {
         [[ -n $candidate ]] || continue
         [[ $candidate == *[=,] ]] && compopt -o nospace 2>/dev/null
         candidate=${candidate#"$cut"}
-        [[ $candidate == *" "* ]] && candidate=${candidate// /\\ }
+        [[ -z $quote && $candidate == *" "* ]] && candidate=${candidate// /\\ }
         COMPREPLY+=("$candidate")
     done < <("${words[0]}" --complete bash "$index" "${words[@]}" 2>/dev/null)
 }
@@ -254,7 +257,10 @@ _exacell() {
             ;;
     esac
 
-    lines=("${(@f)$(${(Q)words[1]} --complete zsh $((CURRENT - 1)) "${(@Q)words[1,CURRENT]}" 2>/dev/null)}")
+    # Within quotes the word has no end yet, and PREFIX is what stands behind the opening one.
+    local current=${(Q)words[CURRENT]}
+    [[ -n ${compstate[quote]} ]] && current=$PREFIX
+    lines=("${(@f)$(${(Q)words[1]} --complete zsh $((CURRENT - 1)) "${(@Q)words[1,CURRENT-1]}" "$current" 2>/dev/null)}")
     for line in $lines; do
         [[ -n $line ]] || continue
         text=${line%%$'\t'*}
@@ -285,7 +291,8 @@ _FISH = r"""# Completion of exacell for fish; generated, see exacell/prompt/shel
 
 function __exacell_complete
     set -l words (commandline -opc)
-    set -l current (commandline -ct)
+    # Within quotes the word has no end yet.
+    set -l current (commandline -ct | string replace -r '^["\']' '')
     $words[1] --complete fish (count $words) $words "$current" 2>/dev/null
 end
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
+from exacell.cellcli.suggest import ask_for, closest
 from exacell.core.cellset import CellSet, fold
 from exacell.core.config import RackConfig
 from exacell.core.errors import CellSetError
@@ -100,11 +101,7 @@ class Selection:
         wanted = CellSet(self._full(name) for name in CellSet.parse(text, groups=self._group))
         unknown = wanted - cells
         if len(unknown):
-            import difflib
-
-            near = dict.fromkeys(
-                cell for name in unknown for cell in difflib.get_close_matches(name, self._rack.cells, n=1, cutoff=0.8)
-            )
+            near = dict.fromkeys(cell for name in unknown for cell in closest(name, self._rack.cells, limit=1))
             raise CellSetError(
                 f"{unknown} is not in rack {self._rack.name}, which has {fold(self._rack.cells)}",
                 part=str(unknown),
@@ -130,8 +127,10 @@ class Selection:
             return CellSet(self._rack.cells) - self._down
         if name in self._rack.groups:
             return self._rack.groups[name]
-        known = ", ".join(f"@{g}" for g in ("all", "ok", "failed", "up", "down", *self._rack.groups))
-        raise CellSetError(f"@{name} is not a group of rack {self._rack.name}: {known}", part=f"@{name}")
+        known = [f"@{group}" for group in ("all", "ok", "failed", "up", "down", *self._rack.groups)]
+        near = ask_for(f"@{name}", known)
+        listed = "" if near else f": {', '.join(known)}"
+        raise CellSetError(f"@{name} is not a group of rack {self._rack.name}{listed}", part=f"@{name}", hint=near)
 
     def _ended(self, name: str) -> CellSet:
         """The cells of ``@failed`` or ``@ok``; a change's database nodes are none."""

@@ -63,7 +63,7 @@ def test_the_files_are_up_to_date() -> None:
         (["run", "reset_c"], ["reset_cold"]),
         (["run", "reset_cold", "size="], ["size=keep"]),
         (["@reset_c"], ["@reset_cold"]),
-        (["-e", "list ce"], []),
+        (["-e", "list ce"], ["list cell", "list celldisk"]),
         (["flush", "flashcache", "--dry"], ["--dry-run"]),
     ],
 )

@@ -12,7 +12,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from exacell.language.line import parse_line
 from exacell.language.registry import Kind
+from exacell.output.result import Result
+from exacell.session.completion.learning import learn_answer
 from exacell.session.completion.names import NameCache
 from exacell.session.saved import SavedPlan
 from exacell.session.store import Store
@@ -148,3 +151,60 @@ def test_fish_interactive(env: dict[str, str]) -> None:
             child.expect_exact(wanted)
         finally:
             child.close(force=True)
+
+
+QUOTED = [
+    ('exacell "list flashl', 'exacell "list flashlog"'),
+    ("exacell 'list griddisk DATA", "exacell 'list griddisk DATA_CD_00_exa1cel01'"),
+    ('exacell "enable flashlog db=S', 'exacell "enable flashlog db=SPOT"'),
+    ("exacell -e 'list flashl", "exacell -e 'list flashlog'"),
+]
+
+
+@pytest.mark.parametrize(("line", "whole"), QUOTED)
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_statement_in_quotes_completes(shell: str, line: str, whole: str, env: dict[str, str]) -> None:
+    """A Tab within quotes completes the statement's words in each shell, live names too, without a backslash in it."""
+    argv, setup = {
+        "bash": (
+            ["--norc", "--noprofile", "-i"],
+            ["PS1='$ '; bind 'set bell-style none'", f"source {ROOT}/completions/exacell.bash"],
+        ),
+        "zsh": (
+            ["-f", "-i"],
+            [
+                "PS1='% '; unset zle_bracketed_paste; bindkey -e",
+                f"fpath=({ROOT}/completions $fpath); autoload -Uz compinit; compinit -u -D",
+            ],
+        ),
+        "fish": (
+            ["-N", "-i"],
+            [
+                "function fish_prompt; echo -n '$ '; end; set -g fish_autosuggestion_enabled 0",
+                f"source {ROOT}/completions/exacell.fish",
+            ],
+        ),
+    }[shell]
+    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=60, dimensions=(24, 200))
+    try:
+        for command in (*setup, "echo rea''dy"):
+            child.sendline(command)
+        child.expect_exact("ready\r\n")
+        child.send(line + "\t")
+        child.expect_exact(whole[-12:])
+    finally:
+        child.close(force=True)
+
+
+def test_names_of_a_list_on_the_command_line_complete(env: dict[str, str], tmp_path: Path) -> None:
+    """What a LIST on the command line showed is kept for Tab in shells, as it is at the prompt."""
+    cache = NameCache(tmp_path / "names" / "t1.json")
+    line = parse_line("list lun")
+    assert line is not None
+    learn_answer(cache, line, Result(records=[{"cell": "exa1cel01", "name": "0_7"}]))
+    learn_answer(cache, line, Result(records=[{"cell": "exa1cel01", "name": "0_8"}]))
+    done = subprocess.run(
+        [sys.executable, "-m", "exacell", "--complete", "bash", "3", "exacell", "list", "lun", "0"],
+        env={**env, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    assert done.stdout.split() == ["0_7", "0_8"]

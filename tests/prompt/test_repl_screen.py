@@ -75,7 +75,7 @@ def test_a_pasted_here_document_runs_as_it_stands(window: Callable[..., Window])
 def test_pasted_sql_is_quoted_whole(window: Callable[..., Window]) -> None:
     """SQL over several lines is one answer: the statement that sends it, all of it."""
     shown = window("-r", "t1")
-    shown.paste("SELECT name\n  FROM v$asm_diskgroup\n WHERE state = 'MOUNTED';\n")
+    shown.paste("SELECT name\n  FROM v$asm_diskgroup\n WHERE state = 'MOUNTED';")
     shown.until("MOUNTED")
     shown.press("Enter")
     rows = " ".join(row.strip() for row in shown.until("sql in front"))

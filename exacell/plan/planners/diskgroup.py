@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from exacell.cellcli.suggest import ask_for
 from exacell.core.errors import RefusedError
 from exacell.core.units import MIB, counted
 from exacell.core.values import dataclass
@@ -231,7 +232,8 @@ def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], sta
     instances = instance_nodes(nodes, asm.instances)
     if group is None:
         known = ", ".join(found.name for found in asm.groups) or "none"
-        raise RefusedError(f"there is no disk group {name}; there are {known}; nothing was sent")
+        near = ask_for(name, (found.name for found in asm.groups))
+        raise RefusedError(f"there is no disk group {name}; there are {known}; nothing was sent", hint=near)
     unmounted = [node for node, inst in instances.items() if group.states.get(inst) != "MOUNTED"]
     if not unmounted:
         return Plan(statement=statement, rack=rack, done={asm.node: f"disk group {name} is mounted everywhere"})

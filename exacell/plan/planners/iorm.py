@@ -21,6 +21,7 @@ from exacell.cellcli.iorm import (
     set_attributes,
 )
 from exacell.cellcli.schema import find_object
+from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.units import format_size
@@ -67,7 +68,8 @@ def known(facts: Mapping[str, CellFacts], wanted: DirectiveName, plan: IormPlan)
     if not any(_lists_databases(fact) for fact in facts.values()):
         return wanted
     listed = ", ".join(sorted(set(names.values()), key=str.lower)) or "none"
-    raise RefusedError(f"no cell knows a database {wanted.name}; LIST DATABASE has: {listed}")
+    near = ask_for(wanted.name, names.values())
+    raise RefusedError(f"no cell knows a database {wanted.name}; LIST DATABASE has: {listed}", hint=near)
 
 
 def _is_listed(facts: Mapping[str, CellFacts], db: str) -> bool:

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import short_message
-from exacell.cellcli.rows import Rows as ByColumn
+from exacell.cellcli.rows import ByBlocks, Rows as ByColumn
 from exacell.cellcli.schema import Kind as AttributeKind, find_object
 from exacell.core.cellset import fold
 from exacell.language.registry import Kind
 from exacell.language.suggestion import NAMED
 
 if TYPE_CHECKING:
+    from exacell.language.line import Line
+    from exacell.output.result import Result
     from exacell.session.completion.names import NameCache
     from exacell.session.fleet import Fleet
 
@@ -78,6 +80,15 @@ def learn_rack(
     said = {str(row["name"]): str(row["description"]) for row in described if row.get("description")}
     if said:
         cache.learn({Kind.METRIC: said}, about={Kind.METRIC: said})
+
+
+def learn_answer(cache: NameCache, line: Line, result: Result) -> None:
+    """Add what an answer that passes by shows: one to LIST, or to a statement of ours that shows objects."""
+    subject = SHOWN.get(line.call.command.name) if line.call is not None else None
+    if line.cellcli is not None and not line.cellcli.changes:
+        subject = line.cellcli.object
+    if subject is not None and result.records and not isinstance(result.records, ByBlocks):
+        observe(cache, subject, result.records)
 
 
 def observe(cache: NameCache, subject: str, rows: Sequence[Mapping[str, Any]]) -> None:
