@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.measure.histogram import Histogram, cut_at, merged
 from exacell.measure.resampling import quantile_shifts
