@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.change.settling import intended_on
+from exacell.core.cellset import fold
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
+from exacell.plan.estimate import CONTENT, cost_notes
 from exacell.plan.facts import IORMPLAN
 from exacell.plan.model import Planned
 from exacell.plan.planners.cachemode import mode_plan
@@ -19,6 +22,7 @@ from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
     from exacell.plan.facts import CellFacts
+    from exacell.plan.model import Plan
     from exacell.session.answers import Answers
     from exacell.session.context import Context
 
@@ -95,7 +99,19 @@ def flush(ctx: Context, call: Call) -> Planned:
     rack = ctx.need_rack().name
     recreate = call.args.get("recreate") == "needed"
     plan = flush_plan(rack, facts, recreate=recreate, statement=call.text, limit=flush_limit(call))
-    return Planned(plan, facts)
+    return Planned(_with_cost(ctx, plan), facts)
+
+
+def _with_cost(ctx: Context, plan: Plan) -> Plan:
+    """Return the plan with what its flush costs databases; what can't be read is said, and stands in no plan's way."""
+    cells = list(dict.fromkeys(step.target for stage in plan.stages for step in stage.steps))
+    if not cells:
+        return plan
+    answers = ctx.fleet.query(cells, [CONTENT], cancel=ctx.interrupted)
+    unread = [cell for cell in cells if cell not in answers.good]
+    missing = (f"{fold(unread)}: what will be read from disk again was not read",) if unread else ()
+    notes = cost_notes({cell: answer.tables[0] for cell, answer in answers.good.items()})
+    return replace(plan, notes=(*plan.notes, *notes, *missing))
 
 
 def resize(ctx: Context, call: Call) -> Planned:
@@ -103,7 +119,8 @@ def resize(ctx: Context, call: Call) -> Planned:
     facts = read_facts(ctx, *planning_facts(), IORMPLAN)
     size = call.int_arg("size")
     assert size is not None
-    return Planned(resize_plan(ctx.need_rack().name, facts, size=size, statement=call.text), facts)
+    plan = resize_plan(ctx.need_rack().name, facts, size=size, statement=call.text)
+    return Planned(_with_cost(ctx, plan), facts)
 
 
 def set_mode(ctx: Context, call: Call) -> Planned:

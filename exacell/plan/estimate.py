@@ -17,7 +17,7 @@ from dataclasses import replace
 from exacell.core.cellset import fold, grouped, told_together
 from exacell.core.units import MIB, format_size, human_size
 from exacell.core.values import dataclass
-from exacell.plan.facts import CellFacts
+from exacell.plan.facts import CellFacts, Record
 from exacell.plan.model import Gate, Plan, Stage, Step, Watch
 from exacell.plan.rolling import laps
 
@@ -170,6 +170,40 @@ def flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
         where = f"{human_size(dirty)} dirty in all, most on {most} ({human_size(known[most][0])})"
         notes = [f"{len(known)} cells: {where if dirty else 'nothing dirty'}; {human_size(used)} used"]
     return (*notes, *filter(None, [flush_note(list(cells.values()))]))
+
+
+LARGEST = 100
+"""Objects that a cell names, those of which it has most. Source: reference cellcli.md 2.1, LIMIT with ORDER BY."""
+
+CONTENT = (
+    "list flashcachecontent attributes dbUniqueName, cachedSize, hitCount, missCount "
+    f"order by cachedSize desc limit {LARGEST}"
+)
+"""What databases have in the cache, and how often it answered them."""
+
+
+def cost_notes(content: Mapping[str, Sequence[Record]]) -> tuple[str, ...]:
+    """Return what will be read from disk again, by database, the most first: what it has in the cache, and the part of its
+    reads of those objects that the cache answered so far.
+
+    Args:
+        content: cell → its records of ``CONTENT``.
+    """
+    sums: dict[str, list[int]] = {}
+    for row in (row for rows in content.values() for row in rows):
+        into = sums.setdefault(str(row.get("dbUniqueName") or "") or "no database", [0, 0, 0])
+        for place, name in enumerate(("cachedSize", "hitCount", "missCount")):
+            into[place] += int(row.get(name) or 0)
+    told = []
+    for name, (size, hits, misses) in sorted(sums.items(), key=lambda item: -item[1][0]):
+        part = f" (the cache answered {100 * hits / (hits + misses):.1f} % of its reads)" if hits + misses else ""
+        if size:
+            told.append(f"{name} {human_size(size)}{part}")
+    if not told:
+        return ()
+    least = any(len(rows) >= LARGEST for rows in content.values())
+    what = f"of the {LARGEST} largest objects of a cell" if least else "at most"
+    return (f"read from disk again, {what}: {'; '.join(told)}",)
 
 
 def resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int) -> tuple[str, ...]:

@@ -53,6 +53,7 @@ STATEMENTS = {
     "show xrmemcache": "show xrmemcache",
     "show griddisk": "show griddisk",
     "delta A B": "delta a b",
+    "explain flashlog A B": "explain flashlog a b",
     "show health": "show health",
     "show alerts": "show alerts",
     "show services": "show services",

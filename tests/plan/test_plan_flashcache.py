@@ -11,6 +11,7 @@ from plan_guarding import pmem
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB, MIB
+from exacell.plan.estimate import LARGEST, cost_notes
 from exacell.plan.facts import CellFacts, rounded_cache
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo, Watch
 from exacell.plan.planners.flashcache import (
@@ -376,3 +377,16 @@ def test_a_write_through_cache_is_dropped_only_while_it_is_that() -> None:
     assert [(check.object, check.attribute) for check in needs] == [("flashcache", "name"), ("cell", "releaseVersion")]
     # Where the cell should tell its mode and does not, the cache is flushed first.
     assert [s.key for s in resize(cell(mode="")).stages] == [s.key for s in resize(cell(mode="writeback")).stages]
+
+
+def test_the_cost_of_a_flush_is_told_by_database() -> None:
+    """What will be read from disk again is summed over cells and objects, the most first, with the hits so far."""
+    one = {"dbUniqueName": "SPOT", "cachedSize": 3 * GIB, "hitCount": 90, "missCount": 10}
+    other = {"dbUniqueName": "ERP", "cachedSize": GIB, "hitCount": 0, "missCount": 0}
+    none = {"dbUniqueName": None, "cachedSize": 0, "hitCount": 5, "missCount": 5}
+    assert cost_notes({"c1": [one, other], "c2": [one, none]}) == (
+        "read from disk again, at most: SPOT 6G (the cache answered 90.0 % of its reads); ERP 1G",
+    )
+    assert cost_notes({"c1": [none], "c2": []}) == () == cost_notes({})
+    (many,) = cost_notes({"c1": [one] * LARGEST})
+    assert many.startswith("read from disk again, of the 100 largest objects of a cell: SPOT 300G")
