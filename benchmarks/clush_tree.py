@@ -18,8 +18,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from exacell.core.config import RackConfig, Settings  # noqa: E402
-from exacell.core.transportconfig import Reach  # noqa: E402
+from exacell.core.config import (  # noqa: E402
+    RackConfig,
+    Reach,
+    Settings,
+)
 from exacell.emulator import control  # noqa: E402
 from exacell.transport.base import Request, Role, Transport  # noqa: E402
 from exacell.transport.clush import ClushTransport  # noqa: E402

@@ -29,7 +29,7 @@ def warm() -> None:
     import exacell.commands.flashcache
     import exacell.commands.griddisk
     import exacell.commands.opaque
-    import exacell.commands.typing
+    import exacell.commands.session
     import exacell.session.context
     import exacell.transport.ssh  # noqa: F401
 

@@ -153,6 +153,11 @@ def live(screen: Screen, start_load: list[str], env: dict[str, str]) -> None:
             screen.wait("q quit")
             time.sleep(seconds)
             screen.picture(name, title)
+            if name == "top":
+                screen.keys("Enter")
+                screen.wait("Esc back")
+                time.sleep(2)
+                screen.picture("top_cell", "top: Enter on a cell")
             screen.keys("q")
             screen.wait("exacell> ")
     finally:

@@ -12,11 +12,10 @@ from exacell.cellcli.secrets import holds_secret
 from exacell.change.leftbehind import left_behind
 from exacell.core.errors import ExacellError, ExitCode, StatementError
 from exacell.language.argv import argv_line
-from exacell.language.given import with_flags
-from exacell.language.line import parse_line
+from exacell.language.line import parse_line, with_flags
 from exacell.language.options import CommandLine
-from exacell.language.text import split_statements
-from exacell.output.failing import say_error
+from exacell.language.words import split_statements
+from exacell.output.faults import say_error
 from exacell.output.result import worst
 from exacell.output.streams import at_prompt
 from exacell.output.terminal import TerminalConsole

@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except (Exception, KeyboardInterrupt) as error:
-        from exacell.output.failing import ended_by
+        from exacell.output.faults import ended_by
 
         return ended_by(error, code)
 

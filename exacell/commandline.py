@@ -6,7 +6,7 @@ import threading
 
 from exacell.core.formats import check_format
 from exacell.language.options import CommandLine
-from exacell.output.failing import bug_in_thread
+from exacell.output.faults import bug_in_thread
 from exacell.output.streams import at_prompt
 from exacell.output.terminal import TerminalConsole
 from exacell.session.opening import open_context, options_of

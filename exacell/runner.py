@@ -1,25 +1,19 @@
-"""Runs statements and delivers what they answer: the part that prompt, command line and scripts share.
+"""Runs statements and has delivered what they answer: the part that prompt, command line and scripts share.
 
-Policy (confirmation, journal, exit codes) is the context's; here is only where text comes from and where it goes: data
-to standard output, a pipe or a file, talk and errors to standard error.
+Policy (confirmation, journal, exit codes) is the context's; here is only where text comes from;
+:mod:`exacell.output.delivery` knows where it goes.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import errno
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TextIO
 
-from exacell.cellcli.ownname import has_own_name
 from exacell.cellcli.reply import errors
-from exacell.cellcli.rows import ByBlocks
 from exacell.change.execute import execute
 from exacell.core.errors import (
     ExacellError,
@@ -29,19 +23,17 @@ from exacell.core.errors import (
     StatementError,
 )
 from exacell.core.formats import check_format
-from exacell.language.given import with_flags
-from exacell.language.line import Line, carried_by, parse_line
+from exacell.language.line import Line, carried_by, parse_line, with_flags
 from exacell.language.registry import Effect
-from exacell.output.apart import each_cell_apart, too_many_to_fold, wants_folding
-from exacell.output.dates import with_local_dates
+from exacell.output.delivery import Delivery, check_writable, opened
 from exacell.output.faults import error_lines
-from exacell.output.folding import MASK, brief_problems
-from exacell.output.render import lines, render
+from exacell.output.folding import wants_folding
+from exacell.output.render import lines
 from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
-from exacell.output.style import terminal_width, wants_color
+from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
-from exacell.session.partial import Recording, told_while_waiting
+from exacell.session.recording import Recording, told_while_waiting
 from exacell.session.signalled import ending_well, interruptible
 from exacell.session.signals import ScriptRequested, SessionExit
 from exacell.transport.base import State
@@ -81,24 +73,22 @@ class Runner:
         self.ctx = ctx
         ctx.services.while_changing = lambda: ending_well(ctx, console)
         self.console = console
-        self.out = out if out is not None else sys.stdout
+        self.delivery = Delivery(console, out, header=header, pager=self._pager)
         self.prefix = prefix
         self.codes: list[ExitCode] = []
         self._depth = 0
         self._flags = dict(flags or {})
         self._outer: Line | None = None
         """START, while its script runs."""
-        self._header = console.header = header
         self._unread = False
         """Whether what the last statement has read found no reader."""
         self._lost_told = False
         """Whether it was told that standard output takes nothing more."""
-        self._explained = False
-        """Whether this session has said what stands for a cell's own name."""
         self.typed = False
         """Whether what it runs is typed, at the prompt or on a command line: ``!``, ``|`` and ``>`` are the operator's then."""
-        self.pages = True
-        """Whether what is longer than the screen is shown a screen at a time."""
+
+    def _pager(self) -> str:
+        return "off" if self.ctx.session.told_to_end else self.ctx.settings.pager
 
     def run_text(self, text: str, *, shell: bool = True) -> ExitCode:
         """Parse and run one statement; errors are reported, not raised.
@@ -150,7 +140,7 @@ class Runner:
             except ExacellError as error:
                 return self._failed(error, text)
         if line.shell:
-            return self._done(self._local(line.shell))
+            return self._done(self.delivery.local(line.shell))
         newest = self._newest_change(line)
         try:
             format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
@@ -160,7 +150,7 @@ class Runner:
             if line.flags.get("diff") and format_name == "raw":
                 raise StatementError("--diff compares values, and raw is the cells' own text: another format is needed")
             if line.redirect:
-                _check_writable(line.redirect)
+                check_writable(line.redirect)
             with interruptible(self.ctx, self.console):
                 result = (execute or self._execute)(line)
             if line.flags.get("diff"):
@@ -205,7 +195,7 @@ class Runner:
         lost = self.console.lost if streamed else None
         try:
             folds = wants_folding(line.flags, self.ctx.settings.fold)
-            self.deliver(result, format_name, pipe=pipe, redirect=redirect, folds=folds)
+            self.delivery.deliver(result, format_name, pipe=pipe, redirect=redirect, folds=folds)
         except OutputError as error:
             unwritten = error
         except OSError as error:
@@ -256,7 +246,7 @@ class Runner:
         """
         if line.effect is Effect.READ:
             return "interrupted: nothing was changed"
-        from exacell.journal.sent import Sent, sent_since
+        from exacell.journal.record import Sent, sent_since
 
         try:
             sent = Sent.UNDER_WAY if newest is None else sent_since(self.ctx.journal, newest)
@@ -289,7 +279,7 @@ class Runner:
         """Whether the cells' own text is shown as each of them answers: on a terminal, where order means nothing."""
         form = str(line.flags.get("format") or self.ctx.settings.format)
         reads = line.cellcli is not None and not (line.pipe or line.redirect)
-        return reads and form == "raw" and self.out is sys.stdout and self.out.isatty()
+        return reads and form == "raw" and self.delivery.out is sys.stdout and sys.stdout.isatty()
 
     def _show_raw(self, reply: Reply, of: int) -> None:
         if reply.large is not None:
@@ -311,10 +301,14 @@ class Runner:
         result, unwritten = None, None
         with interruptible(self.ctx, self.console):
             if line.pipe:
-                result = self._stream_to_pipe(line, execute)
+                result = Result()  # Where the reader had enough.
+                with self.delivery.piped(line.pipe) as process:
+                    assert process.stdin is not None
+                    with self.console.diverted(process.stdin):
+                        result = execute(line)
             elif line.redirect:
                 try:
-                    with self._opened(line.redirect) as stream, self.console.diverted(stream):
+                    with opened(line.redirect) as stream, self.console.diverted(stream):
                         result = execute(line)
                 except OutputError as error:
                     unwritten = error
@@ -324,147 +318,6 @@ class Runner:
             assert unwritten is not None
             raise unwritten
         return self._ended(line, result, format_name, newest, unwritten=unwritten)
-
-    def _stream_to_pipe(self, line: Line, execute: Callable[[Line], Result]) -> Result:
-        self.out.flush()
-        with self.console.lend():
-            process = subprocess.Popen(
-                line.pipe, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True
-            )
-            assert process.stdin is not None
-            try:
-                with self.console.diverted(process.stdin):
-                    return execute(line)
-            except BrokenPipeError:
-                return Result()  # The reader had enough, as head has.
-            finally:
-                with suppress(BrokenPipeError):
-                    process.stdin.close()
-                process.wait()
-
-    @contextmanager
-    def _opened(self, name: str) -> Iterator[TextIO]:
-        """Open the file that ``>`` names, to be written.
-
-        Raises:
-            StatementError: it can't be opened.
-            OutputError: it takes no more.
-        """
-        try:
-            stream = Path(name).expanduser().open("w", encoding="utf-8")
-        except OSError as error:
-            raise StatementError(f"{name} can't be written: {error.strerror}") from error
-        try:
-            with stream:
-                yield stream
-        except OSError as error:
-            if error.filename is not None:
-                raise
-            reason = (error.strerror or "it can't be written").lower()
-            raise OutputError(f"{name}: {reason}; it is cut off, what was done on cells stands") from error
-
-    def deliver(
-        self, result: Result, format_name: str, *, pipe: str = "", redirect: str = "", folds: bool | None = None
-    ) -> None:
-        """Send the result's data where it belongs, then its notes and problems to the console.
-
-        Args:
-            folds: whether equal cells are shown once; None: on a terminal they are, in what a program reads they are not.
-
-        Raises:
-            OutputError: the file can't be written, or takes no more; once all else is told.
-            OSError: standard output takes nothing more; once all else is told.
-        """
-        unwritten: OSError | OutputError | None = None
-        to_terminal = not (pipe or redirect) and self.out.isatty()
-        asked = format_name == "table" and (folds or (folds is None and to_terminal))
-        unfolded = too_many_to_fold(result) if asked else ""
-        whole = result if folds and not unfolded else each_cell_apart(result)
-        if unfolded or folds is False:
-            result = whole
-        # The data and the talk go to one screen: what one of them says the other need not repeat.
-        seen = format_name == "table" and to_terminal and self.console.on_terminal
-        if pipe:
-            self._pipe(whole, format_name, pipe)
-        elif redirect:
-            try:
-                with self._opened(redirect) as stream:
-                    render(whole, format_name, stream, header=self._header)
-            except StatementError as error:
-                unwritten = OutputError(f"{error.message}; what was done on cells stands")
-            except OutputError as error:
-                unwritten = error
-        else:
-            width, color = terminal_width(self.out), wants_color(self.out)
-            shown = result if self.out.isatty() else whole
-            shown = with_local_dates(shown) if self.console.local_dates and format_name == "table" else shown
-            if not (seen and result.shown):
-                try:
-                    self._show(shown, format_name, width, color, explained=not seen)
-                except OSError as error:
-                    if error is not self.console.lost:
-                        raise
-                    unwritten = error
-            if self.console.spooling:
-                for row in lines(whole, format_name, header=self._header):
-                    self.console.copy(f"{row}\n")
-        anything = result.records or result.text or result.notes or result.problems
-        if format_name == "table" and result.data and not anything:
-            self.console.say("(none)")
-        if unfolded:
-            self.console.say(unfolded)
-        # Who wants quiet is told why a statement failed: where no problem says so, the notes do.
-        good = result.exit_code in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT)
-        say = self.console.say if good or result.problems else self.console.tell
-        for note in result.notes:
-            say(note)
-        if result.exit_code is ExitCode.NOT_EXECUTED and not (result.notes or result.problems):
-            self.console.tell("nothing was executed")
-        problems = [one for one in result.problems if not (seen and one in result.told)]
-        for problem in brief_problems(problems) if self.console.on_terminal else problems:
-            self.console.tell(problem, "error")
-        if unwritten is not None:
-            raise unwritten
-
-    def _show(self, result: Result, format_name: str, width: int | None, color: bool, *, explained: bool) -> None:
-        """Write a result where data goes; what ``{cell}`` means is said once below it, unless that is ``explained``."""
-        masked = None
-        if width is not None:
-            masked = self.console.written(lambda out: self._paged(result, format_name, width, color), self.out)
-        if masked is None:
-            masked = self.console.written(
-                lambda out: render(result, format_name, out, width=width, color=color, header=self._header), self.out
-            )
-        if masked and not explained and not self._explained:
-            self._explained = True
-            self.console.say(f"{MASK} is each cell's own name, in what you type as well")
-
-    def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool | None:
-        """Show a result that is longer than the terminal a screen at a time, and return whether ``{cell}`` is in it; None
-        where it was not shown."""
-        if not self.pages or self.ctx.session.told_to_end:
-            return None
-        from exacell.output.pager import OFF, page, wants_pager  # What programs read is never paged.
-
-        setting = self.ctx.settings.pager
-        if setting in OFF:
-            return None
-        found = lines(result, format_name, width=width, color=color, header=self._header)
-        if isinstance(result.records, ByBlocks) or result.pieces:
-            return self._paged_at_once(found, setting)
-        shown = list(found)
-        if not wants_pager(shown, setting, self.out):
-            return None
-        with self.console.lend():
-            page(shown, setting, self.out)
-        return any(has_own_name(row) for row in shown)
-
-    def _paged_at_once(self, found: Iterator[str], setting: str) -> bool | None:
-        """Give a pager the lines of a large answer as they are made; None where there is no program that pages."""
-        from exacell.output.pager import page_by_command
-
-        with self.console.lend():
-            return False if page_by_command(found, setting, self.out) else None
 
     def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
         """Run the statements of a script until one fails; SET ECHO ON prints each one first.
@@ -529,37 +382,9 @@ class Runner:
     def report(self, error: ExacellError, text: str = "") -> None:
         """Print an error on standard error, with the faulty part of ``text`` underlined."""
         self.console.progress(None)
-        width = terminal_width(self.out)
+        width = terminal_width(self.delivery.out)
         for number, line in enumerate(error_lines(error, text=text, prefix=self.prefix, width=width)):
             self.console.tell(line, "" if number == 1 else "error")
-
-    def _pipe(self, result: Result, format_name: str, command: str) -> None:
-        self.out.flush()
-        with self.console.lend():
-            process = subprocess.Popen(
-                command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True
-            )
-            assert process.stdin is not None
-            try:
-                with suppress(BrokenPipeError):  # The reader had enough, as head has.
-                    render(result, format_name, process.stdin, header=self._header)
-            finally:
-                with suppress(BrokenPipeError):
-                    process.stdin.close()
-                process.wait()
-        if process.returncode:
-            self.console.say(f"{command}: exit status {process.returncode}")
-
-    def _local(self, command: str) -> ExitCode:
-        self.out.flush()
-        try:
-            with self.console.lend():
-                status = subprocess.run(command, shell=True, stdout=_descriptor(self.out), check=False).returncode
-        except KeyboardInterrupt:
-            return ExitCode.INTERRUPTED
-        if status:
-            self.console.say(f"{command}: exit status {status}")
-        return ExitCode.FAILED if status else ExitCode.DONE
 
     def _failed(self, error: ExacellError, text: str) -> ExitCode:
         self.report(error, text)
@@ -574,29 +399,3 @@ def _rest(waiting: Iterator[str], statements: Iterable[str]) -> str:
     """Return how many of ``statements`` are left in ``waiting``; empty when there is none, or they come from a pipe."""
     left = sum(1 for _ in waiting) if isinstance(statements, Sequence) else 0
     return f"{left} more statement{'s were' if left > 1 else ' was'} not run" if left else ""
-
-
-def _check_writable(name: str) -> None:
-    """Refuse a file behind ``>`` that can't be written before anything is done for it.
-
-    Raises:
-        StatementError: a folder, a file of others, or no folder to put it in.
-    """
-    path = Path(name).expanduser()
-    try:
-        if path.is_file():
-            path.open("a", encoding="utf-8").close()
-        elif path.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        elif not path.exists() and not os.access(path.parent, os.W_OK):
-            number = errno.EACCES if path.parent.is_dir() else errno.ENOENT
-            raise OSError(number, os.strerror(number))
-    except OSError as error:
-        raise StatementError(f"{name} can't be written: {error.strerror}") from error
-
-
-def _descriptor(stream: TextIO) -> int | None:
-    try:
-        return stream.fileno()
-    except (OSError, ValueError, AttributeError):
-        return None

@@ -8,24 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from exacell.core.config import (
-    Config,
-    RackConfig,
-    Settings,
-    load,
-    named_cells,
-    parse_rack,
-    which_rack,
-)
+from exacell.core.config import Config, RackConfig, Settings, load, parse_rack
 from exacell.core.errors import CellSetError, ConfigError
 from exacell.core.groupfile import parse_cellip, parse_group_file
 from exacell.core.paths import (
     Home,
-    cache_dir,
-    config_dir,
     ensure_dir,
-    state_dir,
 )
+from exacell.core.racks import named_cells, which_rack
 from exacell.output.console import SilentConsole
 from exacell.session.context import Context, Options
 
@@ -58,7 +48,9 @@ def put(path: Path, text: str) -> None:
 def test_exacell_home_moves_everything(tmp_path: Path) -> None:
     """It should put all of our directories at EXACELL_HOME, made absolute, and create none by itself."""
     env = {"EXACELL_HOME": str(tmp_path / "h"), "XDG_CONFIG_HOME": "/x"}
-    assert {config_dir(env), state_dir(env), cache_dir(env)} == {tmp_path / "h"}
+    assert {Home.from_env(env).config_dir, Home.from_env(env).state_dir, Home.from_env(env).cache_dir} == {
+        tmp_path / "h"
+    }
     assert not (tmp_path / "h").exists()
     assert Home.from_env({"EXACELL_HOME": "rel"}).config_file == Path.cwd() / "rel" / "config.toml"
 
@@ -66,9 +58,9 @@ def test_exacell_home_moves_everything(tmp_path: Path) -> None:
 def test_xdg_directories() -> None:
     """It should follow XDG without EXACELL_HOME, ignoring relative values."""
     env = {"HOME": "/h", "XDG_STATE_HOME": "/s", "XDG_CACHE_HOME": "relative", "EXACELL_HOME": ""}
-    assert config_dir(env) == Path("/h/.config/exacell")
-    assert state_dir(env) == Path("/s/exacell")
-    assert cache_dir(env) == Path("/h/.cache/exacell")
+    assert Home.from_env(env).config_dir == Path("/h/.config/exacell")
+    assert Home.from_env(env).state_dir == Path("/s/exacell")
+    assert Home.from_env(env).cache_dir == Path("/h/.cache/exacell")
 
 
 def test_directories_are_private(tmp_path: Path) -> None:

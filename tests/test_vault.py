@@ -8,7 +8,7 @@ import pytest
 
 from exacell.cellcli.secrets import masked
 from exacell.cellcli.statement import parse, render
-from exacell.change.carriage import refuse_plan
+from exacell.change.changing import refuse_plan
 from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
 from exacell.session import vault

@@ -1,16 +1,22 @@
-"""Alerts as people count them: one for each sequence, open until it is clear or somebody has looked at it. Pure.
+"""Alerts as people count them, and the plan that says who has examined them. Pure.
+
+Alerts as people count them: one for each sequence, open until it is clear or somebody has looked at it.
 
 A stateful alert is a sequence, ``3_1``, ``3_2`` …, whose last member says how it stands; a stateless one, ``7``, stands
 until it is examined. Source: reference cellcli.md 2.3; Oracle SAGUG, "ALTER ALERTHISTORY", "LIST ALERTHISTORY".
+
+The plan that says who has examined alerts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from exacell.core.units import counted
 from exacell.core.values import dataclass
+from exacell.plan.model import Change, Check, Plan, Stage, Step
 
 ALERTS = "list alerthistory attributes name, beginTime, endTime, severity, alertMessage, examinedBy"
 """What is read from each cell."""
@@ -67,8 +73,7 @@ def alerts_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
         name = _text(row, "name")
         # A name without a member number stands alone: it must not meet the sequence of the same number.
         sequences.setdefault(name.partition("_")[0] + "_" if "_" in name else name, []).append(row)
-    found = [_last(members) for members in sequences.values()]
-    newest = sorted(found, key=lambda alert: alert.begin, reverse=True)
+    newest = sorted([_last(members) for members in sequences.values()], key=lambda alert: alert.begin, reverse=True)
     return tuple(sorted(newest, key=lambda alert: alert.rank))
 
 
@@ -107,3 +112,27 @@ def _number(name: str) -> int:
 def _text(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
     return "" if value is None else str(value)
+
+
+def ack_plan(rack: str, alerts: Mapping[str, Sequence[Alert]], *, by: str, statement: str) -> Plan:
+    """Return the plan that sets examinedBy of these alerts, by cell. Source: Oracle SAGUG, ALTER ALERTHISTORY."""
+    steps = []
+    for cell, found in alerts.items():
+        names = tuple(alert.name for alert in found)
+        steps.append(
+            Step(
+                target=cell,
+                statement=f'ALTER ALERTHISTORY {", ".join(names)} examinedBy="{by}"',
+                what=f"acknowledge {counted(len(names), 'alert')}",
+                proves=(Check(object="alerthistory", attribute="examinedBy", value=by, where={"name": names}),),
+                expect=len(names),
+                changes=tuple(
+                    Change(object="alert", name=name, attribute="examinedBy", before="-", after=by) for name in names
+                ),
+            )
+        )
+    notes = [
+        f"{cell} {alert.name}: {alert.severity}: {alert.message}" for cell, found in alerts.items() for alert in found
+    ]
+    stage = Stage(title="say that they were seen", key="ack", steps=tuple(steps))
+    return Plan(statement=statement, rack=rack, stages=(stage,), notes=tuple(notes[:10]))

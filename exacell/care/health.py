@@ -8,7 +8,7 @@ cellcli.md 3.3, 6.2, 6.5 and 7.2 (plans are per cell, keep them identical).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import field
 from enum import StrEnum
@@ -19,8 +19,7 @@ from exacell.cellcli import iorm
 from exacell.core.errors import ExacellError
 from exacell.core.units import and_more, counted, human_size
 from exacell.core.values import dataclass
-from exacell.plan import facts as f
-from exacell.plan import gate
+from exacell.plan import facts as f, gate
 from exacell.plan.gate import in_use
 
 Record = Mapping[str, Any]
@@ -130,7 +129,7 @@ def worst(findings: Iterable[Finding]) -> Level:
 
 
 def _examine(seen: Observed, usual: Mapping[str, str]) -> list[Finding]:
-    parts: tuple[Callable[[Observed], list[Finding]], ...] = (
+    parts: tuple[Callable[[Observed], Iterable[Finding]], ...] = (
         _services,
         _hardware,
         _disks,
@@ -187,28 +186,25 @@ def _plan_text(seen: Observed) -> str | None:
     return f"{text} {objective.lower()}"
 
 
-def _services(seen: Observed) -> list[Finding]:
-    row, found = _first(seen), []
+def _services(seen: Observed) -> Iterator[Finding]:
+    row = _first(seen)
     for service in ("cellsrv", "ms", "rs"):
         status = _text(row, f"{service}Status").lower()
         if status and status != "running":
             way = f"online cell {seen.cell}" if service == "cellsrv" else f"on {seen.cell} restart service {service}"
             text = f"{service}Status is {status}"
-            found.append(_finding("services", Level.BAD, f"{service} {status}", text, way))
+            yield _finding("services", Level.BAD, f"{service} {status}", text, way)
     unknown = [service for service in ("cellsrv", "ms", "rs") if not _text(row, f"{service}Status")]
     if row and unknown:
         text = f"the status of {', '.join(unknown)} is not told over this transport"
-        found.append(
-            _finding("services", Level.UNKNOWN, "?", text, "set transport ssh, where that may be; show services")
-        )
+        yield _finding("services", Level.UNKNOWN, "?", text, "set transport ssh, where that may be; show services")
     status = _text(row, "status").lower()
     if status and status != "online":
         way = "show services; list cell detail"
-        found.append(_finding("services", Level.BAD, status, f"status of the cell is {status}", way))
-    return found
+        yield _finding("services", Level.BAD, status, f"status of the cell is {status}", way)
 
 
-def _hardware(seen: Observed) -> list[Finding]:
+def _hardware(seen: Observed) -> Iterable[Finding]:
     row = _first(seen)
     return [
         _finding(
@@ -223,8 +219,7 @@ def _hardware(seen: Observed) -> list[Finding]:
     ]
 
 
-def _disks(seen: Observed) -> list[Finding]:
-    found = []
+def _disks(seen: Observed) -> Iterator[Finding]:
     for row in seen.rows(PHYSICAL) or ():
         status, name = _text(row, "status").lower(), _text(row, "name")
         if status == "normal":
@@ -233,62 +228,56 @@ def _disks(seen: Observed) -> list[Finding]:
         level = Level.WARN if status.startswith("warning") else Level.BAD
         word = "warning" if status.startswith("warning") else status
         way = f"on {seen.cell} locate disk {name}"
-        found.append(_finding(area, level, word, f"physical disk {name}: status is {status}", way))
+        yield _finding(area, level, word, f"physical disk {name}: status is {status}", way)
     fact = seen.facts(f.CELLDISK)
     for disk in fact.cell_disks if fact is not None else ():
         if disk.status != "normal":
             way = f"on {seen.cell} list celldisk {disk.name} detail"
             text = f"cell disk {disk.name}: status is {disk.status}"
-            found.append(_finding("flash" if disk.flash else "disks", Level.BAD, disk.status, text, way))
-    return found
+            yield _finding("flash" if disk.flash else "disks", Level.BAD, disk.status, text, way)
 
 
-def _cache(seen: Observed) -> list[Finding]:
+def _cache(seen: Observed) -> Iterator[Finding]:
     fact, metrics = seen.facts(f.FLASHCACHE), seen.facts(f.FLASH_METRICS)
     if fact is None:
-        return []
+        return
     cache = fact.flash_cache
     if cache is None:
         flash = seen.facts(f.CELLDISK)
         if flash is None or not flash.flash_disks:
-            return []
+            return
         way = "list celldisk attributes name, freeSpace where diskType=flashdisk; create flashcache all"
-        return [_finding("cache", Level.WARN, "none", "there is no flash cache", way)]
-    found = []
+        yield _finding("cache", Level.WARN, "none", "there is no flash cache", way)
+        return
     if cache.caching == "off":
         way = "wait for the flush, or: alter flashcache all cancel flush (pending tells who left it so)"
-        found.append(
-            _finding("cache", Level.BAD, "off", f"flash cache status is {cache.status}: it does not cache", way)
-        )
+        yield _finding("cache", Level.BAD, "off", f"flash cache status is {cache.status}: it does not cache", way)
     elif not cache.healthy:
         degraded = f", degraded on {', '.join(cache.degraded)}" if cache.degraded else ""
         text = f"flash cache status is {cache.status}{degraded}"
         way = f"on {seen.cell} list physicaldisk attributes name, status where diskType=flashdisk"
         word = cache.status.split(" - ")[0]
-        found.append(_finding("cache", Level.BAD, "degraded" if word == "normal" else word, text, way))
+        yield _finding("cache", Level.BAD, "degraded" if word == "normal" else word, text, way)
     stale = metrics.metric_bytes("FC_BY_STALE_DIRTY") if metrics is not None else None
     if stale:
         text = f"FC_BY_STALE_DIRTY is {human_size(stale)}: dirty data that no disk takes"
         way = "bring the grid disks that it belongs to back online; never drop the cache"
-        found.append(_finding("cache", Level.BAD, "stale", text, way))
-    return found
+        yield _finding("cache", Level.BAD, "stale", text, way)
 
 
-def _log(seen: Observed) -> list[Finding]:
+def _log(seen: Observed) -> Iterator[Finding]:
     rows = seen.rows(FLASHLOG)
-    found = []
     for row in rows or ():
         status = _text(row, "status").lower()
         degraded = _text(row, "degradedCelldisks")
         if status != "normal" or degraded:
             text = f"flash log status is {status}" + (f", degraded on {degraded}" if degraded else "")
             way = f"on {seen.cell} list flashlog detail"
-            found.append(_finding("log", Level.WARN, "degraded" if degraded else status.split(" - ")[0], text, way))
+            yield _finding("log", Level.WARN, "degraded" if degraded else status.split(" - ")[0], text, way)
     flash = seen.facts(f.CELLDISK)
     if rows is not None and not rows and flash is not None and flash.flash_disks:
         way = "create flashlog all (the cache must leave room: resize flashcache)"
-        found.append(_finding("log", Level.WARN, "none", "there is no flash log", way))
-    return found
+        yield _finding("log", Level.WARN, "none", "there is no flash log", way)
 
 
 def all_online(seen: Observed) -> bool:
@@ -297,9 +286,8 @@ def all_online(seen: Observed) -> bool:
     return fact is not None and gate.all_online(fact.grid_disks)
 
 
-def _asm(seen: Observed) -> list[Finding]:
+def _asm(seen: Observed) -> Iterator[Finding]:
     fact = seen.facts(f.GRIDDISK)
-    found = []
     by_mode: dict[str, list[f.GridDisk]] = {}
     for grid in fact.grid_disks if fact is not None else ():
         if in_use(grid) and grid.asm_mode != "ONLINE":
@@ -307,7 +295,7 @@ def _asm(seen: Observed) -> list[Finding]:
         elif grid.status not in ("active", "inactive") or (in_use(grid) and grid.status == "inactive"):
             text = f"grid disk {grid.name}: status is {grid.status}"
             way = f"on {seen.cell} list griddisk {grid.name} detail"
-            found.append(_finding("asm", Level.BAD, grid.status, text, way))
+            yield _finding("asm", Level.BAD, grid.status, text, way)
     for mode, grids in by_mode.items():
         more = f" and {len(grids) - 1} more" if len(grids) > 1 else ""
         level = Level.WARN if mode == "SYNCING" else Level.BAD
@@ -317,17 +305,15 @@ def _asm(seen: Observed) -> list[Finding]:
             else f"online cell {seen.cell}; can offline {seen.cell}"
         )
         text = f"grid disk {grids[0].name}{more}: asmModeStatus is {mode}"
-        found.append(_finding("asm", level, f"{len(grids)} {mode.lower()}", text, way))
-    return found
+        yield _finding("asm", level, f"{len(grids)} {mode.lower()}", text, way)
 
 
-def _alerts(seen: Observed) -> list[Finding]:
+def _alerts(seen: Observed) -> Iterator[Finding]:
     waiting = [alert for alert in alerts_of(seen.rows(ALERTS) or ()) if alert.open and not alert.examined_by]
     quarantines = len(seen.rows(QUARANTINES) or ())
     if quarantines:
         # The quarantine itself is told below, with what to do about it.
         waiting = [alert for alert in waiting if "quarantine" not in alert.message.lower()]
-    found = []
     if waiting:
         critical = [alert for alert in waiting if alert.critical]
         level = Level.BAD if critical else Level.WARN
@@ -335,11 +321,10 @@ def _alerts(seen: Observed) -> list[Finding]:
         more = and_more(len(waiting))
         word = f"{len(critical)} critical" if critical else f"{len(waiting)} open"
         way = f"on {seen.cell} show alerts; on {seen.cell} ack alert {waiting[0].name}"
-        found.append(_finding("alerts", level, word, text + more, way))
+        yield _finding("alerts", level, word, text + more, way)
     if quarantines:
         text = f"{counted(quarantines, 'quarantine')}: smart scan or more is switched off for some SQL"
-        found.append(_finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine"))
-    return found
+        yield _finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine")
 
 
 def _text(row: Record, name: str) -> str:

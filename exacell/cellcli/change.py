@@ -1,17 +1,71 @@
-"""Reads the statements that change something, by the table in :mod:`exacell.cellcli.forms`."""
+"""Reads the statements that change something, and checks the names and values in them.
+
+Rules for names and values that hold in every release, checked before anything is sent.
+
+Only rules that Oracle states are here; whatever a cell might accept is left to the cell. Each check returns what is
+wrong as one line, or nothing.
+
+Reads the statements that change something, by the table in :mod:`exacell.cellcli.forms`.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from exacell.cellcli.cursor import Cursor
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
-from exacell.cellcli.nodes import Change, Grant, Group, Media, Setting, Verb
+from exacell.cellcli.nodes import Change, Grant, Group, Media, Setting, Value, Verb
 from exacell.cellcli.query import read_filters
-from exacell.cellcli.rules import check_name, check_value
 from exacell.cellcli.schema import Attribute, Kind, Lifetime, ObjectType
-from exacell.cellcli.tokens import Token, TokenKind
-from exacell.core.errors import StatementError
+from exacell.cellcli.tokens import Cursor, Token, TokenKind
+from exacell.core.errors import StatementError, UnitError
+from exacell.core.units import parse_size
+
+LONGEST_GRIDDISK_NAME = 30
+"""Characters. Source: Oracle SAGUG, restrictions-values-common-attributes."""
+
+_CHOICES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("CELL", "flashCacheMode"): ("writeback", "writethrough"),
+    ("IORMPLAN", "objective"): ("basic", "auto", "low_latency", "balanced", "high_throughput"),
+    ("GRIDDISK", "cachingPolicy"): ("default", "none"),
+    ("THRESHOLD", "comparison"): ("<", "<=", "=", ">=", ">"),
+    ("METRICDEFINITION", "fineGrained"): ("enabled", "disabled"),
+    ("METRICDEFINITION", "streaming"): ("enabled", "disabled"),
+    ("CELL", "erase"): ("1pass", "3pass", "7pass"),
+    ("CELLDISK", "erase"): ("1pass", "3pass", "7pass"),
+    ("GRIDDISK", "erase"): ("1pass", "3pass", "7pass"),
+}
+"""Values that an attribute takes, in any case. Source: Oracle SAGUG, alter-cell, alter-iormplan, create-griddisk,
+create-threshold, alter-metricdefinition, drop-celldisk."""
+
+
+def check_name(verb: Verb, subject: str, name: str) -> str:
+    """Return what is wrong with ``name`` for an object that ``verb`` creates; empty when nothing is."""
+    if not name:
+        return "a name cannot be empty"
+    if verb is Verb.CREATE and subject == "GRIDDISK" and len(name) > LONGEST_GRIDDISK_NAME:
+        return f"'{name}' has {len(name)} characters; the name of a grid disk has at most {LONGEST_GRIDDISK_NAME}"
+    return ""
+
+
+def check_value(verb: Verb, subject: str, attribute: str, kind: Kind, value: Value) -> str:
+    """Return what is wrong with ``value`` for ``attribute`` of ``subject``; empty when nothing is."""
+    if isinstance(value, Group):
+        return f"{attribute} takes a size, not a list in parentheses" if kind is Kind.SIZE else ""
+    choices = _CHOICES.get((subject, attribute))
+    if choices and value.text.lower() not in choices:
+        return f"'{value.text}' is not a value of {attribute}: it is {', '.join(choices[:-1])} or {choices[-1]}"
+    if kind is not Kind.SIZE:
+        return ""
+    # A prefix list has one size for each prefix. Source: Oracle SAGUG, create-griddisk.
+    sizes = value.text.split(",") if subject == "GRIDDISK" and verb is Verb.CREATE else [value.text]
+    for size in sizes:
+        try:
+            parse_size(size)
+        except UnitError as error:
+            return error.message
+    return ""
+
 
 NOTHING = ObjectType(
     name="",
@@ -94,8 +148,7 @@ class _Reader:
         return not token.is_word("WHERE", *first_words)
 
     def _names(self) -> None:
-        what = f"the name of a {self.subject.name or 'LUN'}"
-        names = self.cursor.names(what)
+        names = self.cursor.names(f"the name of a {self.subject.name or 'LUN'}")
         if self.form.names == 1 and len(names) > 1:
             raise self.cursor.wrong(f"{self.title} takes one name", at=names[1], through=names[-1])
         for token in names:
@@ -149,8 +202,7 @@ class _Reader:
             kind = known.kind if known else Kind.STRING
             if problem := check_value(self.change.verb, self.subject.name, attribute, kind, value):
                 raise self.cursor.wrong(problem, at=first)
-        setting = Setting(attribute=attribute, value=value)
-        self.change = replace(self.change, settings=(*self.change.settings, setting))
+        self.change = replace(self.change, settings=(*self.change.settings, Setting(attribute=attribute, value=value)))
         return True
 
     def _settable(self, word: Token) -> str:
@@ -173,16 +225,19 @@ class _Reader:
         else:
             message = f"'{word.value}' is not an attribute that {self.title} sets"
         hint = f"it sets {', '.join(settable)}" if len(settable) <= 8 else ""
+        if base.endswith(("+", "-")) and self.subject.name == "IORMPLAN":
+            message = f"{self.title} sets a plan as a whole: no published CellCLI adds to one by {base[-1]}="
+            hint = "one directive alone: set iorm db=NAME share=8, unset iorm db=NAME"
+            settable = []
         raise self.cursor.wrong(message, at=word, like=settable, hint=hint)
 
     def _modifiable(self) -> list[Attribute]:
         return [attribute for attribute in self.subject.attributes.values() if attribute.modifiable]
 
     def _canonical(self, name: str) -> str:
-        for spelled in self.form.settings:
-            if spelled.lower() == name.lower():
-                return spelled
-        return self.subject.canonical(name)
+        return next(
+            (spelled for spelled in self.form.settings if spelled.lower() == name.lower()), self.subject.canonical(name)
+        )
 
     def _action(self) -> bool:
         for phrase in sorted(self.form.actions, key=lambda phrase: -len(phrase.split())):

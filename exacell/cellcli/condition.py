@@ -1,23 +1,30 @@
-"""A condition on cells, ``where flashCacheMode=writeback`` or ``where griddisk.status=inactive``, as a value. Pure.
+"""What is required of cells, as values: conditions that choose cells, and facts that all must show. Pure.
+
+A condition on cells, ``where flashCacheMode=writeback`` or ``where griddisk.status=inactive``, as a value.
 
 It is written as a WHERE of LIST; an object in front of the attribute means cells that have such an object. The
 comparison is ours, because LIST takes a WHERE for some objects only, and not for CELL.
+
+Facts that are required of every cell, as values: ``all flashcache.status = normal where size > 1G``.
+
+``ALL object.attribute {= | != | > | >= | <=} value``, ``NO object``, ``SAME object.attribute[, …]``, each with an optional
+WHERE as of LIST; objects, attributes and values are checked against the schema.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from exacell.cellcli.cursor import Cursor
 from exacell.cellcli.nodes import Filter, Operator
 from exacell.cellcli.query import read_filters
-from exacell.cellcli.schema import find_object
+from exacell.cellcli.schema import Attribute, Kind, ObjectType, find_object, objects_of, typed_value
 from exacell.cellcli.suggest import closest
-from exacell.cellcli.tokens import tokenize
-from exacell.cellcli.typed import typed_value
-from exacell.core.errors import StatementError
+from exacell.cellcli.tokens import Cursor, Token, TokenKind, tokenize
+from exacell.core.errors import StatementError, UnitError
+from exacell.core.units import parse_duration, parse_size
 from exacell.core.values import dataclass
 
 _WHERE = re.compile(r"\s*where\s+", re.IGNORECASE)
@@ -119,3 +126,178 @@ def _plain(value: object) -> str:
 
 def _text(value: object) -> str:
     return _plain(value).lower()
+
+
+EXAMPLE = "all flashcache.status = normal"
+
+_NUMBERS = (Kind.INT, Kind.NUMBER, Kind.PERCENT)
+_COMPARED = ("=", "!=", ">=", "<=", ">")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact:
+    """One fact.
+
+    Attributes:
+        object: as LIST takes it, lower case.
+        attribute: as CellCLI spells it; empty for what is not to be there.
+        operator, value: what ALL compares with: bytes for sizes, numbers, else text; the value is None for the others.
+    """
+
+    object: str
+    attribute: str = ""
+    operator: str = ""
+    value: str | int | float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactCheck:
+    """What is required: ``what`` is all, no or same; only rows that pass all ``filters`` count."""
+
+    what: str
+    facts: tuple[Fact, ...]
+    filters: tuple[Filter, ...] = ()
+
+
+def read_check(text: str) -> FactCheck:
+    """Return the check that ``text`` is.
+
+    Raises:
+        StatementError: it is none; places count in ``text``.
+    """
+    return _Reader(text).read()
+
+
+def read_wait(text: str, *, bounded: bool) -> FactCheck | float:
+    """Return what a wait is for: the check behind UNTIL, or seconds.
+
+    Args:
+        bounded: whether ``every=`` or ``for=`` is given, which mean something for UNTIL only.
+
+    Raises:
+        StatementError: it is neither; places count in ``text``.
+    """
+    first, *rest = text.split(None, 1) or [""]
+    if first.lower() == "until":
+        behind = len(text) - len(rest[0]) if rest else len(text)
+        try:
+            return read_check(text[behind:])
+        except StatementError as error:
+            if error.start is not None and error.end is not None:
+                error.start, error.end = error.start + behind, error.end + behind
+            raise
+    try:
+        seconds = parse_duration(text)
+    except UnitError as error:
+        suggestions = ("until",) if re.fullmatch(r"u\w*|\w*ntil", first, re.IGNORECASE) else ()
+        raise StatementError(
+            error.message, start=0, end=len(first), suggestions=suggestions, hint="" if suggestions else error.hint
+        ) from error
+    if bounded:
+        raise StatementError(
+            "every= and for= go with until", start=0, end=len(text), hint=f"wait until {EXAMPLE} every=5s"
+        )
+    return seconds
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        self.cursor = Cursor(tokenize(text), end=len(text.rstrip()))
+
+    def read(self) -> FactCheck:
+        cursor, word = self.cursor, self.cursor.token
+        if word is None:
+            raise cursor.wrong("a check is missing", hint=f"such as: {EXAMPLE}")
+        if not word.is_word("ALL", "NO", "SAME"):
+            like = ("all", "no", "same")
+            error = cursor.wrong(f"'{word.text}' begins no check: all, no or same", like=like)
+            raise error if error.suggestions else cursor.wrong(error.message, hint=f"such as: {EXAMPLE}")
+        what = cursor.advance().value.lower()
+        subjects: list[ObjectType] = []
+        facts: list[Fact] = []
+        while not facts or (what == "same" and cursor.take(TokenKind.COMMA)):
+            subject, fact = self._fact(what)
+            subjects.append(subject)
+            facts.append(fact)
+        filters = self._where(subjects)
+        self._ended(what)
+        return FactCheck(what=what, facts=tuple(facts), filters=filters)
+
+    def _fact(self, what: str) -> tuple[ObjectType, Fact]:
+        cursor = self.cursor
+        token = cursor.word("an object" if what == "no" else "object.attribute")
+        name, dot, attribute = token.value.partition(".")
+        place = replace(token, text=name, value=name, end=token.start + len(name))
+        subject = find_object(name) if token.kind is TokenKind.WORD else None
+        if subject is None or "LIST" not in subject.verbs:
+            like = [found.name.lower() for found in objects_of("LIST")]
+            raise cursor.wrong(f"'{name}' is not an object that LIST knows", at=place, like=like)
+        if what == "no":
+            if dot:
+                raise cursor.wrong(
+                    "no takes an object, not an attribute", at=token, hint=f"no {name} where {attribute or 'status'}=…"
+                )
+            return subject, Fact(object=subject.name.lower())
+        if not dot:
+            raise cursor.wrong(f"an attribute is missing: {name}.…", at=token, hint=f"such as: {what} {_example(what)}")
+        known = subject.attribute(attribute)
+        if known is None:
+            raise cursor.wrong(
+                f"'{attribute}' is not an attribute of {subject.name}",
+                at=replace(token, text=attribute, value=attribute, start=place.end + 1),
+                like=[each.name for each in subject.attributes.values()],
+            )
+        fact = Fact(object=subject.name.lower(), attribute=known.name)
+        return subject, fact if what == "same" else self._compared(fact, known)
+
+    def _compared(self, fact: Fact, attribute: Attribute) -> Fact:
+        cursor = self.cursor
+        operator = cursor.take_operator(*_COMPARED)
+        if operator is None:
+            raise cursor.wrong(f"a comparison is missing after {fact.attribute}: one of {', '.join(_COMPARED)}")
+        token = cursor.word(f"the value that {fact.attribute} is compared with")
+        return replace(fact, operator=operator.text, value=self._value(token, attribute))
+
+    def _value(self, token: Token, attribute: Attribute) -> str | int | float:
+        text = token.value
+        if attribute.kind is Kind.SIZE:
+            try:
+                return parse_size(text)
+            except UnitError as error:
+                raise self.cursor.wrong(error.message, at=token) from error
+        if attribute.kind in _NUMBERS:
+            if not re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", text):
+                raise self.cursor.wrong(f"{attribute.name} is a number, and '{text}' is none", at=token)
+            return float(text) if "." in text else int(text)
+        return text
+
+    def _where(self, subjects: list[ObjectType]) -> tuple[Filter, ...]:
+        cursor = self.cursor
+        where = cursor.token
+        if not cursor.take_words("WHERE") or where is None:
+            return ()
+        filters = read_filters(cursor, subjects[0])
+        for subject in subjects[1:]:
+            for each in filters:
+                if subject.attribute(each.attribute) is None:
+                    raise cursor.wrong(
+                        f"where compares {each.attribute}, which is not an attribute of {subject.name}", at=where
+                    )
+        return filters
+
+    def _ended(self, what: str) -> None:
+        token = self.cursor.token
+        if token is None:
+            return
+        if what == "same" and token.kind is TokenKind.OPERATOR:
+            raise self.cursor.wrong("same compares cells with each other, not with a value", hint=f"such as: {EXAMPLE}")
+        error = self.cursor.wrong(
+            f"'{token.text}' has no place behind the check", like=("where", "and", "every", "for")
+        )
+        if not error.suggestions:
+            error.hint = "a value with blanks stands in quotes"
+        raise error
+
+
+def _example(what: str) -> str:
+    return "flashcache.size" if what == "same" else EXAMPLE.partition(" ")[2]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 
-from exacell.cellcli.verbs import Media, Verb
+from exacell.cellcli.nodes import Media, Verb
 from exacell.core.values import dataclass
 
 ANY = ("*",)

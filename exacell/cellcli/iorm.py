@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from exacell.cellcli.directive_names import DirectiveName, find
 from exacell.cellcli.directives import (
     ALLOCATION,
     CACHES,
@@ -19,7 +18,9 @@ from exacell.cellcli.directives import (
     QUOTAS,
     Directive,
     DirectiveAttribute,
+    DirectiveName,
     IormPlan,
+    find,
     parse,
     render,
 )
@@ -165,10 +166,9 @@ def _attribute_changes(old: Directive, new: Directive) -> Iterable[DirectiveChan
     for name in names:
         before, after = old.find(name), new.find(name)
         if (before.meaning if before else None) != (after.meaning if after else None):
-            spelled = (after or before or DirectiveAttribute(name=name, value="")).name
             yield DirectiveChange(
                 directive=new.label,
-                attribute=spelled,
+                attribute=(after or before or DirectiveAttribute(name=name, value="")).name,
                 before=before.value if before else None,
                 after=after.value if after else None,
             )

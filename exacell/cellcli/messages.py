@@ -1,13 +1,18 @@
-"""Finds what a cell says about the statement itself: error codes, and one line for each object that changed.
+"""What a cell says about the statement itself, and which statements are always answered. Pure.
+
+Finds what a cell says about the statement itself: error codes, and one line for each object that changed.
 
 Success is judged by this text, never by an exit status. Source: reference cellcli.md 1.7 and 5 (published sessions);
 the word order of a success differs between objects, so both are read.
+
+Which statements CellCLI always prints something to: an answer of no bytes to one of them is none.
 """
 
 from __future__ import annotations
 
 import re
 
+from exacell.cellcli.nodes import Change, Describe, List, Statement, Verb
 from exacell.core.values import dataclass
 
 _ERROR = re.compile(r"^\s*(CELL-\d{5}):[ \t]*(.*?)\s*$", re.MULTILINE)
@@ -86,5 +91,48 @@ def _success(line: str) -> Success | None:
     words = match["subject"].split()
     if len(words) == 1:
         return Success(kind=words[0], name="", what=what)
-    kind = " ".join(words[:-1]).removesuffix(" for")
-    return Success(kind=kind, name=words[-1], what=what)
+    return Success(kind=" ".join(words[:-1]).removesuffix(" for"), name=words[-1], what=what)
+
+
+NO_ANSWER = "no answer: CellCLI printed nothing, and to this statement it always prints something"
+
+_ONE = frozenset(("CELL", "IORMPLAN"))
+"""What every cell has one of. Source: reference cellcli.md 2, "no CREATE/DROP IORMPLAN (it always exists)"."""
+
+_SOME = frozenset(("PHYSICALDISK", "METRICDEFINITION", "ALERTDEFINITION"))
+"""What every cell has some of, where no condition leaves them out."""
+
+_BARE = frozenset(("PRIVILEGE", "DIAGPACK"))
+"""What DESCRIBE has nothing to tell of. Source: reference cellcli.md 2."""
+
+_MEASURED = ("METRICCURRENT", "METRICHISTORY", "METRICSTREAM")
+"""Of which a name need not have an object: a metric of what the cell has not, or no collection yet."""
+
+_WHOLE = frozenset(
+    ("FLASHCACHE", "FLASHLOG", "PMEMCACHE", "PMEMLOG", "XRMEMCACHE", "XRMEMLOG")
+)  # fmt: skip
+"""Of which there is one, so that ALL means its disks."""
+
+_TELLING = (Verb.ALTER, Verb.CREATE, Verb.DROP)
+"""Verbs that print a line for each object that changed. Source: reference cellcli.md 5."""
+
+
+def always_prints(statement: Statement) -> bool:
+    """Return whether CellCLI prints something to a statement whatever is there: objects, a success or an error.
+
+    LIST without objects prints nothing, and neither does a change that ALL or a condition leaves no object for.
+    """
+    match statement:
+        case List():
+            if statement.object in _ONE:
+                return True
+            if statement.filters or statement.limit == 0 or statement.object in _MEASURED:
+                return False
+            return statement.object in _SOME or bool(statement.names)
+        case Describe():
+            return statement.object not in _BARE
+        case Change():
+            if statement.verb not in _TELLING or statement.filters:
+                return False
+            return bool(statement.names) or not statement.all or statement.object in _WHOLE
+    return False

@@ -1,18 +1,57 @@
-"""A CellCLI statement as a value: frozen, comparable, independent of how it was spelled.
+"""A CellCLI statement as a value, and CellCLI's keywords.
+
+CellCLI's keywords as enumerations; apart from the statements, so that completion need not build those.
+
+A CellCLI statement as a value: frozen, comparable, independent of how it was spelled.
 
 Keywords and object types are in capitals, attributes in CellCLI's camelCase, names and values as they were given
 (without quotes; whether there were any is kept where it means something). Render one with
-:func:`exacell.cellcli.render.render`.
+:func:`exacell.cellcli.statement.render`.
 """
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import ClassVar
 
-from exacell.cellcli.verbs import Media as Media
-from exacell.cellcli.verbs import Operator as Operator
-from exacell.cellcli.verbs import Verb as Verb
 from exacell.core.values import dataclass
+
+
+class Verb(StrEnum):
+    """CellCLI's verbs that act on cells. Its client-side ones (HELP, SET, SPOOL, START, EXIT …) are never sent."""
+
+    LIST = "LIST"
+    DESCRIBE = "DESCRIBE"
+    ALTER = "ALTER"
+    CREATE = "CREATE"
+    DROP = "DROP"
+    CALIBRATE = "CALIBRATE"
+    ASSIGN = "ASSIGN"
+    GRANT = "GRANT"
+    REVOKE = "REVOKE"
+    EXPORT = "EXPORT"
+    IMPORT = "IMPORT"
+    REGISTER = "REGISTER"
+    DEREGISTER = "DEREGISTER"
+
+
+class Operator(StrEnum):
+    """Comparisons of a filter. Source: Oracle DBMMN, attribute-filters-list-and-alter-commands."""
+
+    EQUAL = "="
+    GREATER = ">"
+    LESS = "<"
+    LIKE = "LIKE"
+
+
+class Media(StrEnum):
+    """Words after ALL that choose the medium; without one its meaning depends on the release (primary from 24.1)."""
+
+    HARDDISK = "HARDDISK"
+    FLASHDISK = "FLASHDISK"
+    PERFORMANCE = "PERFORMANCEOPTIMIZED FLASHDISK"
+    CAPACITY = "CAPACITYOPTIMIZED FLASHDISK"
+    PMEM = "PMEM"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,10 +190,9 @@ class Change:
 
     def setting(self, attribute: str) -> Value | None:
         """Return the value set for ``attribute`` (any case), None when it is not set."""
-        for setting in self.settings:
-            if setting.attribute.lower() == attribute.lower():
-                return setting.value
-        return None
+        return next(
+            (setting.value for setting in self.settings if setting.attribute.lower() == attribute.lower()), None
+        )
 
     def has(self, flag: str) -> bool:
         """Whether ``flag`` (any case) is given."""

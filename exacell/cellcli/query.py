@@ -1,5 +1,7 @@
 """Reads LIST and DESCRIBE, and the WHERE that some changes have too.
 
+Which clauses LIST has for which object; a table that completion reads without loading the parser.
+
 ``LIST object [name | WHERE filter [AND filter]…] [ATTRIBUTES {ALL | a[, b]…}] [DETAIL] [ORDER BY a [ASC|DESC][, …]]
 [LIMIT n]``, the clauses in any order. Source: Oracle SAGUG, list, attribute-lists-list-command; DBMMN,
 attribute-filters-list-and-alter-commands.
@@ -11,12 +13,26 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.clauses import clauses_of
-from exacell.cellcli.cursor import Cursor, scalar
 from exacell.cellcli.nodes import Describe, Filter, List, Operator, OrderBy, Over
 from exacell.cellcli.schema import Kind, ObjectType
-from exacell.cellcli.tokens import Token, TokenKind
+from exacell.cellcli.tokens import Cursor, Token, TokenKind, scalar
 from exacell.core.errors import StatementError
+
+CLAUSES = ("WHERE", "ATTRIBUTES", "DETAIL", "ORDER", "LIMIT")
+"""Words that begin a clause of every LIST."""
+HISTORY_CLAUSES = ("OVER", "MEMORY")
+"""Words that begin a clause of LIST METRICHISTORY only."""
+
+
+def clauses_of(subject: ObjectType) -> tuple[str, ...]:
+    """Return the words that may begin a clause of ``LIST subject``."""
+    words = [word for word in CLAUSES if word != "WHERE" or subject.list_filter]
+    if subject.name == "METRICHISTORY":
+        words += HISTORY_CLAUSES
+    if subject.name == "KEY":
+        words.append("FOR")
+    return tuple(words)
+
 
 _UNIT = re.compile(r"[0-9]*\.?[0-9]+([A-Za-z]+)")
 _KNOWN_UNIT = re.compile(r"[KMGT](?:I?B)?|B", re.IGNORECASE)
@@ -104,9 +120,7 @@ def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple
         raise cursor.wrong(
             f"LIST {subject.name} takes no name, and '{token.value}' begins no clause", like=_spelled(clauses)
         )
-    if subject.list_names:
-        return cursor.names(f"the name of a {subject.name}")
-    return (cursor.advance(),)
+    return cursor.names(f"the name of a {subject.name}") if subject.list_names else (cursor.advance(),)
 
 
 def _no_clause(

@@ -10,9 +10,8 @@ from dataclasses import replace
 from functools import lru_cache
 
 from exacell.cellcli.nodes import Change, List, Media, Statement, Verb
-from exacell.cellcli.render import render
 from exacell.cellcli.schema import Lifetime, find_object
-from exacell.cellcli.statement import parse
+from exacell.cellcli.statement import parse, render
 
 _ORDERED = Lifetime(since="12.1.2.1")
 _MEDIA = Lifetime(since="24.1")

@@ -15,11 +15,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from exacell.cellcli.alertrows import OBJECT as ALERTS
-from exacell.cellcli.alertrows import alert_rows
+from exacell.cellcli.alertrows import OBJECT as ALERTS, alert_rows
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes
-from exacell.cellcli.schema import ObjectType, find_object
-from exacell.cellcli.typed import Value, typed_value, values
+from exacell.cellcli.schema import ObjectType, Value, find_object, typed_value, values
 from exacell.core.errors import ReplyError
 from exacell.core.values import dataclass
 
@@ -229,9 +227,7 @@ def _cells(line: str, expected: int) -> list[str]:
         cells = [line]
     else:
         cells = _APART.findall(line)
-    if '"' not in line:
-        return [cell.strip() for cell in cells]
-    return [_unquoted(cell) for cell in _joined(cells)]
+    return [cell.strip() for cell in cells] if '"' not in line else [_unquoted(cell) for cell in _joined(cells)]
 
 
 def _joined(cells: Iterable[str]) -> Iterator[str]:

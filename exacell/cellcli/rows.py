@@ -1,20 +1,27 @@
-"""What several cells answered to one LIST, kept by column: thousands of rows without an object for each. Pure."""
+"""What several cells answered to one LIST, kept by column, in memory or on disk. Pure.
+
+What several cells answered to one LIST, kept by column: thousands of rows without an object for each.
+
+What several cells answered to one LIST that is too large to be held: read from disk as often as it is needed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import chain
-from typing import Any, overload
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain, islice
+from typing import Any, NamedTuple, overload
 
 from exacell.cellcli.alertrows import OBJECT as ALERTS
 from exacell.cellcli.reply import plain_columns, read_columns, spelled
+from exacell.cellcli.schema import METRIC_VALUES, values
 
 Columns = tuple[Sequence[str], ...]
 """The texts of one cell's answer: by column, then by row."""
 
 
 class ByBlocks(Sequence[Mapping[str, Any]]):
-    """Records that are too many to be held at a time; see :class:`exacell.cellcli.largerows.LargeRows`."""
+    """Records that are too many to be held at a time; see :class:`exacell.cellcli.rows.LargeRows`."""
 
 
 class Rows(Sequence[Mapping[str, Any]]):
@@ -98,3 +105,97 @@ def read_rows(answers: Mapping[str, str], columns: Sequence[str], object_type: s
         for cell, text in answers.items()
         for record in read_columns(text, columns, object_type)
     ]
+
+
+Record = Mapping[str, Any]
+
+UNIT = "unit"
+
+
+class Part(NamedTuple):
+    """One cell's rows: what reads their texts by column, many at a time, from the beginning."""
+
+    cell: str
+    blocks: Callable[[], Iterator[Columns]]
+
+
+class LargeRows(ByBlocks):
+    """Records with ``cell`` first and the same attributes in each, made one after the other while somebody reads them.
+
+    Args:
+        object_type: by whose attributes the texts get types; empty: they stay as the cells printed them.
+
+    Attributes:
+        names: the attributes that the parts' columns hold, all different, ``cell`` not among them.
+        keys: the attributes of a record besides ``cell``: with types a metric's ``unit`` follows its value.
+        object_type: see Args.
+        parts: each cell's rows, cells in the order in which they were asked.
+    """
+
+    def __init__(self, names: Sequence[str], parts: Sequence[Part], *, object_type: str = "") -> None:
+        self.names = tuple(names)
+        self.parts = tuple(parts)
+        self.object_type = object_type
+        self.keys = self.names
+        first = next((place for place, name in enumerate(names) if name in METRIC_VALUES), None)
+        if object_type and first is not None and UNIT not in names:
+            self.keys = (*self.names[: first + 1], UNIT, *self.names[first + 1 :])
+        self._count: int | None = None
+
+    def with_keys(self, keys: Sequence[str]) -> LargeRows:
+        """Return the same rows with the attributes of their records in this order."""
+        rows = LargeRows(self.names, self.parts, object_type=self.object_type)
+        rows.keys = tuple(keys)
+        return rows
+
+    def blocks(self) -> Iterator[tuple[str, Columns]]:
+        """Yield cell and texts by column, many rows at a time."""
+        for part in self.parts:
+            for columns in part.blocks():
+                yield part.cell, columns
+
+    def __len__(self) -> int:
+        if self._count is None:  # All of it has to be read for that.
+            self._count = sum(len(columns[0]) for _, columns in self.blocks())
+        return self._count
+
+    def __bool__(self) -> bool:
+        return next(self.blocks(), None) is not None
+
+    def __iter__(self) -> Iterator[Record]:
+        for cell, columns in self.blocks():
+            for row in zip(*columns, strict=True):
+                yield {"cell": cell, **self._record(dict(zip(self.names, row, strict=True)))}
+
+    def _record(self, texts: dict[str, str]) -> Record:
+        if not self.object_type:
+            return texts
+        typed = values({name: text.strip() for name, text in texts.items()}, self.object_type)
+        return {key: typed.get(key) for key in self.keys}
+
+    @overload
+    def __getitem__(self, place: int) -> Record: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Record]: ...
+    def __getitem__(self, place: int | slice) -> Record | Sequence[Record]:
+        if isinstance(place, slice):
+            start, stop, step = place.indices(len(self))
+            return list(islice(self, start, stop, step)) if step > 0 else list(self)[place]
+        found = next(islice(self, place if place >= 0 else place + len(self), None), None)
+        if found is None:
+            raise IndexError(place)
+        return found
+
+
+def joined(tables: Sequence[LargeRows]) -> LargeRows:
+    """Return the rows of several tables of one object as one, with the attributes of all of them."""
+    names = tuple(dict.fromkeys(name for table in tables for name in table.names))
+    parts = [Part(part.cell, partial(_arranged, table.names, part, names)) for table in tables for part in table.parts]
+    return LargeRows(names, parts, object_type=tables[0].object_type)
+
+
+def _arranged(own: Sequence[str], part: Part, names: Sequence[str]) -> Iterator[Columns]:
+    for block in part.blocks():
+        columns = dict(zip(own, block, strict=True))
+        absent = [""] * len(block[0])
+        yield tuple(columns.get(name, absent) for name in names)

@@ -95,9 +95,7 @@ def masked(text: str) -> str:
     >>> masked('create user joe password="x y"; list user')
     'create user joe password=***; list user'
     """
-    if not _hinted().search(text):
-        return text
-    return _WORDS.sub(MASK, replaced(text, lambda _: MASK))
+    return _WORDS.sub(MASK, replaced(text, lambda _: MASK)) if _hinted().search(text) else text
 
 
 def replaced(text: str, instead: Any) -> str:
@@ -129,9 +127,7 @@ def masked_data(data: Any, *, reply: bool = False) -> Any:
             else masked_data(value, reply=reply or key == "reply")
             for key, value in data.items()
         }
-    if isinstance(data, Sequence):
-        return list(_items(data, reply=reply))
-    return data
+    return list(_items(data, reply=reply)) if isinstance(data, Sequence) else data
 
 
 _VALUES = ("value", "before", "after", "wanted", "was", "old", "new")

@@ -1,4 +1,10 @@
-"""A plan's way through a session: shown, judged by the session's policy, confirmed, carried out, told.
+"""A plan's way through a session: rolled, shown, judged, confirmed, carried out, told.
+
+Whether the transport can carry a plan: asked before anybody confirms, so that no plan stops half-way for it.
+
+Whether and how a statement's plan rolls: what its flags ask for, and what its rack demands.
+
+A plan's way through a session: shown, judged by the session's policy, confirmed, carried out, told.
 
 Every write of every surface comes through here, so that read-only mode, confirmation, the lock and the journal cannot
 be gone round.
@@ -12,7 +18,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import fold_equal
-from exacell.change.carriage import refuse_plan, wide_moment
+from exacell.cellcli.secrets import holds_secret
 from exacell.change.consent import agree, is_asked, refuse_above
 from exacell.change.engine import Engine
 from exacell.change.outcomes import (
@@ -28,23 +34,133 @@ from exacell.change.racklock import LockedError, lock_of
 from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
 from exacell.change.settling import inverse_of
-from exacell.change.waves import rolled
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.confirming import refuse_unrevertible, set_deadline
+from exacell.journal.left import FLASHCACHE
 from exacell.output.result import Result, worst
+from exacell.plan.ageing import ages
 from exacell.plan.estimate import timed
+from exacell.plan.gate import first_cells, flushed_cells
 from exacell.plan.model import Undo
+from exacell.plan.rolling import Asked, roll
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
+from exacell.session.vault import refuse_forgotten
+from exacell.transport.base import Capabilities
 
 if TYPE_CHECKING:
     from exacell.change.racklock import RackLock
     from exacell.language.registry import Flag, Value
-    from exacell.plan.model import Plan, Step
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Plan, Planned, Step
     from exacell.session.context import Context
+
+
+def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
+    """Return when the transport can carry every step of a plan; ASM's steps go to database nodes and are not its own.
+
+    Raises:
+        RefusedError: it cannot, would show a password to others, or that one is not known any more; names the step, the
+            transport's rule, and the way out.
+    """
+    for step in plan.steps:
+        if step.asm or not step.statement:
+            continue
+        refuse_forgotten(step.statement)
+        if not capabilities.stdin and holds_secret(step.statement):
+            raise RefusedError(
+                f"{step.target}: '{step.statement}' holds a password or a key, and the transport {capabilities.name} would "
+                "put it into the arguments of a process, which all users of the host can read; nothing was sent",
+                hint="set transport ssh, if the cells may be reached so",
+            )
+        why = capabilities.problem(step.statement)
+        if why:
+            raise RefusedError(
+                f"{step.target}: '{step.statement}' can't go over the transport {capabilities.name}: {why}; "
+                "nothing was sent",
+                hint="set transport ssh, if the cells may be reached so",
+            )
+
+
+def wide_moment(plan: Plan, capabilities: Capabilities, *, production: bool) -> str:
+    """Return how long the proof of a plan's statements may age before they are carried out, as a sentence; empty where each
+    goes upon a look by its own CellCLI, or nothing can go stale.
+
+    Raises:
+        RefusedError: it ages on a production rack.
+    """
+    if capabilities.pairs:
+        return ""
+    step = next((step for step in plan.steps if step.statement and not step.asm and ages(step.statement)), None)
+    if step is None:
+        return ""
+    wide = (
+        f"'{step.statement}' goes over the transport {capabilities.name}: between the last look at a cell and the statement lie "
+        "a login and the start of a CellCLI there, seconds in which what was proven may change"
+    )
+    if production:
+        raise RefusedError(
+            f"rack {plan.rack} is a production rack, and {wide}; nothing was sent",
+            hint="set transport ssh, if the cells may be reached so",
+        )
+    return wide
+
+
+def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
+    """Return what the flags say about rolling; ``gently`` when they are those of another statement.
+
+    Raises:
+        RefusedError: they contradict each other.
+    """
+    rolling, pause, timeout = flags.get("rolling"), flags.get("pause"), flags.get("timeout")
+    size = 1 if rolling is True else rolling if isinstance(rolling, int) else None
+    if flags.get("no-rolling"):
+        if size:
+            raise RefusedError("--rolling and --no-rolling exclude each other; nothing was sent")
+        size = 0
+    return Asked(
+        size=size,
+        canary=str(flags.get("canary") or ""),
+        pause=float(pause) if isinstance(pause, (int, float)) else None,
+        ask=pause == "ask",
+        on_error=str(flags.get("on-error") or ""),
+        within=float(timeout) if isinstance(timeout, (int, float)) else None,
+        gently=gently,
+    )
+
+
+def _refuse_shut_out(planned: Planned, canary: str) -> None:
+    """Refuse a canary whose gate only the cells open that wait for it: their flush is in force until their own turn."""
+    plan = planned.plan
+    holding = [cell for cell in flushed_cells(planned.facts) if cell in plan.targets and cell != canary]
+    if canary in plan.targets and holding:
+        hold = "holds its gate" if len(holding) == 1 else "hold its gate"
+        raise RefusedError(
+            f"{plan.statement}: the canary {canary} can't go first: {fold(holding)} {hold} closed, whose flush is in force "
+            "until their own turn; nothing was sent",
+            hint="without --canary they go first",
+        )
+
+
+def rolled(ctx: Context, planned: Planned, flags: Mapping[str, Value]) -> Plan:
+    """Return the plan with its cells in waves where that was asked for, or the rack or the plan demands it.
+
+    Raises:
+        RefusedError: it was asked for and can't be done.
+    """
+    rack, plan = ctx.need_rack(), planned.plan
+    _refuse_shut_out(planned, str(flags.get("canary") or ""))
+    creating = {step.target for step in plan.steps if step.caching_on and step.cache == FLASHCACHE}
+    return roll(
+        plan,
+        asked(flags, gently=ctx.request.origin.startswith("undo ")),
+        rack_cells=rack.cells,
+        clusters=tuple(rack.asm),
+        production=rack.production,
+        first=first_cells(planned.facts, creating),
+    )
+
 
 UNSENT = "-n: nothing was sent"
 """The note below a plan that was only shown."""
@@ -117,10 +233,7 @@ def _gone_on_with(ctx: Context, plan: Plan) -> Plan:
         return plan
     found = inverse_of(ctx.journal, ctx.need_rack().name, finishing)
     before = {t: s for t, s in found.items() if t in plan.targets}
-    stages = tuple(
-        replace(stage, steps=tuple(_made_again(step, before) for step in stage.steps)) for stage in plan.stages
-    )
-    return replace(plan, stages=stages, inverse={**plan.inverse, **before})
+    return replace(plan.each(lambda step: _made_again(step, before)), inverse={**plan.inverse, **before})
 
 
 def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:

@@ -8,22 +8,30 @@ mending stages run for the targets that were left in between. A rolled plan does
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from time import monotonic
 from types import MappingProxyType
 
-from exacell.change.caching import seen
-from exacell.change.following import Follower, Pause
+from exacell.change.following import Board, Follower, Pause
 from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.change.lockwatch import Vigil
-from exacell.change.probe import Prober, upon, upon_asm
-from exacell.change.progressboard import Board
-from exacell.change.running import Outcome, Report, Run, StepResult
-from exacell.change.verdicts import intent, judge, judge_sql, outcome_row, phrase, told_late
-from exacell.core.background import unless_interrupted
+from exacell.change.probe import Prober, seen, upon, upon_asm
+from exacell.change.running import (
+    Outcome,
+    Report,
+    Run,
+    StepResult,
+    intent,
+    judge,
+    judge_sql,
+    outcome_row,
+    phrase,
+    told_late,
+)
+from exacell.core.background import unless_interrupted, uptime
 from exacell.core.errors import (
     BrokenOffError,
     ExitCode,
@@ -31,9 +39,8 @@ from exacell.core.errors import (
     RefusedError,
 )
 from exacell.core.units import format_duration
-from exacell.core.uptime import uptime
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import FLASHCACHE
+from exacell.journal.left import FLASHCACHE
 from exacell.journal.record import Journal, Row
 from exacell.output.console import Console
 from exacell.plan.ageing import ages, ages_in_asm
@@ -169,7 +176,7 @@ class Engine:
         self._journal.append(self._rack, run.report.change, [*self._observe_caching(run), end])
         return run.report
 
-    def _observe_caching(self, run: Run) -> list[Row]:
+    def _observe_caching(self, run: Run) -> Iterator[Row]:
         """Look whether every cell whose caching was switched off has it back; the journal warns until it is seen.
 
         A cell that may still carry out a statement whose answer was lost proves nothing by caching now.
@@ -180,16 +187,14 @@ class Engine:
             for r in run.report.results
             if r.step.caching_off and r.outcome is Outcome.UNKNOWN
         }
-        rows = []
         for cache in dict.fromkeys(step.cache for step in steps):
             off = dict.fromkeys(step.target for step in steps if step.cache == cache)
             cells = [cell for cell in off if (cell, cache) not in unsure]
             caching = unless_interrupted(partial(seen, self._fleet, cells, cache), self._cancel) if cells else {}
-            rows += [
+            yield from [
                 Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
                 for cell, state in (caching or {}).items()
             ]
-        return rows
 
     # -- waves -----------------------------------------------------------------------------------------------------
 
@@ -224,8 +229,7 @@ class Engine:
             for r in run.report.failures
             if (r.step.caching_off or r.step.caching_on) and r.step.cache == FLASHCACHE
         }
-        others = run.others(gate=True)
-        passage = self._gatekeeper.wait(rolling, lap.wave, offline=offline, cached=broken, others=others)
+        passage = self._gatekeeper.wait(rolling, lap.wave, offline=offline, cached=broken, others=run.others(gate=True))
         return self._held(passage, lap, run)
 
     def _held(self, passage: Passage, lap: Lap, run: Run) -> str:

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import ExitCode, StatementError
-from exacell.language.registry import Effect, handler_of
+from exacell.language.registry import Effect, handler_of, wanted_by
 from exacell.output.result import Result
 from exacell.session.vault import refuse_forgotten
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Planned
     from exacell.session.context import Context
     from exacell.session.request import Request
 
@@ -62,7 +62,15 @@ def _answer(ctx: Context, line: Line) -> Result:
             ctx.need_rack()
         if not call.command.dry_runs and ctx.flags_of(call).get("dry-run"):
             return Result(notes=(f"-n: {call.command.name} was not carried out",))
-        answer = handler_of(call.command)(ctx, call)
+        handler = handler_of(call.command)
+        given = {
+            "ctx": ctx,
+            "session": ctx.session,
+            "services": ctx.services,
+            "request": ctx.request,
+            "call": call,
+        }
+        answer = handler(**{name: given[name] for name in wanted_by(handler)})
     elif line.cellcli is not None:
         from exacell.change.passthrough import pass_through
 

@@ -1,4 +1,9 @@
-"""Follow what takes long: flushes until each is proven, and proofs that are read back until they hold."""
+"""Follow what takes long, and show where it stands.
+
+What the progress display shows for one stage: a phrase and a fraction per target.
+
+Follow what takes long: flushes until each is proven, and proofs that are read back until they hold.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +14,83 @@ from functools import partial
 from time import monotonic
 
 from exacell.change.probe import NO_ANSWER
-from exacell.change.progressboard import Board
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.core.background import unless_interrupted
 from exacell.core.units import format_duration
+from exacell.output.console import Console, Progress
 from exacell.plan import facts as f
 from exacell.plan.model import Check, Step
 from exacell.plan.watch import METERS, FlushState, FlushWatch
-from exacell.session.fleet import Answer, Fleet
+from exacell.session.answers import Answer
+from exacell.session.fleet import Fleet
+
+
+class Board:
+    """Collects the states of one stage's targets and shows them each time one changes, from any thread."""
+
+    def __init__(
+        self,
+        console: Console,
+        title: str,
+        number: int,
+        of: int,
+        targets: Sequence[str],
+        state: str = "checking",
+        others: str = "",
+    ) -> None:
+        self._console = console
+        self._title, self._number, self._of = title, number, of
+        self._states = dict.fromkeys(targets, state)
+        self._fraction: dict[str, float] = {}
+        self._eta: dict[str, float] = {}
+        self._others = others
+        self._lock = threading.RLock()
+        self._show()
+
+    def set(self, target: str, phrase: str, fraction: float | None = None, eta: float | None = None) -> None:
+        """Show ``phrase`` for a target.
+
+        Args:
+            fraction: 0 to 1; None leaves what was shown.
+            eta: seconds until the target may be done; None when that can't be told any more.
+        """
+        with self._lock:
+            self._states[target] = phrase
+            if fraction is not None:
+                self._fraction[target] = fraction
+            if eta is None:
+                self._eta.pop(target, None)
+            else:
+                self._eta[target] = eta
+            self._show()
+
+    def set_all(self, targets: Mapping[str, object], phrase: str) -> None:
+        """Show the same phrase for several targets."""
+        with self._lock:
+            for target in targets:
+                self._states[target] = phrase
+            self._show()
+
+    def only(self, states: Mapping[str, str]) -> None:
+        """Show these targets and no others."""
+        with self._lock:
+            self._states = dict(states)
+            self._fraction, self._eta = {}, {}
+            self._show()
+
+    def _show(self) -> None:
+        self._console.progress(
+            Progress(
+                stage=self._title,
+                number=self._number,
+                of=self._of,
+                states=dict(self._states),
+                fraction=dict(self._fraction),
+                eta=max(self._eta.values(), default=None),
+                others=self._others,
+            )
+        )
+
 
 LOST_POLLS = 180
 """A cell may be silent for as long as so many polls take before a flush without a limit counts as lost: at five seconds
@@ -103,8 +177,7 @@ class Follower:
                     silent.pop(cell, None)
                     missed[cell] = 0
                     cache = by_target[cell].cache
-                    fact = f.build(cell, _STATEMENTS[cache], answer.tables)
-                    state = _feed(watches[cell], cache, fact, self._clock())
+                    state = _feed(watches[cell], cache, f.build(cell, _STATEMENTS[cache], answer.tables), self._clock())
                     report.flushed[cell] = state
                     board.set(cell, state.phrase, state.fraction, state.eta)
                     if state.failed:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from time import monotonic
 
-from exacell.change.following import Pause
-from exacell.change.progressboard import Board
+from exacell.change.following import Board, Pause
 from exacell.core.background import unless_interrupted
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError

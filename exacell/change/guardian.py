@@ -1,8 +1,12 @@
 """The process that takes a change back when nobody confirms it in time.
 
+The process that takes a change back when nobody confirms it in time.
+
 It is spawned with descriptors of its own in a session of its own, so that it outlives the shell; it is never forked from
 a threaded process. It knows how the shell reached the rack, looks into the journal while it waits, and writes there what
 it did. When it dies, the next start of exacell says what is pending.
+
+Whether somebody has meant anew what a change did, though it looks as the change left it: then nobody's clock takes it back.
 """
 
 from __future__ import annotations
@@ -12,33 +16,26 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from exacell.change.sentry import Errand
+from exacell.core.background import uptime
 from exacell.core.config import Settings
-from exacell.core.errors import (
-    ExacellError,
-    ExitCode,
-    InterruptedByUserError,
-    MovedError,
-)
-from exacell.core.uptime import uptime
+from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, MovedError
 from exacell.journal.actor import actor
-from exacell.journal.confirming import (
-    Deadline,
-    note_reverted,
-    note_reverting,
-    open_deadlines,
-)
+from exacell.journal.confirming import Deadline, note_reverted, note_reverting, open_deadlines
 from exacell.journal.record import Journal, Row
+from exacell.journal.rows import Planned
+from exacell.journal.state import ChangeState, by_change
 from exacell.output.console import Progress
 
 if TYPE_CHECKING:
     from exacell.plan.model import Plan
+
 
 LOG = logging.getLogger("exacell.change.guardian")
 
@@ -165,10 +162,9 @@ def take_back(errand: Errand, item: Deadline) -> str:
         MovedError: somebody has changed since what the change left, also where it looks now as the change left it.
         InterruptedByUserError: the process was told to end before all of it was taken back.
     """
-    from exacell.change.overtaken import refuse_overtaken
     from exacell.change.undoing import undo
     from exacell.session.opening import open_context
-    from exacell.session.options import Options
+    from exacell.session.request import Options
     from exacell.session.signalled import ending_well
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
@@ -176,7 +172,10 @@ def take_back(errand: Errand, item: Deadline) -> str:
     try:
         ctx = open_context(Options(**{**errand.options, "yes": True}), console)  # type: ignore[arg-type]  # by name, as they were written down
         try:
-            ctx.session.settings = replace(ctx.settings, **_known(errand.settings))
+            ctx.session.settings = replace(
+                ctx.settings,
+                **{name: value for name, value in errand.settings.items() if name in Settings.__dataclass_fields__},
+            )
             ctx.need_rack()
             # The change was allowed when it was made; taking it back is part of it, on a production rack as well.
             ctx.session.read_only = False
@@ -201,11 +200,6 @@ def take_back(errand: Errand, item: Deadline) -> str:
     return "; ".join(result.problems) or f"undo ended with exit code {int(result.exit_code)}"
 
 
-def _known(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings that this version knows."""
-    return {name: value for name, value in settings.items() if name in Settings.__dataclass_fields__}
-
-
 def main(argv: Sequence[str]) -> int:
     """Run one guardian; ``argv`` holds the errand as JSON. Return 0 unless the change could not be taken back."""
     from exacell.core.paths import Home
@@ -222,6 +216,55 @@ def main(argv: Sequence[str]) -> int:
         return int(error.exit_code)
     LOG.info("change %s: %s", errand.change, ended)
     return int(ExitCode.FAILED if ended == "failed" else ExitCode.DONE)
+
+
+_PASSING = ("status",)
+"""Attributes that a later change may prove without meaning the same thing: a flush leaves the status as it was."""
+
+_Fact = tuple[str, str, str]
+"""Target, object and attribute."""
+
+
+def refuse_overtaken(journal: Journal, rack: str, changes: Collection[int]) -> None:
+    """Return when no later change has settled what these changes did.
+
+    A later change that is undone counts for nothing, as does what took it back, nor do those that went on with one of these
+    changes or took it back.
+
+    Raises:
+        MovedError: names the later change; who made it means what is there.
+        JournalError: the journal can't be read.
+    """
+    rows = [row for row in journal.of_kinds(rack, ("plan",)) if isinstance(row, Planned)]
+    for number in sorted(changes):
+        did = _proven(by_change(journal.chain(rack, number)))
+        for row in rows:
+            if row.change <= number or _belongs(row, changes) or row.undoes > number:
+                continue
+            later = by_change(journal.chain(rack, row.root))
+            both = did & _proven(later)
+            if both and not any(state.undone for state in later.values()):
+                target, kind, attribute = min(both)
+                who = row.who.sudo_user or row.who.user
+                raise MovedError(
+                    f"change {row.change} ({row.statement}) of {who} has set {kind} {attribute} of {target} since "
+                    f"change {number}; nothing was sent",
+                    hint=f"undo {number} takes it back all the same, confirm {number} keeps it",
+                )
+
+
+def _belongs(row: Planned, changes: Collection[int]) -> bool:
+    return row.change in changes or row.finishes in changes or row.undoes in changes
+
+
+def _proven(changes: Mapping[int, ChangeState]) -> set[_Fact]:
+    """Return what the steps of changes that were done have proven by reading it back."""
+    found: set[_Fact] = set()
+    for change in changes.values():
+        for step, state in change.carried:
+            if step.statement and state == "done":
+                found |= {(step.asm or step.target, check.object, check.attribute) for check in step.proves}
+    return {fact for fact in found if fact[2] not in _PASSING}
 
 
 if __name__ == "__main__":

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exacell.change.caching import seen
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import LOOKED_AT, Pending, pending
+from exacell.change.probe import seen
 from exacell.core.cellset import fold
 from exacell.core.errors import JournalError
-from exacell.journal.caching_off import caching_off
-from exacell.journal.offline import offline_by_cell
-from exacell.journal.record import Journal, Row
-from exacell.journal.running import runs
-from exacell.journal.stopped import stopped_services
+from exacell.journal.left import caching_off, offline_by_cell, stopped_services
+from exacell.journal.record import Journal, Row, runs
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
 

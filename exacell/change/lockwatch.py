@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable
 from types import TracebackType
 
-from exacell.core.uptime import uptime
+from exacell.core.background import uptime
 
 FRESH = 0.02
 """Seconds for which it counts that the rack was ours."""

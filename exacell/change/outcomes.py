@@ -10,7 +10,7 @@ from exacell.change.running import Outcome, Report, StepResult
 from exacell.core.units import counted
 from exacell.output.result import Column, Record
 from exacell.plan.estimate import stage_seconds
-from exacell.plan.guards.takenback import risk_of, taken_back
+from exacell.plan.guards.steps import risk_of, taken_back
 from exacell.plan.model import Gate, Plan, Step
 from exacell.transport.base import State
 

@@ -7,22 +7,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
-from exacell.cellcli.printing import NO_ANSWER, always_prints
+from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import ObjectType, find_object
 from exacell.cellcli.statement import Describe, List, render
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
-from exacell.output.apart import MOST_FOLDED
+from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
-from exacell.session.fleet import Answers, problem_of
+from exacell.session.answers import Answers, problem_of
 from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Planned
     from exacell.session.context import Context
 
 AS_PRINTED = ("table", "raw")
@@ -215,8 +215,7 @@ def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, f
     if form == "raw":
         return Result(pieces=[(reply.target, lines_of(reply)) for reply in answers], fold=True, data=True)
     records = rows_of(answers, columns, object_type, typed=form not in AS_PRINTED)
-    shown = [Column("cell"), *(Column(name) for name in columns)]
-    return Result(records=records, columns=shown, fold=True, data=True)
+    return Result(records=records, columns=[Column("cell"), *(Column(name) for name in columns)], fold=True, data=True)
 
 
 def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Result:
@@ -240,7 +239,7 @@ def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Res
 
 def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:
     """Return the records of answers in XML of which some are on disk: all of them read from there."""
-    from exacell.cellcli.largerows import LargeRows, joined
+    from exacell.cellcli.rows import LargeRows, joined
     from exacell.session.largelist import xml_rows
 
     tables = [(answer.tables[0], answer.reply) for answer in answers.good.values()]

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
-from exacell.change.caching import again
+from exacell.change.probe import again
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import FLASHCACHE, CachingOff, caching_off
-from exacell.journal.confirming import Deadline, open_deadlines
-from exacell.journal.offline import Offline, offline_disks
-from exacell.journal.record import Journal, Row
+from exacell.journal.confirming import open_deadlines
+from exacell.journal.left import FLASHCACHE, CachingOff, caching_off, offline_disks, stopped_services
+from exacell.journal.record import Journal, Row, own, runs
 from exacell.journal.rows import Planned
-from exacell.journal.running import own, runs
-from exacell.journal.stopped import Stopped, stopped_services
 
 LOOKED_AT = ("caching off", "service stopped", "disks offline")
 """What other hands may have mended since, so that ``pending`` asks the cells before it says it."""
@@ -74,17 +71,31 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
     stopped_on: set[str] = set()
     for down in stopped_services(journal, rack):
         if down.change not in running:
-            found.append(_down(down))
+            found.append(
+                Pending(
+                    change=down.change, statement="", state="service stopped", mend=down.mend, sentence=down.sentence
+                )
+            )
             stopped_on |= set(down.cells)
     finished = running | {item.change for item in found if _resumed(item)}
     for gone in offline_disks(journal, rack):
         # What starts CELLSRV again, and what resume finishes, brings the disks back as well.
         if gone.change not in finished and not stopped_on & set(gone.cells):
-            found.append(_offline(gone))
+            found.append(
+                Pending(change=gone.change, statement="", state="disks offline", mend=gone.mend, sentence=gone.sentence)
+            )
     groups: set[int] = set()
     for waiting in open_deadlines(journal, rack):
         if waiting.group not in groups:  # A run waits as a whole: told once, by the first of its changes.
-            found.append(_unconfirmed(waiting, now or datetime.now(UTC)))
+            found.append(
+                Pending(
+                    change=waiting.change,
+                    statement=waiting.statement,
+                    state="unconfirmed",
+                    mend=f"confirm {waiting.change}",
+                    sentence=waiting.sentence(now or datetime.now(UTC)),
+                )
+            )
         groups.add(waiting.group)
     return tuple(found)
 
@@ -233,24 +244,6 @@ def _unanswered(item: CachingOff) -> str:
     what = f"may have left no {name} on" if item.dropped else f"left {name} not caching on"
     where = f"{what} {fold(item.cells)}, where its DROP {item.cache.upper()}"
     return f"change {item.change} {where} was not answered and may still come"
-
-
-def _down(item: Stopped) -> Pending:
-    return Pending(change=item.change, statement="", state="service stopped", mend=item.mend, sentence=item.sentence)
-
-
-def _offline(item: Offline) -> Pending:
-    return Pending(change=item.change, statement="", state="disks offline", mend=item.mend, sentence=item.sentence)
-
-
-def _unconfirmed(item: Deadline, now: datetime) -> Pending:
-    return Pending(
-        change=item.change,
-        statement=item.statement,
-        state="unconfirmed",
-        mend=f"confirm {item.change}",
-        sentence=item.sentence(now),
-    )
 
 
 def note_resumed(journal: Journal, rack: str, statement: str, origin: str, finishes: int) -> None:

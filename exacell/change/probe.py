@@ -1,4 +1,9 @@
-"""Read the facts that checks name, from many targets at once, as few round trips as can be."""
+"""Read the facts that checks name, and whether caches cache.
+
+Whether the caches of cells cache, as the cells say now: of each cache that a change may have left off.
+
+Read the facts that checks name, from many targets at once, as few round trips as can be.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,42 @@ from typing import Any
 
 from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
+from exacell.journal.left import GONE, UNTOLD
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
 from exacell.plan.model import Check, Step
+from exacell.session.answers import Answer
 from exacell.session.asm import AsmClient
-from exacell.session.fleet import Answer, Fleet, Upon
+from exacell.session.fleet import Fleet
+from exacell.session.upon import Upon
 from exacell.transport.base import Judgement
+
+_LISTS = {"flashcache": f.FLASHCACHE, "pmemcache": f.PMEMCACHE, "xrmemcache": f.XRMEMCACHE}
+
+
+def seen(fleet: Fleet, cells: Sequence[str], cache: str) -> dict[str, str]:
+    """Return for each of the cells ``on``, ``off`` (flushing or flushed), ``gone``, or ``untold`` by one that has no flush.
+
+    Args:
+        cache: as :attr:`exacell.plan.model.Step.cache` has it.
+    """
+    asked = [_LISTS[cache]]
+    caching = {}
+    for cell, answer in fleet.query(cells, asked).good.items():
+        fact = f.build(cell, asked, answer.tables)
+        found = fact.flash_cache if cache == "flashcache" else fact.pmem_cache
+        if found is None:
+            caching[cell] = GONE
+        else:
+            caching[cell] = found.caching if found.status else UNTOLD
+    return caching
+
+
+def again(cache: str) -> str:
+    """Return the statement that lets the cache cache again after a flush."""
+    return f"alter {cache} all cancel flush"
+
 
 NO_ANSWER = -1
 """The place under which a target that did not answer fails, instead of any of its checks."""
@@ -204,9 +238,7 @@ def upon_asm(step: Step) -> tuple[str, Callable[[AsmFacts], Judgement]]:
 def _meaning(step: Step, failed: Mapping[int, str]) -> Judgement:
     """Return what the checks that fail mean, those of ``only_if`` standing before those of ``needs``."""
     unneeded = next((why for place, why in failed.items() if place < len(step.only_if)), "")
-    if unneeded:
-        return Judgement(why=unneeded, needless=True)
-    return Judgement(why=next(iter(failed.values()), ""))
+    return Judgement(why=unneeded, needless=True) if unneeded else Judgement(why=next(iter(failed.values()), ""))
 
 
 def lists_for(checks: Sequence[Check]) -> dict[str, str]:

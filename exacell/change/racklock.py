@@ -26,8 +26,7 @@ from typing import TYPE_CHECKING
 from exacell.change.lockholder import Holder, read_holder, this_process
 from exacell.core.cellset import natural_key
 from exacell.core.errors import RefusedError
-from exacell.core.filelock import PATIENCE, flock
-from exacell.core.sharedfile import make_file, open_file, read_text, write_over
+from exacell.core.sharedfile import PATIENCE, flock, make_file, open_file, read_text, write_over
 from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
@@ -245,8 +244,7 @@ class RackLock:
             try:
                 flock(descriptor, exclusive=True, patience=PATIENCE)
             except OSError as error:
-                way = "a file on another file system, or end that process"
-                raise self._unlockable(error, way) from error
+                raise self._unlockable(error, "a file on another file system, or end that process") from error
             yield descriptor
         finally:
             os.close(descriptor)

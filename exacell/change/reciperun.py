@@ -21,7 +21,7 @@ from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.output.result import Column, Result, worst
 from exacell.recipes.parsing import Recipe, RecipeLine
-from exacell.session.partial import Recording, told_while_waiting
+from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.session.context import Context
@@ -74,8 +74,7 @@ class RecipeRunner:
         first, last = min(waiting.changes), max(waiting.changes)
         which = f"change {first} is" if first == last else f"changes {first} to {last} are"
         when = f"{until.astimezone():%H:%M:%S} (in {format_duration(waiting.within)})"
-        note = f"{which} taken back at {when}: confirm {first} keeps all"
-        return replace(result, notes=[*result.notes, note])
+        return replace(result, notes=[*result.notes, f"{which} taken back at {when}: confirm {first} keeps all"])
 
     def _run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
         """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""
@@ -125,7 +124,7 @@ class RecipeRunner:
             if line.call is not None and line.call.command.words == ("undo", "run"):
                 from exacell.change.undoing import undo
 
-                return self._keep(source, line, undo(ctx, self._own_changes(), flags))
+                return self._keep(source, line, undo(ctx, self._ctx.session.changes[self._first_change :], flags))
             if self._dry and line.call is not None and self._left_out(line.call):
                 return None
         elif line.cellcli is not None:
@@ -157,9 +156,6 @@ class RecipeRunner:
         if missing is not None:
             self._ctx.console.say(f"-n: {missing} was not kept, so this is left out")
         return missing is not None
-
-    def _own_changes(self) -> list[int]:
-        return self._ctx.session.changes[self._first_change :]
 
     def _keep(self, source: RecipeLine, line: Line, result: Result) -> None:
         for note in result.notes:

@@ -6,18 +6,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.change.caching import seen
+from exacell.change.bringing_back import bring_back, start_and_mount
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
 from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
-from exacell.change.probe import Prober
-from exacell.change.reviving import bring_back, revive
+from exacell.change.probe import Prober, seen
 from exacell.change.settling import drops_to_come, plan_row, refuse_running, root_of, settle
 from exacell.change.undoing import undo
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import caching_off
+from exacell.journal.left import caching_off
 from exacell.journal.record import Row
 from exacell.journal.rows import Planned
 from exacell.journal.state import by_change
@@ -124,7 +123,7 @@ def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
     refuse_running(ctx.journal, rack, last.change)
     settle(ctx, last.change, wait=not (flags.get("dry-run") or ctx.options.dry_run))
     bad = _open_targets(ctx, last)
-    held_up = revive(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
+    held_up = start_and_mount(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
     if held_up is not None:
         return held_up
     if not bad:
@@ -177,9 +176,7 @@ def _open_targets(ctx: Context, row: Planned) -> list[str]:
     last = {step.target: step for step in row.wanted if step.target in rack.cells}
     held = Prober(ctx.fleet, {}).cells({target: step.proves for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
-    if bad - set(rack.cells):
-        return targets
-    return [target for target in targets if target in bad]
+    return targets if bad - set(rack.cells) else [target for target in targets if target in bad]
 
 
 def _finish(ctx: Context, row: Planned, flags: Mapping[str, Value]) -> Result:
@@ -200,7 +197,7 @@ def _finish(ctx: Context, row: Planned, flags: Mapping[str, Value]) -> Result:
     targets = _open_targets(ctx, row)
     if not targets and not dry:
         return _nothing_left(ctx, row, f"resume {row.change}")
-    held_up = revive(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
+    held_up = start_and_mount(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
     if held_up is not None:
         return held_up
     within = row.confirm_within
@@ -293,9 +290,7 @@ def _nothing_left(ctx: Context, row: Planned, origin: str) -> Result:
 def _look_at_caches(ctx: Context, root: int) -> None:
     """Record which caches that a change or its parts left off cache again: what came back late is in no later plan."""
     rack = ctx.need_rack().name
-    off: dict[str, list[str]] = {}
-    for item in caching_off(ctx.journal.caching_entries(rack)):
-        if root_of(ctx.journal, rack, item.change) == root:
-            off.setdefault(item.cache, []).extend(item.cells)
-    for cache, cells in off.items():
+    left = caching_off(ctx.journal.caching_entries(rack))
+    own = [item for item in left if root_of(ctx.journal, rack, item.change) == root]
+    for cache, cells in grouped((item.cache, cell) for item in own for cell in item.cells).items():
         observe_caching(ctx.journal, rack, seen(ctx.fleet, cells, cache), cache)

@@ -29,7 +29,7 @@ class Errand:
     """What a guardian is told.
 
     Attributes:
-        options: of exacell.session.options.Options, those that say how to reach the rack; paths absolute.
+        options: of exacell.session.request.Options, those that say how to reach the rack; paths absolute.
         settings: of exacell.core.config.Settings, as they were in the shell.
     """
 

@@ -1,24 +1,28 @@
-"""What became of a change that did not come to its end: its rows, those of the changes that finished it, and reality.
+"""What became of a change that did not come to its end, and which changes can be taken back.
+
+What became of a change that did not come to its end: its rows, those of the changes that finished it, and reality.
 
 A process may have died between a statement's intent and its outcome. What the statement was to prove is read back, and an
 outcome is written that says ``done``, ``not done`` or ``unknown``; nothing here changes a cell.
+
+Which changes of a rack can be taken back: those that did something, or were stopped before they did.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from exacell.change.pending import newest_stopped
 from exacell.change.probe import NO_ANSWER, Prober
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.actor import actor
-from exacell.journal.record import Journal, Row
+from exacell.journal.record import Journal, Row, runs
 from exacell.journal.rows import Intent, Planned
-from exacell.journal.running import runs
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
 
@@ -99,9 +103,7 @@ def drops_to_come(state: ChangeState) -> list[str]:
 
     That its effect is not there does not prove that it will not come: who goes on has to know.
     """
-    cells: dict[str, list[str]] = {}
-    for (cell, _), statement in state.to_come.items():
-        cells.setdefault(statement, []).append(cell)
+    cells = grouped((statement, cell) for (cell, _), statement in state.to_come.items())
     return [
         f"{statement} was not answered on {fold(names)}: if it is still carried out there, it drops the cache that is there "
         "then; make sure that it has ended (restart service ms there, where CellCLI hangs)"
@@ -137,7 +139,11 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
         if not wanted:
             continue
         states = _look(ctx, [step for step, _ in wanted])
-        dropping = [(step, open_intents[(step.target, step.what)]) for step, _ in wanted if _drops(step)]
+        dropping = [
+            (step, open_intents[(step.target, step.what)])
+            for step, _ in wanted
+            if step.caching_off and step.statement.upper().startswith("DROP ")
+        ]
         if wait:
             _look_longer(ctx, dropping, states)
         else:  # Whoever waits shall find it open.
@@ -151,10 +157,6 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
                 ended = states[(step.target, step.what)][0]
                 counts[ended] = counts.get(ended, 0) + 1
     return counts
-
-
-def _drops(step: Step) -> bool:
-    return step.caching_off and step.statement.upper().startswith("DROP ")
 
 
 def _look_longer(
@@ -222,3 +224,45 @@ def _outcome(step: Step, state: str, reason: str, *, mending: bool) -> Row:
         "mending": mending,
     }
     return Row(kind="outcome", target=step.target, body=body)
+
+
+def newest_to_undo(ctx: Context) -> int:
+    """Return the number of the newest change that did something, or was stopped before it did, and is neither an undo
+    nor undone.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    rack = ctx.need_rack().name
+    for number, _ in _to_undo(ctx):
+        return number
+    raise RefusedError(f"there is no change of rack {rack} to undo", hint="journal show")
+
+
+def older_to_undo(ctx: Context, number: int) -> str:
+    """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
+    for older, row in _to_undo(ctx):
+        if older < number and row.inverse:
+            return f"undo {older} takes back change {older} ({row.statement})"
+    return ""
+
+
+def _to_undo(ctx: Context) -> Iterator[tuple[int, Planned]]:
+    """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row.
+
+    The newest is one of them when it was stopped before anything was sent: taking it back ends it.
+    """
+    rack = ctx.need_rack().name
+    changes = by_change(ctx.journal.entries(rack=rack))
+    newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
+    stopped_last = waiting.change if waiting is not None and waiting == newest else 0
+    touched = {state.plan.root for state in changes.values() if state.plan is not None and any(state.touched.values())}
+    for number, state in reversed(changes.items()):
+        plan = state.plan
+        if plan is None or plan.plan is None or plan.origin.startswith("undo "):
+            continue
+        if plan.root in changes and changes[plan.root].undone:
+            continue
+        # One that never ended, or the newest when it was stopped, is ended by undo, whether or not anything was sent.
+        if state.end is None or number == stopped_last or plan.root in touched:
+            yield plan.root, plan

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from exacell.cellcli.ownname import OWN_NAME, for_cell, has_own_name
+from exacell.cellcli.fold import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
+from exacell.cellcli.suggest import refuse_slip
 from exacell.change.consent import accepted_loss
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.core.errors import RefusedError
-from exacell.journal.stopped import observe_services
+from exacell.journal.left import observe_services
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan
-from exacell.plan.guards.inverse import with_inverse
-from exacell.plan.guards.targets import means, own_of, takes_own_name
+from exacell.plan.guards.steps import with_inverse
+from exacell.plan.guards.targets import means, own_of, rows_meant, takes_own_name
 from exacell.plan.guards.unchanged import (
     doubt,
     holds_already,
@@ -25,10 +26,7 @@ from exacell.plan.guards.unchanged import (
     told_by,
     with_changes,
 )
-from exacell.plan.media import rows_meant
-from exacell.plan.model import Plan
-from exacell.plan.nearby import refuse_slip
-from exacell.plan.planned import Planned
+from exacell.plan.model import Plan, Planned
 from exacell.session.factreading import (
     facts_with_cellsrv_stopped,
     headers_if_needed,

@@ -6,22 +6,19 @@ Before that, what the change left behind must still be there; if somebody change
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.fold import neutral_text
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
-from exacell.change.caching import again
+from exacell.change.bringing_back import activate_again, bring_back, start_and_mount
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
-from exacell.change.probe import NO_ANSWER, Prober
-from exacell.change.reviving import activate_again, bring_back, revive
-from exacell.change.settling import attempts, drops_to_come, refuse_running, root_of, settle
-from exacell.change.undoable import older_to_undo
-from exacell.core.cellset import fold
+from exacell.change.probe import NO_ANSWER, Prober, again
+from exacell.change.settling import attempts, drops_to_come, older_to_undo, refuse_running, root_of, settle
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import (
     ExitCode,
     MovedError,
@@ -30,8 +27,8 @@ from exacell.core.errors import (
 )
 from exacell.core.values import dataclass
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import caching_off
 from exacell.journal.confirming import note_reverted
+from exacell.journal.left import caching_off
 from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
@@ -134,7 +131,7 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
         return Result(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
         )
-    found = _settled(ctx, changes, wait=not dry)
+    found = list(_settled(ctx, changes, wait=not dry))
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, ctx, done.change))
     results: list[Result] = []
@@ -144,7 +141,7 @@ def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Re
     return replace(together(results), fold=True)
 
 
-def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
+def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> Iterator[Done]:
     """Return what these changes really did, newest first, once it is known of each of their steps.
 
     Raises:
@@ -152,7 +149,6 @@ def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
     """
     rack = ctx.need_rack().name
     roots = dict.fromkeys(root_of(ctx.journal, rack, number) for number in sorted(changes, reverse=True))
-    found = []
     for number in roots:
         refuse_running(ctx.journal, rack, number)
         state = ctx.journal.whole_state(rack, number)
@@ -167,8 +163,7 @@ def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> list[Done]:
             refuse_running(ctx.journal, rack, attempt.change)
             settle(ctx, attempt.change, wait=wait)
         settle(ctx, number, wait=wait)
-        found.append(read_change(ctx.journal.chain(rack, number)))
-    return found
+        yield read_change(ctx.journal.chain(rack, number))
 
 
 def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: list[Result]) -> bool:
@@ -185,7 +180,7 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
         return True
     _refuse_moved(ctx, done)
     origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
-    held_up = revive(ctx, done.change, flags, origin) or activate_again(ctx, done.change, flags, origin)
+    held_up = start_and_mount(ctx, done.change, flags, origin) or activate_again(ctx, done.change, flags, origin)
     if held_up is not None:
         results.append(held_up)
         return False
@@ -217,11 +212,11 @@ def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: li
 
 def _lost(done: Done) -> dict[str, list[str]]:
     """Return why something of what was done can't be taken back, each reason with its targets."""
-    found: dict[str, list[str]] = {}
-    for target, steps in done.steps.items():
-        for reason in dict.fromkeys(step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse):
-            found.setdefault(reason, []).append(target)
-    return found
+    return grouped(
+        (reason, target)
+        for target, steps in done.steps.items()
+        for reason in dict.fromkeys(step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse)
+    )
 
 
 def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:
@@ -326,31 +321,27 @@ def _caching_again(ctx: Context, done: Done) -> list[str]:
     """Return the statements that end flushes which the change began and left: what was not dropped need not be made again."""
     rack = ctx.need_rack().name
     own = {entry.change for entry in ctx.journal.chain(rack, done.change)}
-    off: dict[str, list[str]] = {}
-    for item in caching_off(ctx.journal.caching_entries(rack)):
-        if item.change in own and not item.dropped:
-            off.setdefault(item.cache, []).extend(item.cells)
-    return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items() if cells]
+    left = [item for item in caching_off(ctx.journal.caching_entries(rack)) if item.change in own and not item.dropped]
+    off = grouped((item.cache, cell) for item in left for cell in item.cells)
+    return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items()]
 
 
-def _statements(ctx: Context, done: Done) -> list[str]:
+def _statements(ctx: Context, done: Done) -> Iterator[str]:
     """Return the inverse statements in order, with ON for the cells on which the change was done.
 
     Those that differ only in the cell's own name are one statement: nobody is asked once a cell.
     """
     cells = ctx.need_rack().cells
-    groups: dict[tuple[str, ...], list[str]] = {}
-    for target, statements in done.inverse.items():
-        if target in done.touched:
-            same = tuple(_for_all(statement, target) for statement in statements) if target in cells else statements
-            groups.setdefault(same, []).append(target)
-    found = []
+    back = {target: statements for target, statements in done.inverse.items() if target in done.touched}
+    groups = grouped(
+        (tuple(_for_all(statement, target) for statement in statements) if target in cells else statements, target)
+        for target, statements in back.items()
+    )
     for statements, targets in groups.items():
         on = [target for target in targets if target in cells]
         if len(on) == 1:  # Its name in full is easier read.
             statements = tuple(for_cell(statement, on[0]) for statement in statements)
-        found += [f"on {fold(on)} {statement}" if on else statement for statement in statements]
-    return found
+        yield from [f"on {fold(on)} {statement}" if on else statement for statement in statements]
 
 
 def _for_all(statement: str, cell: str) -> str:

@@ -10,9 +10,8 @@ from exacell.cellcli.secrets import holds_secret
 from exacell.change.changing import UNSENT
 from exacell.change.execute import execute
 from exacell.change.leftovers import look
-from exacell.change.resuming import resume as go_on
-from exacell.change.resuming import retry as once_more
-from exacell.change.undoable import newest_to_undo
+from exacell.change.resuming import resume as go_on, retry as once_more
+from exacell.change.settling import newest_to_undo
 from exacell.change.undoing import undo as take_back
 from exacell.commands.rehearsal.trial import rehearse as try_out
 from exacell.core.cellset import fold

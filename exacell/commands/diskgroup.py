@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.suggest import refuse_slip
 from exacell.change.consent import accepted_loss
 from exacell.change.probe import asm_records
 from exacell.core.errors import RefusedError
@@ -11,8 +12,7 @@ from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmspace import AU_SIZES
-from exacell.plan.nearby import refuse_slip
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.diskgroup import (
     Wanted,
     create_plan,

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.ownname import for_cell
-from exacell.cellcli.schema import Kind as Type
-from exacell.cellcli.schema import find_object
+from exacell.cellcli.fold import for_cell
+from exacell.cellcli.schema import Kind as Type, find_object
 from exacell.cellcli.statement import List, parse, render
 from exacell.commands.rehearsal.driftfacts import read_all, read_cells
 from exacell.core.errors import ExitCode, RefusedError, StatementError

@@ -189,7 +189,7 @@ def demo(ctx: Context, call: Call) -> Result:
             if before is not None and before.name in ctx.config.racks:
                 ctx.connect(before.name)
             else:
-                ctx.leave()
+                ctx.session.leave()
     return Result(exit_code=ExitCode(code))
 
 

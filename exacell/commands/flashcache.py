@@ -12,15 +12,15 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.facts import IORMPLAN
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.cachemode import mode_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
     from exacell.plan.facts import CellFacts
+    from exacell.session.answers import Answers
     from exacell.session.context import Context
-    from exacell.session.fleet import Answers
 
 
 def planning_facts() -> tuple[str, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.suggest import refuse_slip
 from exacell.change.settling import sent_by
 from exacell.commands.flashcache import planning_facts
 from exacell.core import cellset
@@ -12,8 +13,7 @@ from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmspace import AU_SIZES, Keeping, keeps_failgroup
-from exacell.plan.nearby import refuse_slip
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.carve import carve_plan
 from exacell.plan.planners.griddisk import members, release_plan
 from exacell.plan.planners.griddisk_size import resize_griddisk_plan

@@ -8,8 +8,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from exacell.change.dcli.hosts import current_rack
-from exacell.change.dcli.refusing import journal_accepted, refuse_unread
-from exacell.change.verdicts import REPLY_KEPT
+from exacell.change.dcli.verdict import journal_accepted, refuse_unread
+from exacell.change.running import REPLY_KEPT
 from exacell.core.errors import (
     BrokenOffError,
     ExitCode,
@@ -24,7 +24,7 @@ from exacell.language.registry import Call, Value
 from exacell.language.shellwords import command_given
 from exacell.opaque.scan import command_findings
 from exacell.output.result import Result
-from exacell.session.partial import since, told_while_waiting
+from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.language.line import Line

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.directive_names import DirectiveName
+from exacell.cellcli.directives import DirectiveName
 from exacell.cellcli.iorm import IormPlan, parse, render
 from exacell.commands.declared.iorm import WHICH
 from exacell.core.cellset import fold
@@ -20,7 +20,7 @@ from exacell.core.units import counted
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result, worst
 from exacell.plan import facts as f
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.iorm import (
     Goal,
     flashlog_plan,
@@ -169,7 +169,8 @@ def restore_iorm(ctx: Context, call: Call) -> Planned:
 
 
 def _toggle(ctx: Context, call: Call, *, on: bool) -> Planned:
-    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
+    way = (f.FLASHLOG, f.PMEMLOG, f.XRMEMLOG, f.REDO_METRICS)
+    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE, *way)
     plan = flashlog_plan(ctx.need_rack().name, facts, wanted=_wanted(call), on=on, statement=call.text)
     return Planned(plan, facts)
 

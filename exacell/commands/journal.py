@@ -23,9 +23,8 @@ from exacell.journal.auditing import (
     row_record,
     summary,
 )
-from exacell.journal.reading import without_collecting
+from exacell.journal.reading import Stream, without_collecting
 from exacell.journal.record import Journal
-from exacell.journal.stream import Stream
 from exacell.language.registry import Call
 from exacell.output.changes import change_lines
 from exacell.output.onechange import change_page

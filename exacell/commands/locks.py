@@ -10,7 +10,7 @@ from exacell.change.racklock import LockedError, describe, lock_of
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.registry import Call
-from exacell.output.locks import lock_sentence
+from exacell.output.changes import lock_sentence
 from exacell.output.result import Column, Result
 from exacell.output.style import wrapped
 

@@ -15,14 +15,14 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.facts import PMEMCACHE, metric_values
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.memorycache import memory_flush_plan
+from exacell.session.answers import Answers
 from exacell.session.factreading import read_facts
-from exacell.session.fleet import Answers
 
 if TYPE_CHECKING:
+    from exacell.session.answers import Answer
     from exacell.session.context import Context
-    from exacell.session.fleet import Answer
 
 
 def show(ctx: Context, call: Call) -> Result:

@@ -8,16 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.commands.declared.metrics import KINDS
 from exacell.core.errors import ExitCode, RefusedError
+from exacell.core.values import dataclass
 from exacell.language.registry import Call
-from exacell.metrics.delta import without_load
-from exacell.metrics.snapshot import Snapshot
+from exacell.measure.delta import without_load
+from exacell.measure.explain import Figure, explain
+from exacell.measure.snapshot import Snapshot
+from exacell.output.explained import explained
 from exacell.output.result import Column, Result
-from exacell.session.comparing import compare
+from exacell.session.comparing import Comparison, compare
 from exacell.session.sampling import read_counters, wait_for_collection
 from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.metrics.delta import CellDelta
+    from exacell.measure.delta import CellDelta
     from exacell.session.context import Context
 
 OLDEST = timedelta(seconds=90)
@@ -70,27 +73,85 @@ def snaps(ctx: Context, call: Call) -> Result:
     return Result(records=rows, data=True, columns=[Column(n) for n in ("name", "kind", "taken", "cells")])
 
 
-def show_delta(ctx: Context, call: Call) -> Result:
-    """Return one record per cell and, last of each kind, the rack's with a null cell.
+@dataclass(frozen=True, kw_only=True)
+class _Pairs:
+    """Two snapshots' kinds and what they mean.
+
+    Attributes:
+        compared: one list of differences for each of ``kinds``.
+    """
+
+    kinds: Sequence[str]
+    first: Mapping[str, Snapshot]
+    second: Mapping[str, Snapshot]
+    compared: Comparison
+
+
+def _pairs(ctx: Context, call: Call, wanted: Sequence[str] = KINDS) -> _Pairs:
+    """Return the two snapshots that a statement names, of the wanted kinds, compared.
 
     Raises:
-        RefusedError: the snapshots have no counters in common, or were taken under different conditions.
+        RefusedError: they have no counters in common, or were taken under different conditions.
     """
     rack = ctx.need_rack().name
     store = Store(ctx.home.state_dir / "store.db")
     names = call.text_arg("before"), call.text_arg("after")
     first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
-    kinds = [kind for kind in KINDS if kind in first and kind in second]
+    kinds = [kind for kind in wanted if kind in first and kind in second]
     if not kinds:
-        raise RefusedError(
-            f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: they have no counters in common"
-        )
+        lacking = "they have no counters in common" if wanted == KINDS else f"not both have {', '.join(wanted)}"
+        raise RefusedError(f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: {lacking}")
     compared = compare(ctx, [(first[kind], second[kind]) for kind in kinds])
     if compared.unlike and not call.flag("anyway"):
         raise RefusedError(
             f"{names[0]} and {names[1]} are not alike: {'; '.join(compared.unlike)}",
             hint="their difference would tell of that as well as of the load; --anyway shows it and marks it",
         )
+    return _Pairs(kinds=kinds, first=first, second=second, compared=compared)
+
+
+def explain_pair(ctx: Context, call: Call) -> Result:
+    """Return one record per sentence, then one per figure over the rack.
+
+    Raises:
+        RefusedError: not both snapshots have that kind, or they were taken under different conditions.
+    """
+    kind = call.text_arg("kind")
+    pairs = _pairs(ctx, call, (kind,))
+    (deltas,), unlike = pairs.compared.deltas, pairs.compared.unlike
+    found = explain(kind, pairs.first[kind], pairs.second[kind], deltas)
+    marked = [f"The snapshots are not alike, so the figures tell of that as well as of the load: {'; '.join(unlike)}."]
+    return explained(
+        (*(marked if unlike else ()), *found.sentences),
+        [_figure(figure) for figure in found.figures],
+        notes=pairs.compared.notes,
+        failed=bool(deltas[-1].invalid),
+    )
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    limits = {name: None if value is None else round(value, 4) for name, value in vars(figure).items() if name in _ENDS}
+    return {
+        "cell": None,
+        "figure": figure.name,
+        "value": figure.value,
+        "unit": figure.unit,
+        **limits,
+        "means": figure.means,
+    }
+
+
+_ENDS = ("low", "high")
+
+
+def show_delta(ctx: Context, call: Call) -> Result:
+    """Return one record per cell and, last of each kind, the rack's with a null cell.
+
+    Raises:
+        RefusedError: the snapshots have no counters in common, or were taken under different conditions.
+    """
+    pairs = _pairs(ctx, call)
+    kinds, first, second, compared = pairs.kinds, pairs.first, pairs.second, pairs.compared
     rows: list[dict[str, Any]] = []
     problems: list[str] = []
     figures: dict[str, None] = {}

@@ -9,34 +9,36 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.care.asmlosses import asm_losses, refuse_losses
-from exacell.care.sqltext import is_unit, mounts, one_line, own_statement, refuse_session_bound
+from exacell.care.sqltext import (
+    asm_losses,
+    is_unit,
+    mounts,
+    one_line,
+    own_statement,
+    refuse_losses,
+    refuse_session_bound,
+)
 from exacell.change.consent import accepted_loss, ask
-from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.hosts import Group, target
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.output import UNREACHABLE, Outcome
 from exacell.change.dcli.record import Record
-from exacell.change.dcli.refusing import refuse_unread
-from exacell.change.dcli.targets import target
-from exacell.change.dcli.upon import single_change
-from exacell.change.dcli.verdict import Judgement, agree, judge
+from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.execute import execute
-from exacell.change.progressboard import Sending, size_of
 from exacell.change.racklock import lock_of
+from exacell.change.sending import Sending, size_of
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
-from exacell.opaque.errors import UnreadError
-from exacell.opaque.findings import Findings
-from exacell.opaque.scan import command_findings
+from exacell.opaque.findings import Findings, UnreadError
+from exacell.opaque.scan import carried, command_findings, wrapped
 from exacell.opaque.sql import read_sql
-from exacell.opaque.wrapping import carried, wrapped
 from exacell.output.result import Column, Result
-from exacell.plan.planned import Planned
+from exacell.plan.model import Planned
 from exacell.plan.planners.diskgroup import mount_plan
 from exacell.session.dbsql import (
     change_request,
@@ -46,7 +48,7 @@ from exacell.session.dbsql import (
     query_database,
 )
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
-from exacell.session.partial import since, told_while_waiting
+from exacell.session.recording import since, told_while_waiting
 from exacell.transport.base import Upload
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
 

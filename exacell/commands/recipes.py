@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.factcheck import read_check, read_wait
+from exacell.cellcli.condition import read_check, read_wait
 from exacell.change.reciperun import RecipeRunner
 from exacell.core.cellset import fold
 from exacell.core.errors import (
@@ -26,10 +26,10 @@ from exacell.recipes.files import load_draft, load_recipe, recipe_files
 from exacell.recipes.parsing import line_of, values_of
 from exacell.recipes.values import holds
 from exacell.session.checking import failures
-from exacell.session.partial import since, told_while_waiting
+from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
-    from exacell.cellcli.factcheck import FactCheck
+    from exacell.cellcli.condition import FactCheck
     from exacell.session.context import Context
 
 

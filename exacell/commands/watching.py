@@ -21,10 +21,10 @@ from exacell.live.polling import Looking
 from exacell.live.silence import Silence
 from exacell.live.top import Top
 from exacell.live.watching import WatchView
-from exacell.output.apart import each_cell_apart, wants_folding
 from exacell.output.differing import difference_of
+from exacell.output.folding import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
-from exacell.session.partial import Recording
+from exacell.session.recording import Recording
 from exacell.session.repeating import Repeating
 
 if TYPE_CHECKING:

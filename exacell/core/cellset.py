@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from exacell.core.errors import CellSetError
 
 GroupResolver = Callable[[str], Iterable[str]]
+K = TypeVar("K")
+V = TypeVar("V")
 
 _OPERATOR = re.compile(r"\s+not\s+|(?:\s*[,!&^]\s*)", re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9._:%\-\[\]/,]+")
@@ -159,6 +161,19 @@ def folded_names(names: Sequence[str]) -> str:
     except CellSetError:
         return text
     return f"'{folded}'" if same and "[" in folded else text
+
+
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Return the second of all pairs by their first, both in the order in which they came."""
+    found: dict[K, list[V]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
+
+
+def told_together(said: Iterable[tuple[str, str]]) -> list[str]:
+    """Return ``exa1cel[01-03]: what is said of them`` for each thing that is said of a cell, given as (cell, text)."""
+    return [f"{fold(cells)}: {text}" for text, cells in grouped((text, cell) for cell, text in said).items()]
 
 
 def natural_key(name: str) -> tuple[tuple[int, int, str], ...]:

@@ -1,4 +1,6 @@
-"""The configuration: settings and racks, parsed from TOML into frozen values; and which rack is meant.
+"""The configuration: settings, racks, and how a rack is reached, parsed from TOML into frozen values.
+
+How a rack is reached when not over exacell's own SSH: the transport's name and what its program needs to know.
 
 :func:`load` reads ``config.toml`` and one file a rack in ``racks.d/``. Unknown keys are errors. ``docs/config.example.toml``
 shows every key.
@@ -6,10 +8,9 @@ shows every key.
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -17,19 +18,65 @@ from types import MappingProxyType
 from exacell.core.cellset import CellSet
 from exacell.core.errors import ConfigError, why_unreadable
 from exacell.core.formats import FORMATS
-from exacell.core.groupfile import read_cellip, read_group_file
 from exacell.core.paths import Home
 from exacell.core.toml_table import TomlTable, parse_toml
-from exacell.core.transportconfig import (
-    AUTO,
-    TRANSPORTS,
-    Reach,
-    read_reach,
-)
 from exacell.core.trust import Group, group_number, refuse_untrusted
 from exacell.core.values import dataclass
 
-_RACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+AUTO = "auto"
+"""What ``set transport`` calls the rack's own choice."""
+
+TRANSPORTS = ("ssh", "openssh", "dcli", "exacli", "clush")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """The rack's keys about its transport.
+
+    Attributes:
+        transport: one of TRANSPORTS; empty takes ssh.
+        dcli, exacli: the program, as a path or as a name that PATH knows.
+        cookie_jar: exacli's file of cookies; empty for exacli's own default.
+        cloud: exacli's login is a cloud customer's, who may do less.
+        gateways: hosts behind which clush finds the cells; empty with ``topology``.
+        topology: a file in ClusterShell's topology format.
+    """
+
+    transport: str = ""
+    dcli: str = "dcli"
+    exacli: str = "exacli"
+    cookie_jar: str = ""
+    cloud: bool = False
+    gateways: tuple[str, ...] = ()
+    topology: str = ""
+
+
+def read_reach(table: TomlTable) -> Reach:
+    """Return what a rack's table says.
+
+    Raises:
+        ConfigError: a value is wrong, or both gateways and topology are given.
+    """
+    reach = Reach(
+        transport=table.choice("transport", "", ("", *TRANSPORTS)),
+        dcli=table.text("dcli", Reach.dcli),
+        exacli=table.text("exacli", Reach.exacli),
+        cookie_jar=table.text("cookie_jar", ""),
+        cloud=table.flag("cloud", False),
+        gateways=table.names("gateways"),
+        topology=table.text("topology", ""),
+    )
+    if reach.gateways and reach.topology:
+        raise ConfigError(f"{table.where}: gateways and topology say the same thing: keep one of them")
+    return reach
+
+
+def transport_name(reach: Reach, setting: str) -> str:
+    """Return the transport that a rack is reached by: what the session says, else the rack's own, else ssh."""
+    return setting if setting != AUTO else reach.transport or "ssh"
+
+
+RACK_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _SID_NUMBER = re.compile(r"(\D+)(\d+)")
 
 
@@ -71,8 +118,7 @@ class Settings:
         Raises:
             ConfigError: no such setting, or a value that it cannot have.
         """
-        table = TomlTable({name.lower(): value}, "set")
-        return _settings(table, self)
+        return _settings(TomlTable({name.lower(): value}, "set"), self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,7 +323,7 @@ def _settings(table: TomlTable, base: Settings) -> Settings:
 
 
 def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
-    if not _RACK_NAME.fullmatch(name):
+    if not RACK_NAME.fullmatch(name):
         raise ConfigError(f"{table.where}: '{name}' is no rack name: letters, digits, '.', '_' and '-'")
     cells = table.names("cells")
     if not cells:
@@ -354,159 +400,3 @@ def _read(path: Path) -> str | None:
         return None
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError(f"{path} can't be read: {why_unreadable(error)}") from error
-
-
-_FEW_RACKS = 3
-
-CELLIP_PATH = Path("/etc/oracle/cell/network-config/cellip.ora")
-"""Where a database node lists its cells. Source: Oracle SAGUG, "Configuring cells for ASM"; present only there."""
-
-
-def named_cells(cells: str | None, group_file: Path | None) -> tuple[str, ...]:
-    """Return what ``-g`` and ``-c`` name together: the file first, then the list, without repeats, as dcli does.
-
-    Raises:
-        ConfigError: the file cannot be read or a line in it is no host name.
-        CellSetError: ``cells`` is no cell set.
-    """
-    listed = read_group_file(group_file) if group_file is not None else ()
-    return tuple(dict.fromkeys((*listed, *(CellSet.parse(cells) if cells is not None else ()))))
-
-
-class NoRackError(ConfigError):
-    """Nothing says which rack is meant; the message names the ways to choose one on the command line."""
-
-
-def way_to_a_rack(names: Iterable[str]) -> str:
-    """Return how to choose a rack at the prompt, of those that are configured."""
-    known = sorted(names)
-    if not known:
-        return "emulator start demo, then connect demo: a rack to try it on; help docs config.example shows how to name your own"
-    if len(known) <= _FEW_RACKS:
-        return " or ".join(f"connect {name}" for name in known)
-    return f"connect one of {', '.join(known)}"
-
-
-def which_rack(
-    config: Config,
-    *,
-    rack: str | None = None,
-    cells: str | None = None,
-    group_file: Path | None = None,
-    env: Mapping[str, str] | None = None,
-    cellip_path: Path = CELLIP_PATH,
-    cell_group_path: Path | None = None,
-    login: str | None = None,
-    ssh_config: Path | None = None,
-) -> RackConfig:
-    """Return the rack that the command line means.
-
-    In this order: ``rack`` (-r); EXACELL_RACK or ``default_rack``, unless ``cells`` or ``group_file`` name a cell that
-    it does not have; the cells named by ``cells`` (-c) and ``group_file`` (-g); the cells in ``cellip.ora`` of
-    a database node; those in ``~/cell_group``. Cells that are named are the configured rack's that has them, with its marks
-    and its lock, a rack of their own where none has. The selection of cells within the rack is :func:`named_cells`.
-
-    Args:
-        env: EXACELL_RACK and HOME are read from it. Default: the process environment.
-        login: logs in everywhere on cells, for reads and writes (-l).
-        ssh_config: replaces the rack's own (--ssh-config).
-
-    Raises:
-        ConfigError: no such rack, a named cell is not in the rack asked for, the named cells are not all of one
-            configured rack, or there is nothing to go by.
-    """
-    variables = os.environ if env is None else env
-    names = named_cells(cells, group_file)
-    found = _chosen(config, rack or "", variables.get("EXACELL_RACK") or config.default_rack, names)
-    if found is None and names:
-        found = _owner(config, names) or RackConfig(name="cells", cells=names, source="-c/-g")
-    if found is None:
-        home_group = cell_group_path or Path(variables.get("HOME") or os.path.expanduser("~")) / "cell_group"
-        found = _found_on_host(config, cellip_path, home_group)
-    if found is None:
-        raise NoRackError(
-            "no rack is chosen: give -r RACK, set EXACELL_RACK or default_rack in config.toml, name cells with -c or "
-            f"-g, or have {cellip_path} or {home_group}",
-            hint="to try it without cells: exacell demo" if not config.racks else _known(config),
-        )
-    if login:
-        found = replace(found, read_user=login, write_user=login)
-    return replace(found, ssh_config=ssh_config) if ssh_config is not None else found
-
-
-def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -> RackConfig | None:
-    """Return the rack that is asked for or, failing that, the default one if it has all ``names``."""
-    name = wanted or default
-    if not name or (not wanted and names and name not in config.racks):
-        return None
-    if name in config.partial:
-        raise ConfigError(
-            f"config.toml says something of rack {name} and not its cells, and no file in racks.d does",
-            hint=f'exacell emulator start {name}, where it is an emulated rack; else set cells = "…" in [racks.{name}]',
-        )
-    if name not in config.racks:
-        known = _known(config) or "no rack is configured"
-        raise ConfigError(f"there is no rack {name}; {known}", hint=_closest(config, name))
-    rack = config.racks[name]
-    strangers = CellSet(names) - CellSet((*rack.cells, *rack.dbnodes))
-    if strangers and wanted:
-        raise ConfigError(f"rack {name} has no {strangers}; its cells are {CellSet(rack.cells)}")
-    return None if strangers else rack
-
-
-def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
-    """Return the configured rack that has all ``names``, None where no rack has any of them.
-
-    An emulated rack's names may be a real rack's: only asking for it means it.
-
-    Raises:
-        ConfigError: several racks have them, or one has some.
-    """
-    racks = [rack for rack in config.racks.values() if not rack.emulated and {*rack.cells, *rack.dbnodes} & {*names}]
-    if not racks:
-        return None
-    known = ", ".join(sorted(rack.name for rack in racks))
-    strangers = CellSet(names) - CellSet((*racks[0].cells, *racks[0].dbnodes))
-    if len(racks) > 1:
-        raise ConfigError(
-            f"{CellSet(names)} are named by several racks: {known}; a statement goes to one", hint="say which: -r RACK"
-        )
-    if strangers:
-        mine = CellSet(names) - strangers
-        raise ConfigError(
-            f"{mine} of rack {known} and {strangers} of another place are named; a statement goes to one rack",
-            hint=f"-c '{mine}' and -c '{strangers}', one after the other",
-        )
-    return racks[0]
-
-
-def _found_on_host(config: Config, cellip_path: Path, cell_group_path: Path) -> RackConfig | None:
-    """Return the rack that a database node's files name.
-
-    Raises:
-        ConfigError: they name some cells of a configured rack, and not all.
-    """
-    if cellip_path.is_file():
-        found = RackConfig(name="cellip", cells=read_cellip(cellip_path), source=str(cellip_path))
-    elif cell_group_path.is_file():
-        found = RackConfig(name="cell_group", cells=read_group_file(cell_group_path), source=str(cell_group_path))
-    else:
-        return None
-    owner = _owner(config, found.cells)
-    if owner is not None and {*owner.cells} != {*found.cells}:
-        raise ConfigError(
-            f"{found.source} names {CellSet(found.cells)}, which is not all of rack {owner.name}",
-            hint=f"say what is meant: -r {owner.name}",
-        )
-    return owner or found
-
-
-def _known(config: Config) -> str:
-    return f"configured racks: {', '.join(sorted(config.racks))}" if config.racks else ""
-
-
-def _closest(config: Config, name: str) -> str:
-    close = difflib.get_close_matches(name, config.racks, n=1)
-    if close:
-        return f"did you mean {close[0]}?"
-    return f"an emulated rack is started with: exacell emulator start {name}" if _RACK_NAME.fullmatch(name) else ""

@@ -9,6 +9,9 @@ from exacell.core.errors import StatementError
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 """What ``-o``, ``--format``, ``set format`` and ``format =`` take."""
 
+FOLDING = ("auto", "on", "off")
+"""What ``set fold`` takes; auto folds on a terminal."""
+
 
 def check_format(name: str) -> str:
     """Return the format that ``name`` means, in lower case.

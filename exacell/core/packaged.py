@@ -1,21 +1,33 @@
-"""Files that come with exacell besides its code: recipes and the pages of docs/, wherever and however it was installed.
+"""Files that come with exacell besides its code: tables, recipes and the pages of docs/, wherever and however it was installed.
 
 In a checkout ``exacell/data/recipes`` and ``exacell/data/docs`` are links to the folders at its top; a wheel holds their files as
 package data, so that they are where the code is: in a virtual environment, after ``pip install --user`` or ``--target``, and in
 a zip. Source: Python documentation, importlib.resources; setuptools documentation, Data Files Support.
+
+Pages of the documentation as ``help docs`` shows them on a terminal: links name pages, and nothing that is not there is named.
+
+A page is written for readers of the source tree too, where the programs that measure and test stand beside it. An installation
+has none of them, so that their names would only mislead there.
 """
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
+
+from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
     import zipfile
+    from importlib.machinery import ModuleSpec
 
     Place = Path | zipfile.Path
     """A file or folder of the package: a path, or a part of the zip that exacell runs from."""
+
+PAGES = (".md", ".toml")
+"""How files of the documentation end that are pages."""
 
 _DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
 
@@ -46,3 +58,73 @@ def packaged_files(kind: str, *endings: str) -> dict[str, Place]:
         return {}
     files = sorted((place for place in folder.iterdir() if place.name.endswith(endings)), key=lambda place: place.name)
     return {place.name[: place.name.rindex(".")]: place for place in files}
+
+
+class _Loader(Protocol):
+    def get_data(self, path: str) -> bytes:
+        """Return a file's content. Source: Python documentation, importlib.abc.ResourceLoader."""
+
+
+def data_beside(spec: ModuleSpec, name: str) -> str:
+    """Return the text of ``data/name`` beside the module of that ``__spec__``.
+
+    Raises:
+        OSError: there is no such file.
+    """
+    loader = cast("_Loader", spec.loader)
+    return loader.get_data(os.path.join(os.path.dirname(str(spec.origin)), "data", name)).decode("utf-8")
+
+
+_PICTURE = re.compile(r"^!\[([^\]]*)\]\([^)]*\)$", re.MULTILINE)
+_NAMED_LINK = re.compile(r"\[(?:docs/)?([\w.-]+)\.(?:md|toml)\]\((?:docs/)?\1\.(?:md|toml)(?:#[\w-]*)?\)")
+_LINK = re.compile(r"\[([^\]]+)\]\((?:docs/)?([\w.-]+)\.(?:md|toml)(?:#[\w-]*)?\)")
+_PLACE = re.compile(r"\[([^\]]+)\]\(#[\w-]*\)")
+_FILE = re.compile(r"\bdocs/([\w.-]+?)\.(?:md|toml)\b")
+
+_FOLDERS = "tests|benchmarks"
+_SAID = {"tests": "a test", "benchmarks": "a benchmark", "make": "make"}
+_TARGETS = "demo|faults|fuzz|lint|man|mutants|races|test"
+_CODE = re.compile(rf"`[^`\n]*\b(?:({_FOLDERS})/|make (?:{_TARGETS})\b)[^`\n]*`")
+_LINE = re.compile(rf"^(?:python )?({_FOLDERS})/([\w.-]+?)(?:\.py)?(?=\s|$)", re.MULTILINE)
+_LOOSE = re.compile(rf"\b({_FOLDERS})/[\w./*-]*\w")
+
+
+def shown_page(text: str, *, source: bool) -> str:
+    """Return a page as it is shown.
+
+    Args:
+        source: whether the source tree is there, so that what the page names of it may be named.
+    """
+    text = _PICTURE.sub(r"(a picture: \1)", text)
+    text = _NAMED_LINK.sub(r"`help docs \1`", text)
+    text = _LINK.sub(r"\1 (`help docs \2`)", text)
+    text = _PLACE.sub(r"\1", text)
+    text = _FILE.sub(r"`help docs \1`", text)
+    if source:
+        return text
+    text = _CODE.sub(lambda match: f"{_SAID[match[1] or 'make']} in exacell's source", text)
+    text = _LINE.sub(lambda match: f"({_SAID[match[1]]} in exacell's source: {match[2]})", text)
+    return _LOOSE.sub(lambda match: f"{_SAID[match[1]]} in exacell's source", text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a page: its heading, and the text below it."""
+
+    title: str
+    text: str
+
+
+def sections(text: str) -> tuple[Section, ...]:
+    """Return the parts of a page by its headings, the page's own title first; without any the first line is the title."""
+    found = (
+        list(re.finditer(r"^#{1,4} +(.+)$", text, re.MULTILINE)) if text.startswith("# ") and "\n## " in text else []
+    )
+    if not found:
+        first, _, rest = text.partition("\n")
+        return (Section(title=first.lstrip("# ").partition(": ")[0], text=rest),)
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    return tuple(
+        Section(title=match[1].strip(), text=text[match.end() : end].strip())
+        for match, end in zip(found, ends, strict=True)
+    )

@@ -70,21 +70,6 @@ def _xdg(env: Mapping[str, str], variable: str, default: str) -> Path:
     return Path(home) / default / "exacell"
 
 
-def config_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the directory of what the user writes; not created here."""
-    return Home.from_env(env).config_dir
-
-
-def state_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the directory of what must not be lost; not created here."""
-    return Home.from_env(env).state_dir
-
-
-def cache_dir(env: Mapping[str, str] | None = None) -> Path:
-    """Return the directory of what can be fetched again; not created here."""
-    return Home.from_env(env).cache_dir
-
-
 def ensure_dir(path: Path) -> Path:
     """Create ``path`` and what is missing above it, each readable by its owner only; return ``path``."""
     missing = [directory for directory in (path, *path.parents) if not directory.exists()]

@@ -1,4 +1,8 @@
-"""A small file that several users of a host write, opened so that no neighbour can make a trap of it.
+"""Small files that several processes or users write: opened safely, and in turns.
+
+Whose turn it is with a file: flock that neither waits for ever nor fails silently where there are no locks.
+
+A small file that several users of a host write, opened so that no neighbour can make a trap of it.
 
 Where everybody may put files, a neighbour can put a FIFO, a link, a device or a huge file under the name that we want. Such a
 thing is never waited for, never followed and never written to: opening it fails at once with what it is.
@@ -7,10 +11,44 @@ thing is never waited for, never followed and never written to: opening it fails
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import stat
+import time
 from contextlib import suppress
 from pathlib import Path
+
+PATIENCE = 30.0
+"""Seconds after which a lock that others hold for moments only is held by a process that was stopped or hangs."""
+
+_LOOK = 0.005
+
+
+def flock(descriptor: int, *, exclusive: bool, patience: float = PATIENCE) -> None:
+    """Lock an open file; closing it unlocks it.
+
+    Raises:
+        OSError: others held it all the time, or the file system has no locks; ``strerror`` says which.
+    """
+    kind = (fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH) | fcntl.LOCK_NB
+    until = time.monotonic() + patience
+    pause = _LOOK / 5
+    while True:
+        try:
+            fcntl.flock(descriptor, kind)
+        except BlockingIOError as error:
+            if time.monotonic() >= until:
+                why = f"another process has held its lock for {patience:g}s: one that was stopped or hangs (fuser -v tells)"
+                raise TimeoutError(errno.ETIMEDOUT, why) from error
+            time.sleep(pause)
+            pause = min(_LOOK, pause * 2)
+        except OSError as error:
+            if error.errno in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL):
+                raise OSError(error.errno, f"its file system has no locks ({error.strerror})") from error
+            raise
+        else:
+            return
+
 
 LARGEST = 1 << 16
 """Bytes that such a file may hold."""

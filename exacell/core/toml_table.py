@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
-from typing import overload
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from exacell.core.cellset import CellSet
 from exacell.core.errors import CellSetError, ConfigError, UnitError
 from exacell.core.units import parse_duration, parse_size
+
+T = TypeVar("T")
+D = TypeVar("D")
+N = TypeVar("N", int, float)
 
 
 def parse_toml(text: str, source: str) -> TomlTable:
@@ -53,14 +57,22 @@ class TomlTable:
     def _wrong(self, key: str, value: object, rule: str) -> ConfigError:
         return ConfigError(f"{self.where}: {key} must be {rule}, not {value!r}")
 
-    def text(self, key: str, default: str) -> str:
-        """Return a text."""
+    def _read(self, key: str, default: D, read: Callable[[object], T | None], rule: str) -> T | D:
+        """Return the value as ``read`` makes it, which knows None to be none of its kind; ``default`` where there is none."""
         value = self._get(key)
         if value is None:
             return default
-        if not isinstance(value, str):
-            raise self._wrong(key, value, "text in quotes")
-        return value
+        try:
+            found = read(value)
+        except UnitError as error:
+            raise ConfigError(f"{self.where}: {key}: {error.message}") from error
+        if found is None:
+            raise self._wrong(key, value, rule)
+        return found
+
+    def text(self, key: str, default: str) -> str:
+        """Return a text."""
+        return self._read(key, default, lambda value: value if isinstance(value, str) else None, "text in quotes")
 
     def choice(self, key: str, default: str, words: tuple[str, ...]) -> str:
         """Return one of ``words``, in lower case."""
@@ -70,13 +82,8 @@ class TomlTable:
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts; empty when absent."""
-        value = self._get(key)
-        if value is None:
-            return ()
-        if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self._wrong(key, value, 'a list of texts such as ["SPOT", "ERP"]')
-        return tuple(value)
+        """Return a list of texts, empty when absent."""
+        return self._read(key, (), _texts, 'a list of texts such as ["SPOT", "ERP"]')
 
     def names(self, key: str) -> tuple[str, ...]:
         """Return host names: a cell set as text, or a list of such; in natural order within each text."""
@@ -94,73 +101,26 @@ class TomlTable:
 
     def flag(self, key: str, default: bool) -> bool:
         """Return true or false."""
-        value = self._get(key)
-        if value is None:
-            return default
-        if not isinstance(value, bool):
-            raise self._wrong(key, value, "true or false")
-        return value
+        return self._read(key, default, lambda value: value if isinstance(value, bool) else None, "true or false")
 
-    @overload
-    def seconds(self, key: str, default: float) -> float: ...
-    @overload
-    def seconds(self, key: str, default: None) -> float | None: ...
-    def seconds(self, key: str, default: float | None) -> float | None:
+    def seconds(self, key: str, default: D) -> float | D:
         """Return seconds above 0, from a number or a duration in text."""
-        value = self._get(key)
-        if value is None:
-            return default
-        seconds = 0.0
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            seconds = float(value)
-        elif isinstance(value, str):
-            try:
-                seconds = parse_duration(value)
-            except UnitError as error:
-                raise ConfigError(f"{self.where}: {key}: {error.message}") from error
-        if seconds <= 0:
-            raise self._wrong(key, value, 'a time above 0: seconds, or text such as "90s" or "5m"')
-        return seconds
+        rule = 'a time above 0: seconds, or text such as "90s" or "5m"'
+        return self._read(key, default, lambda value: _above_0(value, float, parse_duration), rule)
 
-    @overload
-    def count(self, key: str, default: int) -> int: ...
-    @overload
-    def count(self, key: str, default: None) -> int | None: ...
-    def count(self, key: str, default: int | None) -> int | None:
+    def count(self, key: str, default: D) -> int | D:
         """Return a whole number from 1, from a number or its text."""
-        value = self._get(key)
-        if value is None:
-            return default
-        number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise self._wrong(key, value, "a whole number from 1")
-        return number
+        return self._read(key, default, _count, "a whole number from 1")
 
     def size(self, key: str, default: int) -> int:
         """Return bytes above 0, from a number of bytes or a size in text."""
-        value = self._get(key)
-        if value is None:
-            return default
-        size = 0
-        if isinstance(value, int) and not isinstance(value, bool):
-            size = value
-        elif isinstance(value, str):
-            try:
-                size = parse_size(value)
-            except UnitError as error:
-                raise ConfigError(f"{self.where}: {key}: {error.message}") from error
-        if size <= 0:
-            raise self._wrong(key, value, 'a size above 0: bytes, or text such as "500m" or "2g"')
-        return size
+        rule = 'a size above 0: bytes, or text such as "500m" or "2g"'
+        return self._read(key, default, lambda value: _above_0(value, int, parse_size), rule)
 
     def table(self, key: str) -> TomlTable | None:
         """Return a table inside this one, None when it is absent."""
-        value = self._get(key)
-        if value is None:
-            return None
-        if not isinstance(value, dict):
-            raise self._wrong(key, value, f"a table, [{key}]")
-        return TomlTable(value, f"{self.where} [{key}]")
+        found = self._read(key, None, lambda value: value if isinstance(value, dict) else None, f"a table, [{key}]")
+        return None if found is None else TomlTable(found, f"{self.where} [{key}]")
 
     def tables(self, key: str) -> dict[str, TomlTable]:
         """Return the tables in the table ``key`` by name; empty when it is absent."""
@@ -183,3 +143,18 @@ class TomlTable:
                 f"{self.where}: unknown key '{unknown[0]}'; allowed are {', '.join(sorted(self._asked))}",
                 hint=f"did you mean {close[0]}?" if close else "",
             )
+
+
+def _texts(value: object) -> tuple[str, ...] | None:
+    return tuple(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+
+
+def _count(value: object) -> int | None:
+    number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else value
+    return number if isinstance(number, int) and not isinstance(number, bool) and number >= 1 else None
+
+
+def _above_0(value: object, kind: type[N], parse: Callable[[str], N]) -> N | None:
+    """Return a number of that kind, or what a text says of one; None for what is neither, or not above 0."""
+    number = parse(value) if isinstance(value, str) else value
+    return kind(number) if isinstance(number, (int, kind)) and not isinstance(number, bool) and number > 0 else None

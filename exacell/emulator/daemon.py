@@ -23,6 +23,7 @@ from pathlib import Path
 
 from exacell.core.errors import EmulatorError, ExacellError, RackFormatError
 from exacell.emulator.faults import Kind
+from exacell.emulator.fronts import DOWN
 from exacell.emulator.host_making import HostMaking
 from exacell.emulator.host_shells import HostShells
 from exacell.emulator.host_tools import uname_script
@@ -33,7 +34,7 @@ from exacell.emulator.server import RackServers
 from exacell.emulator.service import ControlService, Operation
 from exacell.emulator.sessions import Sessions
 from exacell.emulator.shell import KINDS, write_path, write_programs
-from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json
+from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json, write_text
 from exacell.emulator.timekeeper import TimeKeeper
 from exacell.emulator.world import World
 
@@ -129,10 +130,12 @@ class Daemon:
         asyncio.get_running_loop().call_soon(self._tell, shells)
 
     def _tell(self, shells: HostShells) -> None:
-        """Write what ``status`` says of the running rack: whether there are shells, and which hosts are down."""
+        """Write what ``status`` and ping say of the running rack: whether there are shells, and which hosts are down."""
         faults = self._world.faults
         down = [host for host in (*self._world.cells, *self._world.dbnodes) if faults.holds(host, Kind.POWER_OFF)]
         write_json(self._files.status, {"no_shells": shells.refusal, "down": down})
+        for programs in (*(kind.name for kind in KINDS), "path"):
+            write_text(self._files.bin(programs) / DOWN, "".join(f"{host}\n" for host in down))
 
     def stop(self) -> None:
         """Make :meth:`serve` end."""

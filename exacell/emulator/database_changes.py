@@ -14,11 +14,12 @@ from exacell.core.units import (
 from exacell.emulator.asm.default import new_file
 from exacell.emulator.asm.model import DiskGroup
 from exacell.emulator.databases import BLOCK_SIZES, DEFAULT_LOG_BYTES, Database, RedoGroup
-from exacell.emulator.db_rows import SETTABLE
+from exacell.emulator.db_rows import SETTABLE, parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 
+_OVERRIDE = "_disk_sector_size_override"
 _UNITS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
 
 
@@ -53,27 +54,38 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
     elif reader.accept("REGISTER"):
         pass
     elif reader.accept("RESET"):
-        name = reader.name(2065).lower()
-        if name not in SETTABLE:
-            raise OraError(ora(2095))
+        name = _settable(instance, reader)
         database.parameters.pop(name, None)
         while reader.accept("SCOPE") or reader.accept("SID"):
             reader.expect_mark("=", 927)
             reader.take()
     elif reader.accept("SET"):
-        _set(database, reader)
+        _set(instance, database, reader)
     else:
         raise reader.error(2065)
     reader.done(2065)
     return "System altered."
 
 
-def _set(database: Database, reader: TokenReader) -> None:
+def _settable(instance: Instance, reader: TokenReader) -> str:
+    """Return the parameter that is named next.
+
+    Raises:
+        OraError: ORA-02095 for one that the emulated database only shows, ORA-02065 for one that it has not.
+    """
+    at = reader.here.at
+    name = reader.name(2065).lower()
+    if name not in SETTABLE and name != _OVERRIDE:
+        raise OraError(ora(2095 if name in parameters(instance) else 2065), at=at)
+    return name
+
+
+def _set(instance: Instance, database: Database, reader: TokenReader) -> None:
     if reader.accept("EVENTS"):
         reader.accept_mark("=")
         reader.text(2065)
         return
-    name = reader.name(2065).lower()
+    name = _settable(instance, reader)
     reader.expect_mark("=", 927)
     given = reader.take().value
     if reader.here.kind is TokenKind.NAME and reader.here.value in _UNITS and given.isdigit():
@@ -88,8 +100,6 @@ def _set(database: Database, reader: TokenReader) -> None:
     if name in SETTABLE:
         database.parameters[name] = value if SETTABLE[name][0] == 1 else given
         return
-    if name != "_disk_sector_size_override":
-        raise OraError(ora(2095))
     if value not in ("TRUE", "FALSE"):
         raise OraError(ora(2097))
     database.override_sector_size = value == "TRUE"

@@ -22,8 +22,7 @@ from exacell.emulator import printer
 from exacell.emulator.build import guid
 from exacell.emulator.cellcli import Options, parse_options
 from exacell.emulator.clock import banner_time, last_minute
-from exacell.emulator.dbm_metrics import OBJECT_TYPES as METRIC_TYPES
-from exacell.emulator.dbm_metrics import DbmReader, definitions
+from exacell.emulator.dbm_metrics import OBJECT_TYPES as METRIC_TYPES, DbmReader, definitions
 from exacell.emulator.dbmcli_changes import change
 from exacell.emulator.grammar import ListStatement, parse_describe, parse_list
 from exacell.emulator.messages import CellError, Code

@@ -41,27 +41,32 @@ def front_scripts(
         own = of_the_machine(name)
         if own is not None:
             scripts[name] = f'exec {shlex.quote(own)} -F {config} "$@"\n'
-    scripts["ping"] = ping_script(hosts, others=of_the_machine("ping"))
     return scripts | fabric_scripts(hosts) if infiniband else scripts
 
 
-def ping_script(hosts: Mapping[str, bool], *, others: str | None = None) -> str:
+DOWN = ".down"
+"""The file beside the scripts that names the rack's hosts that are switched off, a line each."""
+
+
+def ping_script(hosts: Mapping[str, bool], directory: str, *, others: str | None = None) -> str:
     """Return the body of a shell script that answers for the rack's hosts, each at its own address, once or ``-c`` times.
 
-    It tells of a network without loss, whether the host is up or not: what is asked for is answered at once.
+    It tells of a network without loss, and of hosts that are switched off nothing but that; either at once.
 
     Args:
         hosts: by name, whether it is a cell.
+        directory: where :data:`DOWN` is.
         others: the program that is asked for all other names; None: they are not known.
     """
     unknown = (
         f'exec {shlex.quote(others)} "$@"' if others else 'echo "ping: $host: Name or service not known" >&2; exit 2'
     )
     known = "".join(
-        f"{shlex.quote(name)}|{shlex.quote(address)}) address={shlex.quote(address)} ;;\n"
+        f"{shlex.quote(name)}|{shlex.quote(address)}) name={shlex.quote(name)} address={shlex.quote(address)} ;;\n"
         for name, _, address in places(hosts)
     )
-    return f'for host; do :; done\ncase "$host" in\n{known}*) {unknown} ;;\nesac\n{_PING}'
+    down = shlex.quote(f"{directory}/{DOWN}")
+    return f'for host; do :; done\ncase "$host" in\n{known}*) {unknown} ;;\nesac\ndown={down}\n{_PING}'
 
 
 _PING = """\
@@ -77,6 +82,13 @@ while [ $# -gt 1 ]; do
 done
 case "$count" in ''|*[!0-9]*|0) echo "ping: invalid argument: '$count': out of range: 1 <= value" >&2; exit 1 ;; esac
 echo "PING $host ($address) 56(84) bytes of data."
+if grep -qx "$name" "$down" 2>/dev/null; then
+    echo
+    echo "--- $host ping statistics ---"
+    echo "$count packets transmitted, 0 received, 100% packet loss, time $(((count - 1) * 1000))ms"
+    echo
+    exit 1
+fi
 number=0
 while [ -z "$quiet" ] && [ "$number" -lt "$count" ]; do
     number=$((number + 1))

@@ -31,8 +31,7 @@ from exacell.emulator.infiniband import FABRIC, fabric_scripts, has_infiniband
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME
 from exacell.emulator.node_scripts import node_scripts
 from exacell.emulator.profiles import hardware_model, release_profile
-from exacell.emulator.rack_layout import FILE as LAYOUT
-from exacell.emulator.rack_layout import database_machine
+from exacell.emulator.rack_layout import FILE as LAYOUT, database_machine
 from exacell.emulator.shell import CELL, DBNODE, Host, HostKind, inside
 from exacell.emulator.store import RackFiles, write_text
 from exacell.emulator.world import World
@@ -63,7 +62,7 @@ class HostMaking:
         if kind is CELL:
             fabric = fabric_scripts(places) if has_infiniband(self._model) else {}
             become = become_scripts(tuple(kind.ids), everybody=False)
-            own = {"ping": ping_script(places), "ps": process_script(inside(PROCESSES))}
+            own = {"ping": ping_script(places, BIN), "ps": process_script(inside(PROCESSES))}
             return {**become, **firmware_scripts(), **fabric, **own}
         clusters = self._world.clusters
         instances = {node: sids for cluster in clusters for node, sids in cluster.instances().items()}
@@ -77,7 +76,7 @@ class HostMaking:
                 places,
                 infiniband=has_infiniband(self._model),
             ),
-            "ping": ping_script(places),
+            "ping": ping_script(places, BIN),
         }
 
     def hosts(self) -> dict[str, Host]:

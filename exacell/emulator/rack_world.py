@@ -24,8 +24,7 @@ from exacell.emulator.dmidecode import dmidecode
 from exacell.emulator.exacli_program import exacli
 from exacell.emulator.fault_disks import check_fault
 from exacell.emulator.fault_effects import end as end_fault
-from exacell.emulator.faults import FaultBook, make_fault
-from exacell.emulator.faults import Kind as FaultKind
+from exacell.emulator.faults import FaultBook, Kind as FaultKind, make_fault
 from exacell.emulator.host_date import date
 from exacell.emulator.host_machine import Machine, machine_of
 from exacell.emulator.host_network import NETWORK
@@ -37,8 +36,7 @@ from exacell.emulator.ipmitool import ipmitool
 from exacell.emulator.metric_store import MetricStore
 from exacell.emulator.metrics import CellMetrics
 from exacell.emulator.names import fold
-from exacell.emulator.power import PROGRAMS as POWER
-from exacell.emulator.power import power
+from exacell.emulator.power import PROGRAMS as POWER, power
 from exacell.emulator.profiles import RESTRICTED_SINCE
 from exacell.emulator.program import Pause, Program
 from exacell.emulator.rack import Rack

@@ -20,7 +20,7 @@ from types import MappingProxyType
 from exacell.emulator import dcli_program, shim
 from exacell.emulator.beneath import HostFiles
 from exacell.emulator.fence import BIN, python_inside
-from exacell.emulator.fronts import front_scripts
+from exacell.emulator.fronts import front_scripts, of_the_machine, ping_script
 from exacell.emulator.host_files import fill, home_of, system_files
 from exacell.emulator.host_tools import ENV_FUNCTION, PLACES, PROCESSES, TOOLS
 from exacell.emulator.infiniband import has_infiniband
@@ -271,6 +271,7 @@ def write_path(
     places = {host.name: host.kind is CELL for host in hosts.values()}
     dcli = (shlex.quote(python), os.path.abspath(dcli_program.__file__))
     scripts |= front_scripts(str(files.ssh_config), dcli, places, infiniband=has_infiniband(model))
+    scripts["ping"] = ping_script(places, str(files.bin("path")), others=of_the_machine("ping"))
     _write_scripts(files.bin("path"), scripts)
 
 

@@ -111,6 +111,4 @@ def against_head(walked: Walk, kept: tuple[int, str], found: str) -> str:
         one = walked.good + 1 == number
         return f"row {number} was cut off" if one else f"rows {walked.good + 1} to {number} were cut off"
     # A crash may leave the head behind the rows, never before a row that it has seen in another form.
-    if found != claimed:
-        return f"row {number} is not the one that was written"
-    return ""
+    return f"row {number} is not the one that was written" if found != claimed else ""

@@ -18,8 +18,9 @@ import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
+from enum import StrEnum
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -27,12 +28,15 @@ from typing import Any
 
 from exacell.cellcli.secrets import masked_data, may_hold
 from exacell.core.errors import JournalError
-from exacell.core.filelock import flock
+from exacell.core.sharedfile import flock
 from exacell.core.values import dataclass
+from exacell.journal.actor import actor, alive
 from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
 from exacell.journal.file import NUMBERS, RESTART
 from exacell.journal.reading import JournalReader
+from exacell.journal.rows import Actor, Planned
 from exacell.journal.schema import COLUMNS, OBJECTS, SCHEMA, in_words, strange
+from exacell.journal.state import by_change
 
 RECENT = 1000
 """So many rows are checked before each change; walking a long journal takes seconds and is verify's."""
@@ -96,20 +100,9 @@ class Journal(JournalReader):
         """
         if not self.exists:
             return
-        with self.turn():
-            try:
-                connection = self._connect()
-            except (sqlite3.Error, OSError) as error:
-                raise self._unwritable(error) from error
-            try:
-                connection.execute("begin immediate")
-                self._refuse_edited(connection, self._end(connection)[0])
-                self._next_change(connection)
-                connection.execute("rollback")
-            except sqlite3.Error as error:
-                raise self._unwritable(error) from error
-            finally:
-                connection.close()
+        with self.turn(), self._begun() as connection:
+            self._refuse_edited(connection, self._end(connection)[0])
+            self._next_change(connection)
 
     def append(self, rack: str, change: int, rows: Iterable[Row]) -> None:
         """Record rows of one change in one commit, synced before this returns.
@@ -156,6 +149,21 @@ class Journal(JournalReader):
             finally:
                 os.close(lock)
 
+    @contextmanager
+    def _begun(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection that has begun to write; what is not committed on it is rolled back."""
+        try:
+            connection = self._connect()
+        except (sqlite3.Error, OSError) as error:
+            raise self._unwritable(error) from error
+        try:
+            connection.execute("begin immediate")
+            yield connection
+        except (sqlite3.Error, OSError) as error:
+            raise self._unwritable(error) from error
+        finally:
+            connection.close()
+
     def _connect(self) -> sqlite3.Connection:
         if not self.is_there(self.path):
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -185,12 +193,7 @@ class Journal(JournalReader):
         Raises:
             JournalError: they could not be written.
         """
-        try:
-            connection = self._connect()
-        except (sqlite3.Error, OSError) as error:
-            raise self._unwritable(error) from error
-        try:
-            connection.execute("begin immediate")
+        with self._begun() as connection:
             last = seq, prev = self._end(connection)
             if not any(row.kind == "restart" for row in rows):
                 self._refuse_another(connection, change)
@@ -200,8 +203,7 @@ class Journal(JournalReader):
             for row in rows:
                 seq += 1
                 at = datetime.now(UTC).isoformat(timespec="milliseconds")
-                body = _text_of(row.body)
-                fields = (seq, at, rack, change, row.kind, row.target, body)
+                fields = (seq, at, rack, change, row.kind, row.target, _text_of(row.body))
                 hashed = digest(prev, fields)
                 connection.execute("insert into entry values (?,?,?,?,?,?,?,?,?)", (*fields, prev, hashed))
                 prev = hashed
@@ -209,12 +211,6 @@ class Journal(JournalReader):
             connection.execute("commit")
             self.keep_head(seq, prev)
             self._newest = (seq, prev)
-        except (sqlite3.Error, OSError) as error:
-            with suppress(sqlite3.Error):
-                connection.execute("rollback")
-            raise self._unwritable(error) from error
-        finally:
-            connection.close()
         return change
 
     def _unwritable(self, error: Exception) -> JournalError:
@@ -299,8 +295,7 @@ class Journal(JournalReader):
     def _refuse_edited(self, connection: sqlite3.Connection, last: int) -> None:
         """Raise when one of the newest rows is not as it was written; verify looks at all."""
         behind = max(0, last - RECENT)
-        query = f"select {COLUMNS} from entry where seq >= ? order by seq"
-        rows = connection.execute(query, (behind,)).fetchall()
+        rows = connection.execute(f"select {COLUMNS} from entry where seq >= ? order by seq", (behind,)).fetchall()
         prev = str(rows.pop(0)[-1]) if behind and rows else GENESIS
         problem = walk(rows, behind=behind, prev=prev).problem
         if problem:
@@ -355,3 +350,43 @@ class Journal(JournalReader):
             which = f"row {first}" if first == walked.good else f"rows {first} to {walked.good}"
             return walked, f"{which}, behind the kept head, not written by exacell, which announces its rows there"
         return walked, ""
+
+
+def runs(journal: Journal, row: Planned) -> bool:
+    """Return whether the process of a plan's row may still carry its change out.
+
+    Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
+    """
+    if row.who.host == actor()["host"]:
+        return alive(row.who) and not (journal.is_let_go(row.change) and own(row))
+    return journal.taken_over(row.rack) < row.seq
+
+
+def own(row: Planned) -> bool:
+    """Whether this process made the change."""
+    return row.who.process == Actor.of(actor()).process
+
+
+class Sent(StrEnum):
+    """What became of what was sent."""
+
+    NOTHING = "nothing"
+    """Nothing that changes anything has left."""
+    ENDED = "ended"
+    """The outcome of all of it is known."""
+    UNDER_WAY = "under way"
+    """The outcome of some of it is not known."""
+
+
+def sent_since(journal: Journal, change: int) -> Sent:
+    """Return what became of the statements that this process has sent in changes behind ``change``; 0 for all.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
+    me = Actor.of(actor()).process
+    states = by_change(journal.after(change)).values()
+    own = [state for state in states if any(plan.who.process == me for plan in state.plans)]
+    if not any(state.intents for state in own):
+        return Sent.NOTHING
+    return Sent.UNDER_WAY if any(state.unanswered for state in own) else Sent.ENDED

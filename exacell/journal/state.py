@@ -1,23 +1,28 @@
-"""What became of a change: the one fold over its rows that everybody reads. Pure.
+"""What a change has come to: one fold over its rows, and what its statements made begin anew. Pure.
+
+What became of a change: the one fold over its rows that everybody reads.
 
 :class:`ChangeState` tells of each step whether it was sent, how it ended, what is not known of it, and of the change
 whether it ended, was stopped, or was taken back. It is made of the rows of one change, or of those of a change and of the
 changes that went on with it, in order.
+
+What the journal says of statements that make counters begin anew: flushes, new caches and logs, restarts of CELLSRV.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
-from exacell.journal.rows import Ended, Entry, Gated, Intent, Outcome, Planned, StepRow
+from exacell.journal.rows import Ended, Entry, Intent, Outcome, Planned, StepRow
 
 if TYPE_CHECKING:
     from exacell.plan.model import Step
+
 
 Key = tuple[str, str]
 """Target and step."""
@@ -196,35 +201,67 @@ def paired(rows: Iterable[Entry]) -> Iterator[tuple[Entry, Intent | None]]:
         yield row, sent.get((row.change, row.key)) if isinstance(row, StepRow) else None
 
 
+FLASHCACHE, FLASHLOG = "flashcache", "flashlog"
+
+_NEVER = ("failed", "not done")
+"""States of a statement that did nothing, as far as that is known."""
+
+_RESETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    r"\bSERVICES?\s+(?:CELLSRV|ALL)\b|\bservice\s+celld\s+\w*st(?:art|op)\b|\bsystemctl\s+\w*st(?:art|op)\s+celld\b": (
+        "stopped or started CELLSRV",
+        (FLASHCACHE, FLASHLOG),
+    ),
+    r"\b(?:reboot|shutdown\s+-|poweroff|init\s+[06])": ("restarted the host", (FLASHCACHE, FLASHLOG)),
+    r"\bALTER\s+(?:FLASHCACHE|CELLDISK|GRIDDISK)\b[^;]*\bFLUSH\b": ("flushed, or ended a flush", (FLASHCACHE,)),
+    r"\b(?:CREATE|DROP)\s+FLASHCACHE\b|\bALTER\s+FLASHCACHE\b[^;]*\b(?:SIZE|CELLDISK)\s*=": (
+        "made the flash cache anew",
+        (FLASHCACHE,),
+    ),
+    r"\bALTER\s+CELL\b[^;]*\bFLASHCACHEMODE\s*=": ("changed the flash cache's mode", (FLASHCACHE,)),
+    r"\b(?:CREATE|DROP)\s+FLASHLOG\b": ("made the flash log anew", (FLASHLOG,)),
+    r"\b(?:CREATE|DROP)\s+CELL\b": ("made the cell anew", (FLASHCACHE, FLASHLOG)),
+}
+"""What a statement's text holds → what it did, and which counters begin anew.
+
+Source: reference cellcli.md 4 and 6.2: FC_* begin anew with CANCEL FLUSH and a new cache, FL_* with a new log, all with CELLSRV.
+"""
+
+
 @dataclass(frozen=True, kw_only=True)
-class Overlap:
-    """Two failure groups that may have been away together: the one whose turn it was, and those still away."""
+class Reset:
+    """A change that made counters of a cell begin anew, or may have: its answer may have been lost.
 
-    target: str
-    away: tuple[str, ...]
-    wave: int
+    Attributes:
+        kinds: of counters: ``flashcache``, ``flashlog``.
+    """
+
+    change: int
+    cell: str
+    did: str
+    kinds: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"change {self.change} {self.did} in between"
 
 
-def overlaps(rows: Iterable[Entry]) -> tuple[Overlap, ...]:
-    """Return every moment at which a second failure group was taken offline; empty is the proof that there was none.
-
-    A cell counts as away from the moment at which the intent to take its disks offline was on disk, before the statement
-    left, until the journal holds evidence that ASM has them back: the verified outcome of the step that brings them online,
-    or a gate that was seen open (which reads every disk of every other cell). That a statement failed is no evidence.
+def resets(rows: Iterable[Entry]) -> list[Reset]:
+    """Return what made counters begin anew, in the rows' order; what a cell refused to do is left out.
 
     Args:
-        rows: of one rack in the journal's order, of as many changes as shall be judged together.
+        rows: intents and outcomes, in order. An outcome without its intent counts as its intent would.
     """
-    away: dict[str, None] = {}
-    found = []
+    found: dict[tuple[int, tuple[str, str]], list[Reset]] = {}
     for row in rows:
-        if isinstance(row, Intent) and row.offline:
-            others = tuple(cell for cell in away if cell != row.target)
-            if others:
-                found.append(Overlap(target=row.target, away=others, wave=row.wave))
-            away[row.target] = None
-        elif isinstance(row, Outcome) and row.online and row.state == "done":
-            away.pop(row.target, None)
-        elif isinstance(row, Gated) and row.open:
-            away = {cell: None for cell in away if cell in row.cells}
-    return tuple(found)
+        if not isinstance(row, StepRow):
+            continue
+        key = (row.change, row.key)
+        if isinstance(row, Outcome) and row.state in _NEVER:
+            found.pop(key, None)
+        elif key not in found:
+            text = f"{row.statement} {row.what}"
+            found[key] = [
+                Reset(change=row.change, cell=row.target, did=did, kinds=kinds)
+                for pattern, (did, kinds) in _RESETS.items()
+                if re.search(pattern, text, re.IGNORECASE)
+            ]
+    return [reset for some in found.values() for reset in some]

@@ -7,8 +7,7 @@ import shlex
 from collections.abc import Sequence
 
 from exacell.core.errors import StatementError
-from exacell.language.text import RAW_TAILS, takes_all_words
-from exacell.language.words import scan
+from exacell.language.words import RAW_TAILS, scan, takes_all_words
 
 _OPERATORS = ("=", "!=", ">", "<", "!")
 

@@ -1,4 +1,5 @@
-"""The grammar of one line, the same at the prompt, on the command line and in recipes.
+"""The grammar of one line, the same at the prompt, on the command line and in recipes; with the flags
+that were given for a whole run.
 
 ``line := [-y] [-n] [-o format] [ON <cells>] statement [-y] [-n] [--flag…] [| shell-command | > file] [;]``
 
@@ -16,16 +17,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 
 from exacell.cellcli.condition import is_condition, parse_condition
-from exacell.cellcli.statement import Statement
-from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.cellcli.statement import Statement, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS, find_command, read_call, take_flags, unknown_first
+from exacell.language.kinds import convert
+from exacell.language.pasted import without_shell
 from exacell.language.pasted_sql import sql_error
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.shellwords import bang_command
-from exacell.language.text import RAW_TAILS, strip_comment
-from exacell.language.words import Word, scan, split_words
+from exacell.language.words import RAW_TAILS, Word, scan, split_words, strip_comment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     Raises:
         StatementError: it is no statement; ``start`` and ``end`` are offsets into ``text``.
     """
+    text = without_shell(text)
     lead = _LEAD.match(text)
     if lead is not None:
         _, given = take_flags(split_words(lead[1]), COMMON_FLAGS)
@@ -290,3 +292,47 @@ def carried_by(outer: Line, line: Line) -> Line:
 def _with_flags(line: Line, flags: Mapping[str, Value]) -> Line:
     call = replace(line.call, flags={**flags, **line.call.flags}) if line.call is not None else None
     return replace(line, flags={**flags, **line.flags}, call=call)
+
+
+_ACCEPT = "accept-opaque"
+_AGAINST = {"fold": "no-fold", "no-fold": "fold"}
+"""Flags that a statement's own takes back."""
+
+
+def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
+    """Return ``line`` with the flags that were given before it; the statement's own win.
+
+    Args:
+        flags: by name without hyphens; None for one without a value.
+
+    Raises:
+        StatementError: the statement has no such flag, or its value is wrong.
+    """
+    if line.shell:
+        return replace(line, flags={_ACCEPT: True} if _ACCEPT in flags else {})
+    known = {flag.name: flag for flag in (*COMMON_FLAGS, *(line.call.command.flags if line.call else ()))}
+    merged: dict[str, Value] = {}
+    for name, text in flags.items():
+        flag = known.get(name)
+        if flag is None and name == _ACCEPT:
+            # Given for a whole script, it is for those of its lines that carry something for a shell.
+            merged.update({name: True} if line.pipe or line.redirect else {})
+            continue
+        if flag is None:
+            near = tuple(f"--{n}" for n in difflib.get_close_matches(name, known, n=2))
+            raise StatementError(f"--{name} is neither an option nor a flag of this statement", suggestions=near)
+        if flag.value is None:
+            if text is not None:
+                raise StatementError(f"--{name} takes no value")
+            merged[name] = True
+        elif flag.optional and text is None:
+            merged[name] = True
+        elif not text:
+            raise StatementError(f"--{name} needs a value: --{name}=…")
+        else:
+            merged[name] = convert(flag.param(flag.value), text, 0, 0)
+    for name in line.flags:
+        merged.pop(_AGAINST.get(name, ""), None)
+    merged.update(line.flags)
+    call = replace(line.call, flags={**merged, **line.call.flags}) if line.call else None
+    return replace(line, flags=merged, call=call)

@@ -9,7 +9,7 @@ from dataclasses import field
 from exacell.core.errors import StatementError
 from exacell.core.formats import FORMATS
 from exacell.core.values import dataclass
-from exacell.language.text import takes_all_words
+from exacell.language.words import takes_all_words
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -301,7 +301,6 @@ class Call:
 
 MODULES = (
     "session",
-    "typing",
     "cells",
     "flashcache",
     "memorycache",
@@ -310,10 +309,9 @@ MODULES = (
     "diskgroup",
     "iorm",
     "care",
-    "readiness",
     "carework",
-    "service",
     "metrics",
+    "measuring",
     "watching",
     "journal",
     "change",
@@ -363,9 +361,15 @@ def _declared() -> Mapping[tuple[str, ...], Command]:
 def handler_of(command: Command) -> Handler:
     """Return the function that carries a command out, importing its module.
 
-    It takes the session and the :class:`Call`, returns the result, and raises ExacellError for everything that a user can
-    cause.
+    It takes what :func:`wanted_by` names, returns the result, and raises ExacellError for everything that a user can cause.
     """
     module, _, name = command.handler.partition(":")
     handler: Handler = getattr(importlib.import_module(module), name)
     return handler
+
+
+def wanted_by(handler: Handler) -> tuple[str, ...]:
+    """Return the names of a handler's parameters, which say what it is to be given: of ``session``, ``services``,
+    ``request`` and ``call`` those that it works with."""
+    code = handler.__code__
+    return code.co_varnames[: code.co_argcount]

@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.verbs import Verb
+from exacell.cellcli.codes import CODES
+from exacell.cellcli.nodes import Verb
+from exacell.cellcli.schema import find_object, objects, objects_of
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
 from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
 
@@ -18,6 +20,15 @@ _VERBS = {verb.value.lower(): verb for verb in Verb}
 _READ_FLAGS = ("timeout", "format")
 """Of the flags that every statement takes, those that mean something for one that changes nothing."""
 
+
+_TOPICS = (
+    ("safety", "what exacell never does"),
+    ("metric", "a metric explained"),
+    ("attribute", "an attribute explained"),
+    ("man", "the man page"),
+    ("flags", "flags of statements, and how a line is written"),
+    ("docs", "a page of the documentation"),
+)
 
 Used = Callable[[str, str], int]
 """How often a word was used behind a first word (empty for first words themselves)."""
@@ -88,9 +99,7 @@ def _statement(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
         yield from _statement(parts[2:], known)
         return
     if first.lower == "help":
-        from exacell.language.suggest_help import suggest_help
-
-        yield from suggest_help(parts[1:], known)
+        yield from _help(parts[1:], known)
         return
     command = _command(parts[:-1])
     if command is not None and command.params and command.params[-1].rest:
@@ -142,12 +151,45 @@ def _first_words(typed: Piece, known: Known) -> Iterator[Suggestion]:
 
 def _next_words(done: Sequence[Piece], typed: Piece) -> Iterator[Suggestion]:
     """Yield the words that make what is typed one of our own commands."""
-    begun = tuple(piece.lower for piece in done)
-    offered: dict[str, str] = {}
+    yield from matching(sorted(_following(tuple(piece.lower for piece in done)).items()), typed.text, typed.start)
+
+
+def _following(begun: tuple[str, ...]) -> dict[str, str]:
+    """Return the words that may follow ``begun`` in a command of ours, each with its summary where it completes one."""
+    found: dict[str, str] = {}
     for words, command in commands().items():
         if len(words) > len(begun) and words[: len(begun)] == begun:
             word = words[len(begun)]
-            offered[word] = command.summary if len(words) == len(begun) + 1 else offered.get(word, "")
+            found[word] = command.summary if len(words) == len(begun) + 1 else found.get(word, "")
+    return found
+
+
+def _help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
+    """Yield the words that may stand where the last of ``parts`` (behind ``help``) is being typed."""
+    typed, done = parts[-1], tuple(part.lower for part in parts[:-1])
+    if done[:1] == ("metric",):
+        if len(done) == 1:
+            yield from matching(described_metrics(known), typed.text, typed.start)
+        return
+    if done[:1] == ("attribute",):
+        found = find_object(done[1]) if len(done) == 2 else None
+        if len(done) == 1:
+            yield from matching([name.lower() for name in objects()], typed.text, typed.start)
+        elif found is not None:
+            yield from matching([item.name for item in found.attributes.values()], typed.text, typed.start)
+        return
+    if done[:1] == ("docs",):
+        yield from matching(known.pages(), typed.text, typed.start)
+        return
+    offered = _following(done)
+    verb = next((verb for verb in Verb if done == (verb.value.lower(),)), None)
+    if not done:
+        offered |= {verb.value.lower(): offered.get(verb.value.lower()) or "CellCLI" for verb in Verb}
+        offered |= dict(_TOPICS) | {name.lower(): "CellCLI object" for name in objects() if name.lower() not in offered}
+        offered |= {page: "a page of the documentation" for page in known.pages() if page not in offered}
+        offered |= {code: item.meaning for code, item in CODES.items()} if typed.lower[:2] in ("ce", "or") else {}
+    elif verb is not None:
+        offered |= {found.name.lower(): "CellCLI" for found in objects_of(verb) if found.name.lower() not in offered}
     yield from matching(sorted(offered.items()), typed.text, typed.start)
 
 
@@ -160,8 +202,8 @@ def needed_word(text: str) -> str:
     words = tuple(begun[2:] if begun[0] == "on" else begun)
     if not words or words[0] in _VERBS or words in commands():
         return ""
-    found = {each[len(words)] for each in commands() if each[: len(words)] == words}
-    return found.pop() if len(found) == 1 else ""
+    found = list(_following(words))
+    return found[0] if len(found) == 1 else ""
 
 
 def _command(done: Sequence[Piece]) -> Command | None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from exacell.cellcli.clauses import clauses_of
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
+from exacell.cellcli.nodes import Verb
+from exacell.cellcli.query import clauses_of
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, objects_of
-from exacell.cellcli.verbs import Verb
 from exacell.language.registry import Kind
-from exacell.language.suggestion import Known, Piece, Suggestion, described_metrics, matching
+from exacell.language.suggestion import NAMED, Known, Piece, Suggestion, described_metrics, matching
 
 _TIGHT = re.compile(r"(\w+)(!=|=|>|<)(.*)", re.DOTALL)
 _OPERATORS = (
@@ -28,15 +28,7 @@ _CLAUSE_META = {
     "ORDER": "order by attribute [asc|desc]",
     "LIMIT": "so many at most",
 }
-_LIVE = {
-    "DATABASE": Kind.DB,
-    "GRIDDISK": Kind.GRIDDISK,
-    "CELLDISK": Kind.CELLDISK,
-    "PHYSICALDISK": Kind.PHYSICALDISK,
-    "LUN": Kind.LUN,
-    "ALERTHISTORY": Kind.ALERT,
-    "CELL": Kind.CELL,
-}
+_LIVE = {**NAMED, "CELL": Kind.CELL}
 """Objects whose names are known, and as what."""
 
 

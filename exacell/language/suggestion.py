@@ -20,6 +20,16 @@ Names = Callable[[Kind], Sequence[str | tuple[str, str]]]
 RecipeParams = Callable[[str], Sequence[Param]]
 """The parameters of a recipe by its name; empty when there is no such recipe."""
 
+NAMED: Mapping[str, Kind] = {
+    "GRIDDISK": Kind.GRIDDISK,
+    "CELLDISK": Kind.CELLDISK,
+    "PHYSICALDISK": Kind.PHYSICALDISK,
+    "LUN": Kind.LUN,
+    "DATABASE": Kind.DB,
+    "ALERTHISTORY": Kind.ALERT,
+}
+"""Objects whose names are learned from cells, and as what."""
+
 Seen = Callable[[str, str], Sequence[str]]
 """Values that cells have shown for an attribute of an object (both as the schema spells them), from a cache."""
 
@@ -35,19 +45,7 @@ class Fit(IntEnum):
     """The letters come in it in this order, the first one at the beginning of a part: ``fcm`` in ``flashCacheMode``."""
 
 
-def _no_params(recipe: str) -> Sequence[Param]:
-    return ()
-
-
-def _no_files(typed: str) -> Sequence[str]:
-    return ()
-
-
-def _no_hosts(rack: str) -> Sequence[str]:
-    return ()
-
-
-def _nothing_seen(subject: str, attribute: str) -> Sequence[str]:
+def _nothing(*asked: str) -> tuple[()]:
     return ()
 
 
@@ -61,14 +59,16 @@ class Known:
         seen: values that an attribute has been seen with.
         files: paths that begin with what is typed.
         hosts_of: the cells and database nodes of a rack by its name; empty when there is no such rack.
+        pages: the documentation's pages.
         release: the release of the selected cells; what it does not have is not offered. Empty: unknown.
     """
 
     names: Names
-    recipe_params: RecipeParams = _no_params
-    seen: Seen = _nothing_seen
-    files: Callable[[str], Sequence[str]] = _no_files
-    hosts_of: Callable[[str], Sequence[str]] = _no_hosts
+    recipe_params: RecipeParams = _nothing
+    seen: Seen = _nothing
+    files: Callable[[str], Sequence[str]] = _nothing
+    hosts_of: Callable[[str], Sequence[str]] = _nothing
+    pages: Callable[[], Sequence[str]] = _nothing
     release: str = ""
 
 

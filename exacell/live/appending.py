@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 from io import StringIO
 
-from exacell.output.apart import each_cell_apart
+from exacell.output.folding import each_cell_apart
 from exacell.output.formats import keys_of
 from exacell.output.render import render
 from exacell.output.result import Result

@@ -13,7 +13,7 @@ from exacell.live.loop import Source
 from exacell.live.pages import Detail, Page
 from exacell.live.silence import Silence
 from exacell.output.style import cut, paint, printable
-from exacell.session.fleet import Answer
+from exacell.session.answers import Answer
 
 Answers = list[Answer]
 Look = Callable[[Page, Callable[[], None]], Source[Answers]]

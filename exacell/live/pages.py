@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from exacell.care.alerts import ALERTS, Alert, alerts_of, short_message
-from exacell.cellcli.meanings import metric_meaning
+from exacell.cellcli.codes import metric_meaning
 from exacell.core.units import counted, human_size
 from exacell.core.values import dataclass
 from exacell.live.listing import MARGIN, Listing, Place, Row
 from exacell.live.silence import Silence
 from exacell.output.style import hung, printable
 from exacell.output.tables import number_text, padded_column, value_text
-from exacell.session.fleet import Answer
+from exacell.session.answers import Answer
 
 Record = Mapping[str, Any]
 Tables = Mapping[str, Sequence[Record]]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from exacell.core.errors import ExacellError
 from exacell.live.source import Background
 from exacell.output.console import SilentConsole
-from exacell.session.fleet import Answer, problem_of
+from exacell.session.answers import Answer, problem_of
 from exacell.transport.base import Reply, State
 
 if TYPE_CHECKING:

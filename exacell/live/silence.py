@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from exacell.core.units import format_duration
 from exacell.output.style import printable
-from exacell.session.fleet import Answer
+from exacell.session.answers import Answer
 
 PATIENCE = 5.0
 """Seconds after which a cell that was asked and has not answered counts as silent."""

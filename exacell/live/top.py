@@ -15,7 +15,7 @@ from exacell.live.trend import sparkline
 from exacell.output.style import cut, paint
 from exacell.output.tables import number_text
 from exacell.plan.facts import metric_values
-from exacell.session.fleet import Answer
+from exacell.session.answers import Answer
 
 _TREND = 8
 _SPAN = 10.0

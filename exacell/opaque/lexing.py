@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from exacell.core.values import dataclass
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 
 FIRST_LINES = ("#!/bin/sh", "#!/bin/bash")
 """The first lines of scripts that are read; an argument or another shell would change what the rest means."""

@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import re
 
-from exacell.care.asmlosses import asm_losses
-from exacell.cellcli.statement import Change, Grant
-from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.care.sqltext import asm_losses
+from exacell.cellcli.statement import Change, Grant, parse as parse_cellcli
 from exacell.core.errors import StatementError
-from exacell.opaque.cellclitext import change_in, statements_in
-from exacell.opaque.errors import UnreadError
-from exacell.opaque.findings import Findings, FoundStatement
+from exacell.opaque.findings import Findings, FoundStatement, UnreadError
 from exacell.opaque.lexing import refuse_bytes
-from exacell.opaque.shell import Reading, read_shell
+from exacell.opaque.shell import Reading, change_in, read_shell, statements_in
 
 _CHANGE = re.compile(
     r"(?:\b|(?<=\\[nrt]))(?:alter|create|drop|calibrate|assign|export|import|grant|revoke)\s+"
@@ -106,3 +103,32 @@ def _suspect(text: str, findings: Findings) -> None:
                 known.add(candidate.lower())
                 findings.changes.append(FoundStatement(text=candidate, statement=parsed))
             break
+
+
+def wrapped(text: str, errors: str = "2>&1") -> str:
+    """Return the text as one group of commands whose errors go where ``errors`` says.
+
+    The line feed before the parenthesis keeps a comment or a here-document's last line from swallowing it. A text that
+    begins with a parenthesis or a comment gets a blank before it: ``((`` would begin arithmetic, and ``(#`` is a pattern
+    to some.
+    """
+    blank = " " if text.startswith(("(", "#")) else ""
+    return f"({blank}{text}\n) {errors}"
+
+
+def arguments(text: str) -> str:
+    """Return the command line that has ``/bin/sh`` carry out ``text``, whatever the account's login shell is.
+
+    Between single quotes stands only what all shells leave alone there: ``'``, ``!`` (which csh expands even there) and
+    ``\\`` (which fish does not leave alone) stand behind a backslash outside of the quotes. A login shell like csh
+    refuses a line feed between quotes and then runs nothing. Source: POSIX.1-2017, Shell Command Language, 2.2;
+    csh(1), History substitutions; fish, Quotes.
+    """
+    quoted = re.sub(r"['!\\]", lambda found: f"'\\{found[0]}'", text)
+    return f"/bin/sh -c '{quoted}'"
+
+
+def carried(text: str, *, read: bool) -> str:
+    """Return the command line that carries a text: what was read goes through ``/bin/sh``, for which it was read; the rest goes
+    to the account's login shell, for which it was written, as dcli sends it."""
+    return arguments(text) if read else text

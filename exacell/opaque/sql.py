@@ -11,10 +11,9 @@ from __future__ import annotations
 import re
 
 from exacell.core.values import dataclass
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.sqlquery import Parser
-from exacell.opaque.sqltables import options
-from exacell.opaque.sqltokens import check_bytes, tokens_of
+from exacell.opaque.sqltokens import check_bytes, options, tokens_of
 
 _SPLIT = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^ \t'\"])+")
 _QUOTED = re.compile(r"'[A-Za-z0-9 _.,:|/=+*%()<>-]*'|\"[A-Za-z0-9 _.,:|/=+*%()<>-]*\"")

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from exacell.opaque.errors import UnreadError
-from exacell.opaque.sqlnames import Name, Scope, Source, refuse
-from exacell.opaque.sqltables import functions, reserved, types, values, view
-from exacell.opaque.sqltokens import END, Token
+from exacell.opaque.findings import UnreadError
+from exacell.opaque.sqltokens import END, Name, Scope, Source, Token, functions, refuse, reserved, types, values, view
 
 _COMPARE = ("=", "<>", "<", ">", "<=", ">=")
 _JOINING = (*_COMPARE, "+", "-", "*", "/", "||", "AND", "OR", "LIKE", "ESCAPE", "BETWEEN", "IN")

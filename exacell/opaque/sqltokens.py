@@ -1,4 +1,5 @@
-"""The words and signs of one query, and which bytes and lines a SQL text may have at all. Pure.
+"""The words and signs of one query, and which bytes and lines a SQL text may have at all;
+its names and the tables of those that only read. Pure.
 
 SQL*Plus reads lines before Oracle reads SQL: a line that begins with one of its signs, is empty, or ends with ``-`` or ``;`` is
 something to it wherever it stands, in a literal or a comment, too. So none of that may occur where it could be taken so.
@@ -8,10 +9,14 @@ Source: SQL*Plus User's Guide, "Running SQL Commands" and SET (SQLBLANKLINES, SQ
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+from functools import cache
+from types import MappingProxyType
 
+from exacell.core.packaged import data_beside
 from exacell.core.values import dataclass
-from exacell.opaque.errors import UnreadError
-from exacell.opaque.sqltables import columns
+from exacell.opaque.findings import UnreadError
 
 LONGEST = 2499
 """Characters that SQL*Plus before 12.2 takes as one line; it leaves out a longer one and goes on. Source: reference asm.md 2."""
@@ -110,3 +115,158 @@ def _odd(rest: str) -> tuple[str, str, str]:
         return (":", "a variable of SQL*Plus may hold anything", "write the value itself")
     word = re.match(r"[\w$#.]+['\"]?", rest)
     return (word[0] if word else rest[0], "it is no word or sign of a query that exacell reads", "")
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name in an expression: of a column (``SID``), with the table's before it (``S.SID``) or empty."""
+
+    table: str
+    column: str
+    written: str
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a query reads: its name or alias, and its columns; None for the name of an inline view without alias."""
+
+    name: str | None
+    columns: frozenset[str]
+
+
+@dataclass
+class Scope:
+    """One SELECT: what stands in its FROM, the names of its expressions, and the columns that it gives.
+
+    Attributes:
+        stars: ``*`` (empty) and ``t.*`` (the table's name) in its list.
+        given: the names of the columns that it gives besides those.
+        aliases: which of them are aliases.
+    """
+
+    sources: list[Source] = field(default_factory=list)
+    names: list[Name] = field(default_factory=list)
+    stars: list[str] = field(default_factory=list)
+    given: set[str] = field(default_factory=set)
+    aliases: set[str] = field(default_factory=set)
+
+    def unknown(self, names: Sequence[Name]) -> list[Name]:
+        """Return which names are no column of what stands in FROM."""
+        return [
+            name
+            for name in names
+            if not any(name.column in s.columns and name.table in ("", s.name) for s in self.sources)
+        ]
+
+    def output(self) -> frozenset[str]:
+        """Return the names of the columns that it gives.
+
+        Raises:
+            UnreadError: the table of ``t.*`` is none in its FROM.
+        """
+        found = set(self.given)
+        for star in self.stars:
+            fits = [s.columns for s in self.sources if star in ("", s.name)]
+            if not fits:
+                raise UnreadError(f"{star}.*".lower(), "no table of that name stands in FROM")
+            found.update(*fits)
+        return frozenset(found)
+
+
+def refuse(names: Sequence[Name], sources: Sequence[Source]) -> None:
+    """Return when there are no names left.
+
+    Raises:
+        UnreadError: there are: the first may be a function.
+    """
+    for name in names[:1]:
+        tables = sorted(s.name for s in sources if s.name) or ["what stands in FROM"]
+        raise UnreadError(
+            name.written,
+            f"it is no listed column of {', '.join(tables[:4]).lower()}, so it may be a function, which may do anything",
+        )
+
+
+_OF_SYS = {"V_$": "V$", "GV_$": "GV$"}
+"""SYS's own views behind the public names."""
+
+
+@cache
+def _rows() -> tuple[tuple[str, str, str, str], ...]:
+    text = data_beside(__spec__, "sql.tsv")
+    lines = [line.split("\t") for line in text.splitlines() if not line.startswith("#")]
+    return tuple((kind, name, more, words) for kind, name, more, words in lines[1:])
+
+
+def _of(kind: str) -> Iterator[tuple[str, str, str]]:
+    return ((name, more, words) for row, name, more, words in _rows() if row == kind)
+
+
+@cache
+def views() -> Mapping[str, frozenset[str]]:
+    """Return the columns of each view by its name, both in upper case, under every name that Oracle gives it."""
+    found: dict[str, frozenset[str]] = {}
+    for name, more, words in _of("view"):
+        columns = frozenset(words.split())
+        found[name] = columns
+        for prefix in more.split() if more != "-" else ():
+            if prefix == "GV$":
+                found[f"G{name}"] = columns | {"INST_ID"}
+            else:
+                plus = {"CON_ID"} if prefix == "CDB_" else set()
+                found[prefix + name.removeprefix("DBA_")] = columns | plus
+    return MappingProxyType(found)
+
+
+def view(name: str) -> frozenset[str] | None:
+    """Return the columns of a view by its upper-case name, with or without the underscore of SYS's own; None when not listed."""
+    for own, public in _OF_SYS.items():
+        if name.startswith(own):
+            return views().get(public + name.removeprefix(own))
+    return views().get(name)
+
+
+@cache
+def columns() -> frozenset[str]:
+    """Return the columns of all views."""
+    return frozenset().union(*views().values())
+
+
+@cache
+def _words(kind: str) -> frozenset[str]:
+    return frozenset(word for _, _, words in _of(kind) for word in words.split())
+
+
+def functions() -> frozenset[str]:
+    """Return the functions that SQL itself has in every release."""
+    return _words("function")
+
+
+def values() -> frozenset[str]:
+    """Return SQL's own names that stand for a value without parentheses."""
+    return _words("value")
+
+
+def types() -> frozenset[str]:
+    """Return the types that CAST may name."""
+    return _words("type")
+
+
+def reserved() -> frozenset[str]:
+    """Return the words of SQL that are no name of a column, a table or an alias here."""
+    return _words("reserved")
+
+
+@cache
+def options(kind: str) -> Mapping[str, tuple[tuple[str, ...], ...]]:
+    """Return the values that each option of SQL*Plus's SET (``set``) or COLUMN (``column``) may have, longest first.
+
+    An option stands under its whole name and under each way to shorten it.
+    """
+    found: dict[str, tuple[tuple[str, ...], ...]] = {}
+    for name, _, words in _of(kind):
+        allowed = tuple(sorted((tuple(value.split()) for value in words.split("|")), key=len, reverse=True))
+        least, _, rest = name.rstrip("]").partition("[")
+        for length in range(len(rest) + 1):
+            found[least + rest[:length]] = allowed
+    return MappingProxyType(found)

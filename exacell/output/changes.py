@@ -1,4 +1,4 @@
-"""Changes for eyes: one line each, whatever the width, the statement cut where it must be. Pure."""
+"""Changes and locks for eyes: one line each, whatever the width, the statement cut where it must be. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from exacell.core.cellset import fold
+from exacell.core.units import format_duration
 from exacell.output.result import Column
+from exacell.output.style import printable
 from exacell.output.tables import table_lines, value_text
 
 _SHOWN = ("change", "rack", "at", "who", "statement", "targets", "risk", "ended")
@@ -119,3 +121,23 @@ def _taken(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 3] + "..."
+
+
+def lock_sentence(row: Mapping[str, object], *, zone: tzinfo | None = UTC) -> str:
+    """Return who holds a rack's lock, since when, for which change, and what ends it.
+
+    Args:
+        row: as ``show lock`` records it.
+        zone: in which the time is told; None is this host's.
+    """
+    rack = f"rack {row['rack']}"
+    if not row["locked"]:
+        return f"{rack} is not locked"
+    user, real = str(row["user"]), row.get("sudo")
+    who = f"{real} as {user}" if real and real != user else user
+    ended = "" if row.get("kept") or row.get("lives") else ", which has ended: it holds nothing any more"
+    age = format_duration(float(str(row.get("ageSeconds") or 0)))
+    since = f"since {local_text(row['since'], zone)} ({age})"
+    change = f"change {row['change']}" if row.get("change") else "its change"
+    end = "until unlock" if row.get("kept") else f"while {change} runs"
+    return printable(f"{rack} is locked by {who} on {row['host']}, process {row['pid']}{ended}, {since}, {end}")

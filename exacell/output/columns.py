@@ -1,4 +1,5 @@
-"""Thousands of records folded by column: the same rows as :func:`exacell.output.folding.fold_records` gives. Pure.
+"""Thousands of records folded by column: the same rows as :func:`exacell.output.folding.fold_records` gives;
+and text in prose, wrapped. Pure.
 
 Nothing is done record by record that can be done for a whole answer: a row is one text of its values, a cell's name is
 masked in all of an answer at once, and an answer that another cell gave too is looked at once.
@@ -6,13 +7,15 @@ masked in all of an answer at once, and an answer that another cell gave too is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from exacell.cellcli.rows import Rows
 from exacell.core.cellset import natural_key
 from exacell.output.folding import masker
+from exacell.output.style import hung, paint, takes_unicode
 
 _BETWEEN, _END = "\0", "\n"
 """Stand between the values of a row and behind it; an answer with one of them in a value is not folded here."""
@@ -139,3 +142,72 @@ def _cells_of(groups: Sequence[_Group], wanted: Iterable[tuple[int, ...]]) -> di
         numbers: tuple(sorted((cell for number in numbers for cell in groups[number].cells), key=natural_key))
         for numbers in wanted
     }
+
+
+_LEAST = 16
+"""Columns that the sentences have at least; with fewer the table is turned like any other that is too wide."""
+
+_GAP = "  "
+_ABSENT = "-"
+
+
+class Aligned(Protocol):
+    """A column ready to be written: its title as wide as the column, and the form and texts of its rows."""
+
+    @property
+    def title(self) -> str:
+        """As wide as the column."""
+
+    @property
+    def size(self) -> int:
+        """Characters of each row."""
+
+    @property
+    def form(self) -> str:
+        """The ``%`` form of one row, which takes one text of each of ``fields``."""
+
+    @property
+    def fields(self) -> Sequence[Sequence[str]]:
+        """Texts by row."""
+
+
+def prose_lines(
+    columns: Sequence[Aligned], prose: int, texts: Sequence[str], *, width: int, color: bool, header: bool
+) -> list[str]:
+    """Return the lines of the table with column ``prose`` last and broken between words, no wider than ``width``.
+
+    Columns in which nothing stands are left out, so that the sentences have their room.
+
+    Returns:
+        the lines; none where too little room is left for the sentences.
+    """
+    others = [column for place, column in enumerate(columns) if place != prose]
+    left = [column for column in others if any(text != _ABSENT for field in column.fields for text in field)]
+    before = sum(column.size + len(_GAP) for column in left)
+    room = width - before
+    if room < _LEAST:
+        return []
+    broken = [hung(text, room) for text in texts]
+    return list(_rows(left, columns[prose].title.strip(), broken, color=color, header=header))
+
+
+def _rows(
+    left: Sequence[Aligned], title: str, broken: Sequence[Sequence[str]], *, color: bool, header: bool
+) -> Iterator[str]:
+    before = " " * sum(column.size + len(_GAP) for column in left)
+    if header:
+        longest = max(len(title), *(len(line) for lines in broken for line in lines))
+        yield paint(_GAP.join([*(column.title for column in left), title]), "title", color=color)
+        yield _GAP.join(["-" * column.size for column in left] + ["-" * longest])
+    for number, lines in enumerate(broken):
+        shown = [column.form % tuple(field[number] for field in column.fields) for column in left]
+        yield _GAP.join([*shown, *lines[:1]]).rstrip()
+        yield from (before + line for line in lines[1:])
+
+
+def document_lines(markdown: str, width: int, *, color: bool) -> list[str]:
+    """Return the lines of a page of Markdown for the terminal behind standard output."""
+    from exacell.output.draw import Look  # rich is loaded when something is drawn.
+    from exacell.output.markdown import page_lines
+
+    return page_lines(markdown, Look(width, color, takes_unicode(sys.stdout)))

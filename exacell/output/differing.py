@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from exacell.cellcli.fold import VOLATILE
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import VOLATILE, for_cell
 from exacell.core.cellset import fold, natural_key
 from exacell.core.values import dataclass
 from exacell.output.folding import mask_value

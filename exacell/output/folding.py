@@ -1,4 +1,5 @@
-"""Show equal cells once: answers that differ only in the cell's own name are one answer.
+"""Show equal cells once: answers that differ only in the cell's own name are one answer; and when they are
+shown apart.
 
 A cell's name inside a value (``DATA_CD_00_exa1cel01``) is masked as ``{cell}`` before values are compared, and stays
 masked where several cells are shown together. Pure.
@@ -8,12 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
-from exacell.cellcli.ownname import OWN_NAME, OWN_UPPER, label_of
+from exacell.cellcli.fold import OWN_NAME, OWN_UPPER, label_of
 from exacell.core.cellset import fold, natural_key
+from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
+from exacell.output.result import Result
 
 Record = Mapping[str, Any]
 
@@ -240,3 +244,38 @@ def brief_problems(lines: Sequence[str]) -> list[str]:
     if len({cell for cell, _ in pairs}) < len(pairs):
         return list(lines)  # What stands first is no cell's name.
     return [*(f"{fold(cells)}: {text}" for cells, text in fold_problems(pairs)), *told]
+
+
+MOST_FOLDED = 100_000
+"""Rows of an answer above which nothing is folded: nobody reads so many, and comparing them takes memory and time."""
+
+
+def wants_folding(flags: Mapping[str, object], setting: str) -> bool | None:
+    """Return whether equal cells are to be shown once; None leaves it to where the answer goes.
+
+    Args:
+        flags: of the statement; ``--fold`` and ``--no-fold`` win over the setting.
+        setting: one of :data:`exacell.core.formats.FOLDING`.
+
+    Raises:
+        StatementError: both flags.
+    """
+    if flags.get("fold") and flags.get("no-fold"):
+        raise StatementError("--fold and --no-fold exclude each other: give one of them")
+    if flags.get("fold") or flags.get("no-fold"):
+        return bool(flags.get("fold"))
+    return None if setting == "auto" else setting == "on"
+
+
+def each_cell_apart(result: Result) -> Result:
+    """Return a result whose table form has one row for each cell and object, with every name written out."""
+    if result.apart is not None:
+        return replace(result, fold=False, draw=result.apart, text="")
+    return replace(result, fold=False, draw=None) if result.fold else result
+
+
+def too_many_to_fold(result: Result) -> str:
+    """Return why nothing of a result is folded; empty where nothing speaks against it."""
+    if not result.fold or len(result.records) <= MOST_FOLDED:
+        return ""
+    return f"{len(result.records):,} rows: above {MOST_FOLDED:,} cells are not folded, each has its own rows"

@@ -15,7 +15,7 @@ from exacell.core.errors import CellSetError
 from exacell.core.units import counted, format_duration, format_size, parse_size
 from exacell.output.folding import masker, unmasked
 from exacell.output.style import hung, paint, printable
-from exacell.plan.guards.takenback import all_taken_back
+from exacell.plan.guards.steps import all_taken_back
 from exacell.plan.model import Change, Gate, Plan, Risk, Rolling, Stage, Step, Undo
 
 _NARROWEST = 40

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 from itertools import chain, islice
 from typing import IO
 
-from exacell.cellcli.ownname import has_own_name
+from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.rows import ByBlocks
 from exacell.core.cellset import fold
 from exacell.core.formats import check_format
@@ -146,3 +148,20 @@ def _raw(result: Result) -> Iterator[str]:
         body = text.removesuffix("\n")
         if body:
             yield body if alone else f"{cell}: " + body.replace("\n", f"\n{cell}: ")
+
+
+def with_local_dates(result: Result) -> Result:
+    """Return ``result`` with the times in its columns in this host's form and zone, as SET DATEFORMAT LOCAL asks."""
+    names = [column.name for column in result.columns if column.kind == "time"]
+
+    def local(record: Record) -> Record:
+        return {key: _local_time(value) if key in names else value for key, value in record.items()}
+
+    return replace(result, records=[local(record) for record in result.records]) if names else result
+
+
+def _local_time(value: object) -> object:
+    try:
+        return datetime.fromisoformat(str(value)).astimezone().strftime("%c")
+    except ValueError:
+        return value  # Not a time after all: shown as the cell printed it.

@@ -10,7 +10,7 @@ from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
-    from exacell.plan.planned import Planned
+    from exacell.plan.model import Planned
 
 Record = Mapping[str, Any]
 """One row: ``cell`` first (None for a rack's own record), then camelCase attributes; sizes are integer bytes."""

@@ -174,7 +174,7 @@ def table_blocks(
     if width is not None and sum(c.size for c in aligned) + _GAP * (len(aligned) - 1) > width and count <= _TURNED:
         kinds = [*[""] * (len(grid) - len(shown)), *(column.kind for column in shown)]
         if PROSE in kinds:
-            from exacell.output.prose import prose_lines
+            from exacell.output.columns import prose_lines
 
             prose = kinds.index(PROSE)
             ready = _ready(aligned, color=color)

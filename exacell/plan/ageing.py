@@ -110,9 +110,7 @@ def ages(statement: str | Statement) -> bool:
             statement = parse(statement)
         except StatementError:
             return True
-    if isinstance(statement, (List, Describe, Grant)):
-        return False
-    return not _keeps(statement)
+    return False if isinstance(statement, (List, Describe, Grant)) else not _keeps(statement)
 
 
 def ages_in_asm(sql: str) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from exacell.core.cellset import grouped
 from exacell.core.errors import ReplyError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
@@ -284,9 +285,7 @@ def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, s
         raise ReplyError(f"{node}: gv$instance has no row, so that nothing can be told of the ASM cluster {cluster}")
     own = _own_instance(node, instances)
     files = {r["group_number"]: _int(r["count(*)"]) for r in tables["file"]}
-    rows_by_name: dict[str, list[Mapping[str, str]]] = {}
-    for row in tables["group"]:
-        rows_by_name.setdefault(row["name"].upper(), []).append(row)
+    rows_by_name = grouped((row["name"].upper(), row) for row in tables["group"])
     groups = tuple(_group(name, rows, own, files, tables["client"]) for name, rows in rows_by_name.items())
     disks = tuple(
         AsmDisk(

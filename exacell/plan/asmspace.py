@@ -1,22 +1,31 @@
-"""What ASM keeps of a disk group's raw space for itself, so that a size that is asked for is a size that can be used. Pure.
+"""ASM and the space of its disks: what it keeps for itself, what it uses of a grid disk, and which disks it has let go of. Pure.
+
+What ASM keeps of a disk group's raw space for itself, so that a size that is asked for is a size that can be used.
 
 usable_file_mb = (free_mb - required_mirror_free_mb) / copies. Source: reference asm.md section 4, checked there on a published
 lsdg of a real rack.
+
+How large ASM takes each grid disk to be, on every instance that has its disk group mounted.
+
+A grid disk may shrink on its cell only behind the end of what ASM keeps on it: ``total_mb`` of that disk on every instance,
+while nothing is moved in its disk group. Source: Oracle DBMMN, resizing grid disks; reference asm.md section 6.
+
+Which grid disks ASM has let go of, over all clusters of a rack: by their headers, or because it has expelled them.
+
+A dead disk can't be read, so that no header tells that ASM dropped it. That it did is proven by its disk group, which is
+mounted where ASM was asked, misses no disk, and has no such member. Source: reference asm.md section 6 (v$asm_disk has a row
+without a path for a disk that is lost or is being expelled, until ASM has dropped it), cellcli.md 6.5 (asmModeStatus DROPPED).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from exacell.core.errors import RefusedError
-from exacell.core.units import (
-    ALLOCATION_UNIT,
-    MIB,
-    counted,
-    format_size,
-)
+from exacell.core.errors import RefusedError, ReplyError
+from exacell.core.units import ALLOCATION_UNIT, MIB, counted, format_size
 from exacell.core.values import dataclass
-from exacell.plan.asmfacts import AsmFacts, DiskGroup
+from exacell.plan.asmfacts import END, PREAMBLE, AsmFacts, DiskGroup, check_sql
+from exacell.plan.facts import EXPELLED, LET_GO, GridDisk
 
 COPIES = {"external": 1, "normal": 2, "high": 3}
 """Copies of each extent of a data file. Source: reference asm.md section 4."""
@@ -138,3 +147,137 @@ def _told(asm: AsmFacts, group: DiskGroup) -> bool | None:
 
 def _largest(sizes: Iterable[int], count: int) -> int:
     return sum(sorted(sizes, reverse=True)[:count])
+
+
+_COLUMNS = ("inst_id", "group_number", "path", "total_mb")
+
+_FIELDS = "||'|'||".join(_COLUMNS)
+# The _STAT view tells what each instance knows, without a search for disks on all of them.
+SIZES_SCRIPT = f"{PREAMBLE}select {_FIELDS} from gv$asm_disk_stat;\nprompt {END}\nexit\n"
+"""The SQL*Plus script whose answer :func:`read_sizes` reads."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What one instance says of one disk of a mounted disk group: its grid disk in lower case, its size in bytes."""
+
+    inst_id: str
+    grid_disk: str
+    size: int
+
+
+def read_sizes(node: str, text: str) -> tuple[Told, ...]:
+    """Return what the answer to ``SIZES_SCRIPT`` tells of grid disks that belong to mounted disk groups.
+
+    Raises:
+        ReplyError: the answer holds an error, ends early, or a row is none.
+    """
+    check_sql(text)
+    found = []
+    for line in filter(None, map(str.strip, text.splitlines())):
+        if line == END:
+            break
+        fields = [field.strip() for field in line.split("|")]
+        if len(fields) != len(_COLUMNS) or not fields[1].isdecimal():
+            raise ReplyError(f"{node}: a row of gv$asm_disk_stat was expected, this came: {line}")
+        inst_id, group, path, total = fields
+        parts = path.split("/")
+        if group != "0" and len(parts) == 3 and parts[0] == "o":
+            size = int(total) * MIB if total.isdecimal() else 0
+            found.append(Told(inst_id=inst_id, grid_disk=parts[2].lower(), size=size))
+    return tuple(found)
+
+
+def sizes_over(clusters: Sequence[tuple[AsmFacts, Sequence[Told]]], grids: Iterable[GridDisk]) -> dict[str, int]:
+    """Return grid disk (lower case) → the largest size in bytes that an instance has of it.
+
+    Left out are disks that no cluster has, or several; those of a disk group in which anything is moved; and those of which
+    not every instance that has the disk group mounted tells the size.
+    """
+    found: dict[str, int] = {}
+    for grid in grids:
+        name = grid.name.lower()
+        holders = [(asm, told, group) for asm, told in clusters for group in _holding(asm, name)]
+        if len(holders) != 1:
+            continue
+        asm, told, group = holders[0]
+        sizes = {row.inst_id: row.size for row in told if row.grid_disk == name}
+        mounted = {inst for inst, state in group.states.items() if state != "DISMOUNTED"}
+        moving = any(operation.diskgroup in (group.name, "") for operation in asm.running)
+        if not moving and set(sizes) == mounted and all(sizes.values()):
+            found[name] = max(sizes.values())
+    return found
+
+
+def _holding(asm: AsmFacts, name: str) -> list[DiskGroup]:
+    """Return the mounted disk groups of a cluster that have a grid disk, by its name in lower case."""
+    return [group for group in asm.groups if any(disk.grid_disk.lower() == name for disk in asm.members(group))]
+
+
+def headers_over(clusters: Sequence[AsmFacts], grids: Iterable[GridDisk]) -> dict[str, str]:
+    """Return grid disk name (lower case) → the worst header_status that any cluster sees.
+
+    ``EXPELLED`` stands for the header of each of ``grids`` that no cluster sees, and that its disk group has dropped.
+    """
+    headers: dict[str, str] = {}
+    for asm in clusters:
+        for disk, header in asm.headers().items():
+            # A disk is free only where all of them let go.
+            if headers.get(disk) in (None, *LET_GO):
+                headers[disk] = header
+    gone = [grid.name.lower() for grid in grids if grid.name.lower() not in headers and _is_expelled(grid, clusters)]
+    return headers | dict.fromkeys(gone, EXPELLED)
+
+
+def _is_expelled(grid: GridDisk, clusters: Sequence[AsmFacts]) -> bool:
+    """Whether the disk group that a disk names can be read wherever it is, and misses no disk."""
+    groups = [(asm, group) for asm in clusters if (group := asm.group(grid.asm_group)) is not None]
+    whole = all(group.number and all(disk.path for disk in asm.members(group)) for asm, group in groups)
+    return bool(groups) and whole
+
+
+def ways_out(
+    grids_by_cell: Mapping[str, Sequence[GridDisk]], headers: Mapping[str, str] | None, *, members: bool = True
+) -> str:
+    """Return what lets go of the disks that are not free, the most urgent first; empty where all are free.
+
+    Args:
+        members: tell it of disks of a disk group, too, and not only of those that ASM has dropped.
+    """
+    used = [(grid, grid.use(headers)) for grids in grids_by_cell.values() for grid in grids]
+    used = [(grid, why) for grid, why in used if why and not grid.pool]
+    stale = [grid for grid, _ in used if grid.asm_mode == "DROPPED"]
+    inside = [grid for grid, _ in used if grid.asm_mode != "DROPPED" and grid.asm_group]
+    if inside:
+        return _members(inside) if members else ""
+    if stale:
+        return _stale(stale, headers)
+    return ""
+
+
+def _members(grids: Sequence[GridDisk]) -> str:
+    """The way for disks of a disk group: single disks leave it, or all of it goes."""
+    groups = sorted({grid.asm_group for grid in grids})
+    whole = " and ".join(f"drop diskgroup {group}" for group in groups)
+    give = "gives" if len(groups) == 1 else "give"
+    first = grids[0]
+    # A disk that is offline can't be emptied first: ORA-15084.
+    force = " force" if first.asm_mode == "OFFLINE" else ""
+    single = f'sql asm "alter diskgroup {first.asm_group} drop disk {first.name.upper()}{force}"'
+    return (
+        f"{single} and so on takes single disks out, once its rebalance has ended; {whole} {give} up all of them with "
+        "their files"
+    )
+
+
+def _stale(grids: Sequence[GridDisk], headers: Mapping[str, str] | None) -> str:
+    """The way for disks that ASM has dropped, says their cell, and of which ASM does not show it."""
+    first = grids[0]
+    if headers is None:
+        return f"start an ASM instance and mount {first.asm_group}: it alone tells that it has dropped the disks"
+    if first.name.lower() in headers:
+        return (
+            f"ASM has dropped {first.name} and its header was never changed: alter griddisk {first.name} inactive hides it "
+            "from ASM, and then it may go"
+        )
+    return f"mount {first.asm_group}, and wait until it misses no disk: show diskgroup, show asmdisk, show rebalance"

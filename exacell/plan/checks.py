@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from exacell.cellcli.directives import parse as parse_iorm
 from exacell.core.errors import ExacellError
+from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, FactValue, Op
 
 Record = Mapping[str, Any]
@@ -18,6 +19,13 @@ PLAIN = "plain "
 def group_check(name: str, attribute: str, value: FactValue, *, why: str = "") -> Check:
     """Return the check that an attribute of the disk group ``name`` has a value."""
     return Check(object="asm.diskgroup", attribute=attribute, value=value, where={"name": name}, why=why)
+
+
+def on_disks(grids: Iterable[GridDisk], attribute: str, value: FactValue, **more: Any) -> tuple[Check, ...]:
+    """Return the check of an attribute of these grid disks, none where there is no disk; ``more`` are Check's own keywords."""
+    names = tuple(grid.name for grid in grids)
+    check = {"object": "griddisk", "attribute": attribute, "value": value, "where": {"name": names}, **more}
+    return (Check(**check),) if names else ()
 
 
 def selects(check: Check, record: Record) -> bool:
@@ -58,9 +66,7 @@ def failure(check: Check, records: Sequence[Record]) -> str:
         names = ", ".join(str(_get(r, "name")) for r in chosen[:3]) + (" …" if len(chosen) > 3 else "")
         return _because(check, f"{noun} {names} exists")
     if check.op is Op.COUNT:
-        if len(chosen) == check.value:
-            return ""
-        return _because(check, f"{len(chosen)} {noun} instead of {check.value}")
+        return "" if len(chosen) == check.value else _because(check, f"{len(chosen)} {noun} instead of {check.value}")
     if not chosen:
         where = ", ".join(f"{k}={v}" for k, v in check.where.items())
         return _because(check, f"there is no {noun}{' with ' + where if where else ''}")

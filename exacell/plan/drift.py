@@ -9,9 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from exacell.cellcli.fold import VOLATILE, neutral_text
-from exacell.cellcli.ownname import OWN_NAME
-from exacell.core.cellset import CellSet, fold
+from exacell.cellcli.fold import OWN_NAME, VOLATILE, neutral_text
+from exacell.core.cellset import CellSet, fold, grouped
 from exacell.core.errors import CellSetError
 from exacell.core.values import dataclass
 
@@ -97,7 +96,7 @@ def of_asm(groups: Sequence[Mapping[str, object]]) -> dict[str, str]:
 def between_cells(facts: Facts) -> list[Difference]:
     """Return where a cell differs from what most cells have; on a tie, from the first cell in order."""
     found = []
-    for path in _paths(facts):
+    for path in dict.fromkeys(path for own in facts.values() for path in own):
         values = {cell: own.get(path, "") for cell, own in facts.items()}
         counts = Counter(values.values())
         usual = max(counts, key=lambda value: counts[value])
@@ -107,16 +106,13 @@ def between_cells(facts: Facts) -> list[Difference]:
 
 def from_baseline(baseline: Facts, facts: Facts) -> list[Difference]:
     """Return where a cell differs from what it was; a cell without a baseline differs in everything it has."""
-    found = []
-    for cell, own in facts.items():
-        before = baseline.get(cell, {})
-        paths = dict.fromkeys([*before, *own])
-        found += [
-            _difference(cell, path, own.get(path, ""), before.get(path, ""))
-            for path in paths
-            if own.get(path, "") != before.get(path, "")
-        ]
-    return found
+    return [
+        _difference(cell, path, own.get(path, ""), before.get(path, ""))
+        for cell, own in facts.items()
+        for before in (baseline.get(cell, {}),)
+        for path in dict.fromkeys([*before, *own])
+        if own.get(path, "") != before.get(path, "")
+    ]
 
 
 def told(found: Sequence[Difference], facts: Facts, baseline: Facts | None = None) -> list[Difference]:
@@ -130,9 +126,7 @@ def told(found: Sequence[Difference], facts: Facts, baseline: Facts | None = Non
     """
     new = [cell for cell in facts if baseline is not None and cell not in baseline]
     kept = [d for d in found if d.cell not in new and not _of_another_release(d, facts, baseline)]
-    objects: dict[tuple[str, str, str], list[Difference]] = {}
-    for difference in kept:
-        objects.setdefault((difference.cell, difference.object, difference.name), []).append(difference)
+    objects = grouped(((d.cell, d.object, d.name), d) for d in kept)
     rows = [row for (cell, _, _), items in objects.items() for row in _as_one(items, facts[cell])]
     return [*rows, *(_whole(cell, "cell", cell, value=cell) for cell in new)]
 
@@ -152,9 +146,7 @@ def folded(found: Sequence[Difference]) -> list[Difference]:
 
     Names and cells are folded as cell sets are (``DATA_CD_[00-11]_{cell}``), nothing left out and nothing added.
     """
-    objects: dict[tuple[str, ...], list[str]] = {}
-    for d in found:
-        objects.setdefault((d.cell, d.object, d.attribute, *_sides(d)), []).append(d.name)
+    objects = grouped(((d.cell, d.object, d.attribute, *_sides(d)), d.name) for d in found)
     cells: dict[tuple[str, ...], list[str]] = {}
     for (cell, kind, attribute, value, expected), names in objects.items():
         one = _named(names)
@@ -227,10 +219,6 @@ def _knows_not(own: Mapping[str, str], kind: str, attribute: str) -> bool:
 
 
 _RELEASE = "cell|{cell}|releaseVersion"
-
-
-def _paths(facts: Facts) -> list[str]:
-    return list(dict.fromkeys(path for own in facts.values() for path in own))
 
 
 def _difference(cell: str, path: str, value: str, expected: str) -> Difference:

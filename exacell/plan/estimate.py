@@ -1,16 +1,21 @@
-"""How long a plan may take: rough figures from what was read, shown before anybody confirms. Pure.
+"""What plans say beside their steps: how long they may take, what caches hold, what it costs. Pure.
+
+How long a plan may take: rough figures from what was read, shown before anybody confirms.
 
 Only sizes are facts (dirty bytes, megabytes that a rebalance moves). The rates are assumptions on the slow side: Oracle
 publishes none, and databases use the same disks meanwhile. What no figure is known for is named instead of guessed.
+
+What plans for the flash cache say beside their steps: what the caches hold, the arithmetic of sizes, what it costs.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.core.units import MIB, human_size
+from exacell.core.cellset import fold, grouped, told_together
+from exacell.core.units import MIB, format_size, human_size
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Gate, Plan, Stage, Step, Watch
@@ -102,10 +107,7 @@ def step_seconds(step: Step) -> float | None:
     if step.watch is Watch.FLUSH:
         return None
     text = " ".join(step.statement.split())
-    for begin, seconds in _USUAL:
-        if re.match(begin, text, re.IGNORECASE):
-            return seconds
-    return OFTEN if text else None
+    return next((seconds for begin, seconds in _USUAL if re.match(begin, text, re.IGNORECASE)), OFTEN if text else None)
 
 
 def stage_seconds(stage: Stage) -> float | None:
@@ -139,3 +141,57 @@ def timed(plan: Plan) -> Plan:
     )
     found = estimate(plan)
     return replace(plan, stages=stages, estimate=found.seconds, untimed=found.unknown)
+
+
+_FEW = 4
+"""Up to so many cells each have a line of their own among a plan's notes."""
+
+
+def flush_notes(cells: Mapping[str, CellFacts]) -> tuple[str, ...]:
+    """Return what the caches hold, of few cells each for itself and of many in sum, and how long their flush may take.
+
+    Args:
+        cells: with FLASHCACHE, CELLDISK and FLASH_METRICS read; those without figures are left out.
+    """
+    known = {
+        cell: (dirty, used)
+        for cell, fact in cells.items()
+        if (dirty := fact.metric_bytes("FC_BY_DIRTY")) is not None
+        and (used := fact.metric_bytes("FC_BY_USED")) is not None
+    }
+    if len(known) <= _FEW:
+        notes = told_together(
+            (cell, f"{human_size(dirty)} dirty, {human_size(used)} used of {human_size(cells[cell].cache_size)}")
+            for cell, (dirty, used) in known.items()
+        )
+    else:
+        most = max(known, key=lambda cell: known[cell][0])
+        dirty, used = (sum(pair[place] for pair in known.values()) for place in (0, 1))
+        where = f"{human_size(dirty)} dirty in all, most on {most} ({human_size(known[most][0])})"
+        notes = [f"{len(known)} cells: {where if dirty else 'nothing dirty'}; {human_size(used)} used"]
+    return (*notes, *filter(None, [flush_note(list(cells.values()))]))
+
+
+def resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int) -> tuple[str, ...]:
+    """Return the arithmetic of each size, folded over cells with the same, and how long the flush before it may take.
+
+    Args:
+        sizes: bytes that each cell's cache gets.
+        asked: bytes that were asked for, which may have been rounded.
+    """
+    groups = grouped(((len(fact.flash_disks), sizes[fact.cell], fact.cache_room()), fact.cell) for fact in todo)
+    notes = []
+    for (disks, size, room), cells in groups.items():
+        note = f"{fold(cells)}: {format_size(size)} = {disks} flash disks × {format_size(size // disks, largest='G')}"
+        if size != asked:
+            note += f" ({format_size(asked)} rounded down to 16M a disk)"
+        notes.append(f"{note}; {format_size((room - size) // disks, largest='M')} stay free on each flash disk")
+    writeback = [fact for fact in todo if fact.writeback and fact.flash_cache]
+    if writeback:
+        notes.append("write-back: each cache is flushed and proven empty before it is dropped")
+    return (*notes, *filter(None, [flush_note(writeback)]))
+
+
+def resize_warnings(todo: Sequence[CellFacts]) -> tuple[str, ...]:
+    """Return what re-creating these caches costs."""
+    return ("the cache starts empty: every database on these cells reads from disk until it is warm",) if todo else ()

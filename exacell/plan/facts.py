@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from exacell.cellcli.iorm import IormPlan
-from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.cellcli.iorm import IormPlan, parse as parse_iorm
 from exacell.cellcli.schema import release_key
 from exacell.core.units import ALLOCATION_UNIT, MIB, round_down
 from exacell.core.values import dataclass
@@ -41,6 +40,9 @@ FLASH_METRICS = (
 PMEM_METRICS = "list metriccurrent where objectType = 'PMEMCACHE' and name like 'PC_BY_ALLOCATED'"
 XRMEM_METRICS = "list metriccurrent where objectType = 'XRMEMCACHE' and name like 'XRM_BY_ALLOCATED'"
 DATABASE = "list database attributes name"
+PMEMLOG = "list pmemlog attributes name, size, status"
+XRMEMLOG = "list xrmemlog attributes name, size, status"
+REDO_METRICS = "list metriccurrent where objectType = 'FLASHLOG' and name like 'FL_(RQ_W|IO_W_SKIP_LOG_ON_.*)'"
 
 MODE_SINCE = "11.2.3.2.0"
 """The release since which a cell tells flashCacheMode. Source: reference cellcli.md section 8."""
@@ -49,7 +51,7 @@ LET_GO = ("FORMER", "CANDIDATE")
 """header_status of a disk that no disk group has, in v$asm_disk. Source: reference asm.md section 6."""
 
 EXPELLED = "expelled"
-"""Stands for the header of a disk that ASM has no row of, because its disk group dropped it; see :mod:`exacell.plan.asmgone`."""
+"""Stands for the header of a disk that ASM has no row of, because its disk group dropped it; see :mod:`exacell.plan.asmspace`."""
 
 PMEM_SINCE, PMEM_UNTIL = "19.3", "23.1"
 """The releases whose PMEM cache may be write-back. Source: reference cellcli.md section 8."""
@@ -194,6 +196,9 @@ class CellFacts:
             cell does not tell it.
         pmem_mode: the same of the PMEM cache; empty on cells and releases without.
         metrics: FC_BY_* → (bytes, collectionTime in epoch ms).
+        memory_log: bytes of the log in persistent memory, 0 without one.
+        redo: FL_* → (redo writes since the counters began, collectionTime), of all writes and of those that skip the flash log
+            because the logs are on flash.
         read_now: nothing that stands before in the same text has changed what is on the cell since it was read.
     """
 
@@ -216,6 +221,8 @@ class CellFacts:
     objective: str = ""
     databases: tuple[str, ...] = ()
     metrics: Mapping[str, tuple[float, int]] | None = None
+    memory_log: int = 0
+    redo: Mapping[str, tuple[float, int]] | None = None
     read_now: bool = True
 
     @property
@@ -297,7 +304,8 @@ def statements_for(*wanted: str, release: str = "") -> list[str]:
     xrmem = bool(release) and release_key(release) >= release_key(PMEM_UNTIL)
     if pmem and PMEMCACHE in wanted:
         exchanged[CELL] = CELL_PMEM
-    unknown = {*(() if pmem else (PMEMCACHE, PMEM_METRICS)), *(() if xrmem else (XRMEMCACHE, XRMEM_METRICS))}
+    unknown = {*(() if pmem else (PMEMCACHE, PMEMLOG, PMEM_METRICS))}
+    unknown |= {*(() if xrmem else (XRMEMCACHE, XRMEMLOG, XRMEM_METRICS))}
     return [exchanged.get(statement, statement) for statement in wanted if statement not in unknown]
 
 
@@ -392,6 +400,10 @@ def _flashlog(rows: Sequence[Record]) -> dict[str, Any]:
     return {"flash_log": _size(rows[0], "size") if rows else 0}
 
 
+def _memorylog(rows: Sequence[Record]) -> dict[str, Any]:
+    return {"memory_log": _size(rows[0], "size")} if rows else {}
+
+
 def _celldisk(rows: Sequence[Record]) -> dict[str, Any]:
     return {
         "cell_disks": tuple(
@@ -466,6 +478,10 @@ def _metrics(rows: Sequence[Record]) -> dict[str, Any]:
     return {"metrics": {name: (value * MIB, at) for name, (value, at) in metric_values(rows).items()}}
 
 
+def _redo(rows: Sequence[Record]) -> dict[str, Any]:
+    return {"redo": metric_values(rows)}
+
+
 def _database(rows: Sequence[Record]) -> dict[str, Any]:
     return {"databases": tuple(_text(row, "name") for row in rows)}
 
@@ -489,4 +505,7 @@ _READERS = {
     PMEM_METRICS: _metrics,
     XRMEM_METRICS: _metrics,
     DATABASE: _database,
+    PMEMLOG: _memorylog,
+    XRMEMLOG: _memorylog,
+    REDO_METRICS: _redo,
 }

@@ -64,12 +64,11 @@ def closed(
         offline: the wave takes grid disks offline.
         cached: cells that must have a flash cache: those whose re-creation an earlier wave did not finish.
     """
-    reasons = []
-    for cell, fact in facts.items():
-        found = _own(cell, fact, offline=offline) if cell in wave else _other(cell, fact, must_cache=cell in cached)
-        if found is not None:
-            reasons.append(found)
-    return tuple(reasons)
+    found = (
+        _own(cell, fact, offline=offline) if cell in wave else _other(cell, fact, must_cache=cell in cached)
+        for cell, fact in facts.items()
+    )
+    return tuple(item for item in found if item is not None)
 
 
 def _other(cell: str, fact: CellFacts, *, must_cache: bool) -> Closed | None:
@@ -99,8 +98,7 @@ def _own(cell: str, fact: CellFacts, *, offline: bool) -> Closed | None:
             return Closed(target=cell, reason=_not_online(grid))
         if offline and grid.deactivation.lower() != "yes":
             outcome = grid.deactivation or "unknown"
-            reason = f"griddisk {grid.name}: asmDeactivationOutcome is {outcome}, not Yes"
-            return Closed(target=cell, reason=reason)
+            return Closed(target=cell, reason=f"griddisk {grid.name}: asmDeactivationOutcome is {outcome}, not Yes")
     return None
 
 

@@ -7,13 +7,14 @@ stored and read back; nothing in here talks to a cell.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
 from exacell.core.units import format_size
 from exacell.core.values import dataclass
+from exacell.plan.facts import CellFacts
 
 FactValue = str | int | float | bool | tuple[str | int, ...] | None
 """What a fact may be compared with."""
@@ -216,6 +217,12 @@ class Stage:
     unsure: str = ""
 
 
+def staged(title: str, steps: Iterable[Step | None], key: str, **more: Any) -> list[Stage]:
+    """Return the stage of these steps, none where there is none; None is what a target has no need of."""
+    made = tuple(step for step in steps if step is not None)
+    return [Stage(title=title, key=key, steps=made, **more)] if made else []
+
+
 GATE_WITHIN = 7200.0
 """Seconds that a closed gate between two waves is waited for, unless told otherwise."""
 
@@ -304,10 +311,28 @@ class Plan:
         """Every target that a step is for, in order of first appearance."""
         return tuple(dict.fromkeys(step.target for step in self.steps))
 
+    def each(self, made: Callable[[Step], Step]) -> Plan:
+        """Return the plan with each step as ``made`` makes it."""
+        return replace(self, stages=tuple(replace(s, steps=tuple(map(made, s.steps))) for s in self.stages))
+
     @property
     def changes_something(self) -> bool:
         """Whether any statement would be sent outside of mending."""
         return any(step.statement for stage in self.stages if stage.gate is not Gate.MEND for step in stage.steps)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What a statement that changes something comes to before anything is sent.
+
+    Attributes:
+        facts: what was read for the plan, by cell; none where it needs no fact of a cell.
+        afterwards: said when the plan was carried out, or shown.
+    """
+
+    plan: Plan
+    facts: Mapping[str, CellFacts] = field(default_factory=dict)
+    afterwards: str = ""
 
 
 def as_data(value: Any) -> Any:

@@ -125,9 +125,8 @@ def roll(
                 hint="one cell at a time: on CELL …" if len(offline) > 1 else "--no-rolling changes all cells together",
             )
         return replace(plan, warnings=(*plan.warnings, f"not rolled, all cells together: {reason}"))
-    waves = _waves(cells, size or len(cells), asked.canary, first, alone=bool(offline))
     rolling = Rolling(
-        waves=waves,
+        waves=_waves(cells, size or len(cells), asked.canary, first, alone=bool(offline)),
         canary=asked.canary,
         pause=asked.pause or 0.0,
         ask=asked.ask,

@@ -192,9 +192,7 @@ class FlushWatch:
         if len(self._samples) < 2 or pace is None:
             return None
         (since, much), (now, left) = self._samples[0], self._samples[-1]
-        if left >= much:
-            return None
-        return left * (now - since) / (much - left) / 1000 * pace
+        return None if left >= much else left * (now - since) / (much - left) / 1000 * pace
 
     def _pace(self) -> float | None:
         """Seconds that pass for the watcher in one of the cell's, None until two collections were seen being made."""

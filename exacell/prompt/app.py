@@ -34,20 +34,22 @@ from exacell.prompt.learner import Learner
 from exacell.prompt.store import PrivateHistory, ShortSuggestions
 from exacell.prompt.typing_ahead import TypingAhead
 from exacell.session.aliases import Aliases
-from exacell.session.completion.usage import Usage
-from exacell.session.history import history_file
+from exacell.session.history import Usage, history_file
 from exacell.session.opening import find_rack_quietly
 from exacell.session.signals import AtPrompt, EditRequested, SessionExit
 
 if TYPE_CHECKING:
     from exacell.language.suggestion import Known
-    from exacell.prompt.background import Behind
+    from exacell.prompt.background import BackgroundReads
     from exacell.prompt.check import Surroundings
     from exacell.prompt.entering import PromptRunner
     from exacell.session.context import Context
 
 _CPR_TIMEOUT = 1
 """Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
+
+_MENU = 6
+"""Rows below the line that is typed, for the menu."""
 
 
 def run(ctx: Context, console: TerminalConsole) -> ExitCode:
@@ -84,14 +86,14 @@ class Prompt:
         return runner
 
     @cached_property
-    def behind(self) -> Behind:
+    def background(self) -> BackgroundReads:
         """The statements that still read behind the prompt."""
-        from exacell.prompt.background import Behind
+        from exacell.prompt.background import BackgroundReads
 
-        behind = Behind(self.session.app, self.runner, self.console)
-        self.runner.on_end = behind.ended
-        self.runner.before = behind.before
-        return behind
+        reads = BackgroundReads(self.session.app, self.runner, self.console)
+        self.runner.on_end = reads.ended
+        self.runner.before = reads.before
+        return reads
 
     def run(self) -> ExitCode:
         """Read and run statements until Ctrl-D or EXIT."""
@@ -121,11 +123,12 @@ class Prompt:
             self._history.reload()
         self.session.editing_mode = EditingMode.VI if self.ctx.settings.editing_mode == "vi" else EditingMode.EMACS
         begun, self._edited = self._edited, ""
+        self._make_room(bool(begun))
         try:
-            text = self.session.prompt(default=begun, pre_run=self.behind.catch_up if self._ran else None)
+            text = self.session.prompt(default=begun, pre_run=self.background.catch_up if self._ran else None)
         except KeyboardInterrupt:
             if self._ran:
-                self.behind.give_up()
+                self.background.give_up()
             return  # Ctrl-C drops the line.
         finally:
             self._settle_cpr()
@@ -155,18 +158,24 @@ class Prompt:
             bottom_toolbar=self._toolbar,
             style=STYLE,
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
-            reserve_space_for_menu=6,
+            reserve_space_for_menu=0,
             enable_open_in_editor=True,
             enable_suspend=True,
             include_default_pygments_style=False,
         )
         # Up and Page Up go to entries that begin with what is typed, as fish and pgcli do.
         session.default_buffer.enable_history_search = Always()
+        # What an answer filled the screen with stays in sight until the next line is begun.
+        session.default_buffer.on_text_changed += lambda buffer: self._make_room(bool(buffer.text))
         # A terminal that does not say where its cursor is (a script's pty) is no reason for a warning.
         session.app.renderer.cpr_not_supported_callback = None
         session.app.renderer.CPR_TIMEOUT = _CPR_TIMEOUT
         session.app.after_render += self._learner.prompt_shown
         return session
+
+    def _make_room(self, typing: bool) -> None:
+        """Keep rows for the menu below the line while one is typed."""
+        self.session.reserve_space_for_menu = _MENU if typing else 0
 
     def _nested(self, text: str) -> ExitCode:
         if not text:
@@ -232,8 +241,8 @@ class Prompt:
 
     def _toolbar(self) -> StyleAndTextTuples:
         buffer = get_app().current_buffer
-        if self._ran and not buffer.text and self.behind.sentence:
-            return [("class:toolbar", f" {self.behind.sentence}")]
+        if self._ran and not buffer.text and self.background.sentence:
+            return [("class:toolbar", f" {self.background.sentence}")]
         return list(toolbar(self.ctx, buffer.text, buffer.cursor_position, self._around))
 
     def _greet(self) -> None:
@@ -260,7 +269,7 @@ class Prompt:
         from exacell.prompt.slowreads import StillReading
         from exacell.runner import GOES_ON
 
-        self.behind.catch_up_between()
+        self.background.catch_up()
         if self._history.unkept != self._unkept:
             self._unkept = self._history.unkept
             if self._unkept:
@@ -271,7 +280,8 @@ class Prompt:
         self.console.lend = self._typing.lent
         try:
             found = segments(text)
-            self.runner.may_wait_behind = len(found) == 1
+            # Several were pasted: none stops the others.
+            self.runner.may_wait_behind = self.runner.delivery.pages = len(found) == 1
             for segment in found:
                 self._usage.note(segment.text)
                 code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
@@ -281,15 +291,16 @@ class Prompt:
         except StillReading:
             reading = self.runner.reading
             assert reading is not None
-            self.behind.add(reading)
+            self.background.add(reading)
         except EditRequested as wanted:
-            from exacell.prompt.editor import edited
+            from exacell.prompt.entering import edited
 
             with self._typing.lent():
                 self._edited = edited(wanted.text, self.ctx.env)
         except ExacellError as error:
             self.runner.report(error)
         finally:
+            self.runner.delivery.pages = True
             self.console.read_line = None
             self.console.lend = nullcontext
 

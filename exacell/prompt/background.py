@@ -1,11 +1,9 @@
-"""The statements that still read behind the prompt: what they answer is shown above it as it comes."""
+"""The statements that still read behind the prompt: what they answer is shown above it, whole, when it comes."""
 
 from __future__ import annotations
 
-from asyncio import TimerHandle
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 
 from prompt_toolkit.application import Application
 
@@ -14,17 +12,13 @@ from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.entering import PromptRunner
-from exacell.prompt.printing import show_above
 from exacell.prompt.slowreads import Reading
 
 _MOST = 8
 """Statements that read at the same time; the next one waits for the oldest."""
 
-_TOGETHER = 1.0
-"""Seconds without another answer after which those that have come are shown: cells that are alike answer together."""
 
-
-class Behind:
+class BackgroundReads:
     """The statements that went on behind the prompt, oldest first.
 
     They are shown from the event loop of ``app`` while it reads a line, else between two lines.
@@ -35,14 +29,10 @@ class Behind:
         self._runner = runner
         self._console = console
         self._readings: list[Reading] = []
-        self._timer: TimerHandle | None = None
 
     def add(self, reading: Reading) -> None:
-        """Leave a statement behind the prompt, and show what has been answered so far."""
-        self._runner.show_so_far(reading)
+        """Leave a statement behind the prompt."""
         self._readings.append(reading)
-        reading.on_more = self._more_came
-        reading.prepare()
         self._console.tell(
             f"still waiting for an answer{_from(reading)}: it is shown when it comes; Ctrl-C gives it up"
         )
@@ -74,19 +64,20 @@ class Behind:
                 reading.overtaken = True
 
     def catch_up(self) -> None:
-        """Show what came between two prompts; to be called from the event loop."""
-        if any(reading.ended for reading in self._readings):
-            self._show_ended()
-        if self._readings:
-            self._more_soon()
-
-    def catch_up_between(self) -> None:
-        """Show what came while no prompt stood there."""
-        self._deliver_ended()
+        """Show what has ended: above the prompt where one stands, from its event loop, else as it is."""
+        if not any(reading.ended for reading in self._readings):
+            return
+        if self._app.is_running:
+            show_above(self._app, self._deliver_ended)
+        else:
+            self._deliver_ended()
 
     def ended(self) -> None:
         """Say, from any thread, that one of them has ended."""
-        self._from_thread(self._show_ended)
+        loop = self._app.loop
+        if self._app.is_running and loop is not None:
+            with suppress(RuntimeError):  # This prompt has just ended; the next one catches up.
+                loop.call_soon_threadsafe(self.catch_up)
 
     def give_up(self) -> None:
         """End them all."""
@@ -95,52 +86,32 @@ class Behind:
             reading.give_up()
             self._console.tell(f"gave up waiting for: {reading.text.strip()}", "warning")
 
-    def _more_came(self) -> None:
-        self._from_thread(self._more_soon)
-
-    def _from_thread(self, call: Callable[[], None]) -> None:
-        loop = self._app.loop
-        if self._app.is_running and loop is not None:
-            with suppress(RuntimeError):  # This prompt has just ended; the next one catches up.
-                loop.call_soon_threadsafe(call)
-
-    def _more_soon(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        loop = self._app.loop
-        self._timer = loop.call_later(_TOGETHER, self._show_more) if loop is not None else None
-
-    def _show_more(self) -> None:
-        waiting = [reading for reading in self._readings if not reading.ended]
-        for reading in waiting if self._app.is_running else ():
-            reading.prepare()
-            if reading.has_more:
-                show_above(self._app, partial(self._show_part, reading))
-
-    def _show_part(self, reading: Reading) -> None:
-        self._runner.show_so_far(reading, before=lambda: self._name(reading))
-        reading.prepare()  # Cells may have answered while this part was waiting to be shown.
-
-    def _show_ended(self) -> None:
-        if self._app.is_running and any(reading.ended for reading in self._readings):
-            show_above(self._app, self._deliver_ended)
-
     def _deliver_ended(self) -> None:
         for reading in [reading for reading in self._readings if reading.ended]:
             self._deliver(reading)
 
     def _deliver(self, reading: Reading) -> ExitCode:
         self._readings.remove(reading)
-        self._name(reading)
+        self._console.tell(f"answer to: {reading.text.strip()}", "dim")
         return self._runner.deliver_reading(reading)
-
-    def _name(self, reading: Reading) -> None:
-        """Say to which statement an answer that comes late is one, and whether it is the whole of it."""
-        without = reading.without
-        part = "" if not len(without) else ", the whole" if reading.ended else f", so far without {without}"
-        self._console.tell(f"answer to: {reading.text.strip()}{part}", "dim")
 
 
 def _from(reading: Reading) -> str:
     late = reading.waiting_for
     return f" from {late}" if len(late) else ""
+
+
+def show_above(app: Application[str], show: Callable[[], object]) -> None:
+    """Let ``show`` print where the prompt stands, and draw the prompt below what it printed.
+
+    The terminal stays in the prompt's mode meanwhile. prompt_toolkit's ``run_in_terminal`` gives it back to line
+    editing, and a key that arrives then is echoed into the output, or, as Ctrl-D, swallowed by the terminal.
+    To be called from the event loop of ``app``, for what prints and asks nothing.
+    """
+    app.renderer.erase()
+    try:
+        show()
+    finally:
+        app.renderer.reset()
+        app.renderer.request_absolute_cursor_position()
+        app.invalidate()

@@ -1,21 +1,27 @@
-"""Runs what was entered at the prompt: short forms written out, slow reads left behind it, errors marked below it."""
+"""Runs what was entered at the prompt: short forms written out, slow reads left behind it, errors marked
+below it; EDIT in the user's editor."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import shlex
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.core.config import NoRackError, load, way_to_a_rack
+from exacell.core.config import load
 from exacell.core.errors import (
     ConfigError,
     ExacellError,
     ExitCode,
     StatementError,
 )
+from exacell.core.racks import NoRackError, way_to_a_rack
 from exacell.language.line import Line
 from exacell.language.shorthand import understood
-from exacell.language.text import split_statements
+from exacell.language.words import split_statements
 from exacell.output.faults import sentence, squiggle, underlined
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
@@ -73,31 +79,13 @@ class PromptRunner(Runner):
 
     def deliver_reading(self, reading: Reading) -> ExitCode:
         """Deliver what a statement that went on behind the prompt answers, waiting for it where it has not yet."""
-        self.pages = False  # A prompt stands below, in which somebody may be typing.
+        self.delivery.pages = False  # A prompt stands below, in which somebody may be typing.
         try:
             return self.run(
                 reading.line, reading.text, execute=lambda _: reading.outcome(None, tell=self.console.waiting)
             )
         finally:
-            self.pages = True
-
-    def show_so_far(self, reading: Reading, before: Callable[[], None] = lambda: None) -> None:
-        """Show what has been answered and not been shown while a statement goes on, where that is a part of the whole.
-
-        ``before`` is called when there is something to show.
-        """
-        line = reading.line
-        form = str(line.flags.get("format") or self.ctx.settings.format)
-        if line.pipe or line.redirect or form not in ("table", "raw"):
-            return
-        result = reading.so_far()
-        if result is not None:
-            before()
-            self.pages = False
-            try:
-                self.deliver(result, form)
-            finally:
-                self.pages = True
+            self.delivery.pages = True
 
     def run_entered(self, text: str, indent: int | None) -> ExitCode:
         """Run a statement that stands on the screen ``indent`` columns in; None when marks can't stand below it.
@@ -170,3 +158,30 @@ class PromptRunner(Runner):
             self.console.tell(shown)
             self.console.tell(marks, "error")
         self.console.tell(sentence(error), "error")
+
+
+_USUAL = "vi"
+
+
+def edited(text: str, env: Mapping[str, str]) -> str:
+    """Return what is saved in $VISUAL or $EDITOR (else vi), which begins with ``text``; without blank lines at its end.
+
+    The file is readable by its owner only and removed afterwards.
+
+    Raises:
+        StatementError: the editor can't be started, or ended with an error: then nothing is taken from it.
+    """
+    editor = env.get("VISUAL") or env.get("EDITOR") or _USUAL
+    descriptor, name = tempfile.mkstemp(prefix="exacell-", suffix=".scl", text=True)
+    path = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text + "\n" if text else "")
+        status = subprocess.run([*shlex.split(editor), name], check=False).returncode
+        if status:
+            raise StatementError(f"{editor} ended with status {status}: nothing was taken from it")
+        return path.read_text(encoding="utf-8").rstrip()
+    except (OSError, ValueError) as error:
+        raise StatementError(f"{editor} can't be used: {error}", hint="set EDITOR") from error
+    finally:
+        path.unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, emacs_insert_mode, has_focus, is_done, is_searching, vi_insert_mode
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from exacell.language.text import needs_more
+from exacell.language.words import needs_more
 
 _OPEN = ("=", ",")
 """What a value follows directly."""

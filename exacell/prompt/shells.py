@@ -18,8 +18,8 @@ from exacell.core.formats import FORMATS
 from exacell.core.paths import Home
 from exacell.language.options import OPTIONS, Option, is_option
 from exacell.language.registry import Kind
-from exacell.language.suggestion import Known, Suggestion
-from exacell.language.text import takes_all_words
+from exacell.language.suggestion import Known
+from exacell.language.words import takes_all_words
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -58,46 +58,49 @@ def complete(args: Sequence[str], out: TextIO) -> int:
 
 def candidates(words: Sequence[str], env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield (whole word, description) for the last of ``words``, which are those behind the program's name."""
-    *before, typed = words or [""]
+    *rest, typed = words or [""]
     values: dict[str, str] = {}
-    rest = list(before)
+    known = _known(values, env)
     while rest and rest[0].startswith("-") and rest[0] != "-":
-        word = rest.pop(0)
-        if word == "--":
-            yield from _statement(rest, typed, values, env)
+        if rest[0] == "--":
+            yield from _statement(rest[1:], typed, known)
             return
-        option, value = _option(word)
-        if option is not None and option.value:
-            if not value and not rest:
-                yield from _option_values(option, typed, values, env)
-                return
-            values[option.name] = value or rest.pop(0)
+        open_option = _take(rest, values)
+        if open_option is not None:
+            yield from _option_values(open_option, typed, known)
+            return
     if rest and not takes_all_words(" ".join(rest)):
         kept: list[str] = []
         while rest:
-            word = rest.pop(0)
-            if not is_option(word):
-                kept.append(word)
+            if not is_option(rest[0]):
+                kept.append(rest.pop(0))
                 continue
-            option, value = _option(word)
-            if option is not None and option.value:
-                if not value and not rest:
-                    yield from _option_values(option, typed, values, env)
-                    return
-                values[option.name] = value or rest.pop(0)
+            open_option = _take(rest, values)
+            if open_option is not None:
+                yield from _option_values(open_option, typed, known)
+                return
         rest = kept
         if typed.startswith("-"):
-            yield from _statement(rest, typed, values, env)
+            yield from _statement(rest, typed, known)
             # Behind a statement there is no room for another one.
-            ours = (pair for pair in _options(typed, values, env) if is_option(pair[0]))
+            ours = (pair for pair in _options(typed, known) if is_option(pair[0]))
             yield from (pair for pair in ours if pair[0] not in ("-e", "--execute", "-f", "--file"))
             return
     if not rest and typed.startswith("-"):
-        yield from _options(typed, values, env)
-    elif values.get("execute") is not None:
-        return
-    else:
-        yield from _statement(rest, typed, values, env)
+        yield from _options(typed, known)
+    elif "execute" not in values:
+        yield from _statement(rest, typed, known)
+
+
+def _take(rest: list[str], values: dict[str, str]) -> Option | None:
+    """Take the option in front of ``rest`` and its value; return it where its value is what is being typed."""
+    option, value = _option(rest.pop(0))
+    if option is None or not option.value:
+        return None
+    if not value and not rest:
+        return option
+    values[option.name] = value or rest.pop(0)
+    return None
 
 
 def _option(word: str) -> tuple[Option | None, str]:
@@ -112,12 +115,12 @@ def _option(word: str) -> tuple[Option | None, str]:
     return None, ""
 
 
-def _options(typed: str, values: Mapping[str, str], env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _options(typed: str, known: Known) -> Iterator[tuple[str, str]]:
     name, equals, value = typed.partition("=")
     if equals and typed.startswith("--"):
         option, _ = _option(name)
         if option is not None:
-            for text, meta in _option_values(option, value, values, env):
+            for text, meta in _option_values(option, value, known):
                 yield f"{name}={text}", meta
         return
     for option in OPTIONS:
@@ -126,17 +129,14 @@ def _options(typed: str, values: Mapping[str, str], env: Mapping[str, str]) -> I
                 yield text, option.help
 
 
-def _option_values(
-    option: Option, typed: str, values: Mapping[str, str], env: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
-    names = _known(values, env).names
+def _option_values(option: Option, typed: str, known: Known) -> Iterator[tuple[str, str]]:
     if option.name == "rack":
-        yield from _beginning(names(Kind.RACK), typed, "rack")
+        yield from _beginning(known.names(Kind.RACK), typed, "rack")
     elif option.name == "format":
         yield from ((name, "") for name in FORMATS if name.startswith(typed.lower()))
     elif option.name == "cells":
         cut = max(typed.rfind(mark) for mark in ",!&^") + 1
-        found = _beginning(names(Kind.CELL), typed[cut:], "cell")
+        found = _beginning(known.names(Kind.CELL), typed[cut:], "cell")
         yield from ((typed[:cut] + name, meta) for name, meta in found)
 
 
@@ -147,21 +147,14 @@ def _beginning(names: Sequence[str | tuple[str, str]], typed: str, meta: str) ->
             yield name, meta
 
 
-def _statement(
-    before: Sequence[str], typed: str, values: Mapping[str, str], env: Mapping[str, str]
-) -> Iterator[tuple[str, str]]:
+def _statement(before: Sequence[str], typed: str, known: Known) -> Iterator[tuple[str, str]]:
+    """Yield each suggestion as the whole word of the command line: with what stands in it before the suggestion."""
     from exacell.language.suggest import suggest
 
-    known = _known(values, env)
     line = "".join(word + " " for word in before) + typed
     begin = len(line) - len(typed)
     for found in suggest(line, known):
-        yield _whole(found, line, begin)
-
-
-def _whole(found: Suggestion, line: str, begin: int) -> tuple[str, str]:
-    """Return a suggestion as the whole word of the command line: with what stands in it before the suggestion."""
-    return line[begin : found.start] + found.text, found.meta
+        yield line[begin : found.start] + found.text, found.meta
 
 
 def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
@@ -169,14 +162,13 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
 
     @cache
     def ready() -> Known:
-        from exacell.session.completion.kept_names import KeptNames
         from exacell.session.completion.kept_racks import kept_racks
-        from exacell.session.completion.knowledge import knowledge, names_file
+        from exacell.session.completion.knowledge import knowledge, name_cache
 
         home = Home.from_env(env)
         kept = kept_racks(home, env)
         rack = kept.chosen(values.get("rack", ""))
-        return knowledge(home, lambda: kept.racks, rack, KeptNames(names_file(home, rack)))
+        return knowledge(home, lambda: kept.racks, rack, name_cache(home, rack))
 
     def names(kind: Kind) -> Sequence[str | tuple[str, str]]:
         return () if kind is Kind.ALIAS else ready().names(kind)  # Aliases are for the prompt.
@@ -187,6 +179,7 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
         seen=lambda subject, attribute: ready().seen(subject, attribute),
         files=lambda typed: ready().files(typed),
         hosts_of=lambda rack: ready().hosts_of(rack),
+        pages=lambda: ready().pages(),
     )
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
@@ -13,9 +12,7 @@ from exacell.core.cellset import CellSet
 from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.result import Result
-from exacell.prompt.partial import SoFar, one_answer
-from exacell.session.partial import TELL_EVERY, Recording, Replay
-from exacell.session.repeating import parts_by_cell
+from exacell.session.recording import TELL_EVERY, Recording
 
 if TYPE_CHECKING:
     from exacell.session.context import Context
@@ -52,20 +49,12 @@ class Reading:
     def __init__(self, ctx: Context, line: Line, text: str, on_end: Callable[[], None]) -> None:
         self.line = line
         self.text = text
-        self.shown = CellSet()
-        """The cells whose answers were shown while others were waited for."""
         self.overtaken = False
         """Whether a later statement asked cells, so that what ``@down`` means is its business."""
-        self.on_more: Callable[[], None] = lambda: None
-        """Called from another thread after each reply, once the statement goes on behind the prompt."""
         self._ctx = ctx
         self._own: Context | None = None
-        self._targets = CellSet()
         self._recording: Recording | None = None
         self._on_end = on_end
-        self._whole = SoFar(lambda: self.on_more()) if one_answer(line) else None
-        self.without = CellSet()
-        """The cells without which an answer over all cells was shown."""
         self._result: Result | None = None
         self._error: BaseException | None = None
         self._ended = threading.Event()
@@ -74,7 +63,7 @@ class Reading:
 
     def _run(self) -> None:
         try:
-            self._recording = Recording(self._ctx.fleet, lambda reply, of: self.on_more())
+            self._recording = Recording(self._ctx.fleet)
             self._own = self._ctx.aside(self._recording)
             self._result = execute(self._own, self.line)
         except BaseException as error:
@@ -130,57 +119,7 @@ class Reading:
         if self._error is not None:
             raise self._error
         assert self._result is not None
-        return self._told(self._targets - self.shown) if len(self.shown) else self._result
-
-    @property
-    def has_more(self) -> bool:
-        """Whether a cell may have answered whose answer was not shown."""
-        if self._whole is not None:
-            return self._whole.ready
-        return bool(len(self._targets - self.waiting_for - self.shown)) if len(self._targets) else True
-
-    def prepare(self) -> None:
-        """Begin to work out what one answer over all cells would be so far, where that takes a thread of its own."""
-        whole, own, recording = self._whole, self._own, self._recording
-        if whole is None or own is None or recording is None or self.ended:
-            return
-        if whole.wanted(recording.waiting_for):
-            whole.begin(own, self.line, recording.so_far())
-
-    def so_far(self) -> Result | None:
-        """Return what the cells say that have answered and were not shown yet; None when that can't be told apart from
-        the whole answer, or there are none."""
-        if self._recording is None or self._own is None or self.ended:
-            return None
-        if self._whole is not None:
-            result = self._whole.taken()
-            if result is not None:
-                self.without = self._whole.without
-            return result
-        if not parts_by_cell(self.line):
-            return None
-        self._targets, late = self._own.selection.now, self._recording.waiting_for
-        there = self._targets - late - self.shown
-        if not len(there) or not len(late):
-            return None
-        replay = self._recording.so_far()
-        result = self._told(there, replay)
-        if replay.incomplete:
-            # Some of them wait for the next question already.
-            there = there - CellSet(replay.incomplete)
-            replay = self._recording.so_far()
-            if not len(there):
-                return None
-            result = self._told(there, replay)
-            if replay.incomplete:
-                return None
-        self.shown = self.shown | there
-        return result
-
-    def _told(self, cells: CellSet, replay: Replay | None = None) -> Result:
-        assert self._recording is not None
-        beside = self._ctx.aside(replay or self._recording.so_far())
-        return replace(execute(beside, replace(self.line, on=",".join(cells))), named=True)
+        return self._result
 
     def give_up(self) -> None:
         """End the statement by closing the connections it waits on; they open anew on the next use."""

@@ -18,10 +18,8 @@ from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.kinds import convert
 from exacell.language.registry import Param, Value, commands
-from exacell.language.text import join_continued, needs_more, strip_comment
-from exacell.language.words import split_words
-from exacell.recipes.header import WORDS, read_needs, read_param, read_risk, read_title
-from exacell.recipes.values import substitute
+from exacell.language.words import join_continued, needs_more, split_words, strip_comment
+from exacell.recipes.values import WORDS, read_needs, read_param, read_risk, read_title, substitute
 
 if TYPE_CHECKING:
     from exacell.language.line import Line

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from difflib import SequenceMatcher
 
 from exacell.care.sqltext import one_line, refuse_session_bound
-from exacell.cellcli.condition import is_condition
-from exacell.cellcli.factcheck import FactCheck, read_check, read_wait
+from exacell.cellcli.condition import FactCheck, is_condition, read_check, read_wait
 from exacell.cellcli.nodes import Change, Filter, List, Operator
-from exacell.cellcli.schema import metric, metrics
+from exacell.cellcli.schema import Attribute, Kind as AttributeKind, find_object, metric, metrics
 from exacell.cellcli.suggest import closest
 from exacell.core.errors import ExacellError
 from exacell.language.kinds import convert
 from exacell.language.line import Line
 from exacell.language.registry import Call, Kind, Param
 from exacell.language.shellwords import command_given
-from exacell.recipes import enums
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
 """Objects whose names are those of metrics."""
@@ -52,13 +51,13 @@ def _of_cellcli(line: Line, anything: Collection[str]) -> dict[str, str]:
     if isinstance(line.cellcli, List):
         asked = line.cellcli
         names = asked.names if asked.object in _OF_METRICS else ()
-        of_values = enums.of_filters(asked.object, asked.filters, anything)
+        of_values = of_filters(asked.object, asked.filters, anything)
         return dict([*_of_metrics(asked.object, names, asked.filters, anything), *of_values])
     if isinstance(line.cellcli, Change):
         change = line.cellcli
         names = change.names if change.object == "METRICDEFINITION" else ()
         names += tuple(name.partition(".")[0] for name in change.names) if change.object == "THRESHOLD" else ()
-        of_values = enums.of_filters(change.object, change.filters, anything)
+        of_values = of_filters(change.object, change.filters, anything)
         return dict([*_of_metrics(change.object, names, change.filters, anything), *of_values])
     return {}
 
@@ -86,9 +85,9 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
             if isinstance(check, FactCheck):
                 for fact in check.facts:
                     yield from _of_metrics(fact.object.upper(), (), check.filters, anything)
-                    yield from enums.of_filters(fact.object, check.filters, anything)
+                    yield from of_filters(fact.object, check.filters, anything)
                     if fact.operator in ("=", "!=") and str(fact.value) not in anything:
-                        yield from enums.of_value(fact.object, fact.attribute, str(fact.value))
+                        yield from of_value(fact.object, fact.attribute, str(fact.value))
                     if fact.attribute == "name" and fact.object.upper() in _OF_METRICS:
                         yield from _of_names([str(fact.value)], anything)
 
@@ -135,3 +134,44 @@ def _of_pattern(condition: Filter) -> Iterator[tuple[str, str]]:
 def _did_you_mean(word: str, known: Collection[str]) -> str:
     near = closest(word, known)
     return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+_SLIP = 0.8
+"""Two words as similar as this, as difflib has it (1 is the same), may be one and a slip for it."""
+
+
+def of_filters(subject: str, filters: Sequence[Filter], anything: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the values of a WHERE, each with the way out.
+
+    Args:
+        subject: the object, as LIST takes it.
+        anything: words that stand for a value which is not known yet, and are not judged.
+    """
+    for each in filters:
+        if each.operator is Operator.EQUAL and each.value.text not in anything:
+            yield from of_value(subject, each.attribute, each.value.text)
+
+
+def of_value(subject: str, attribute: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with one value, and the way out; nothing where it may be right."""
+    found = find_object(subject)
+    known = found.attribute(attribute) if found is not None else None
+    if known is None or known.kind is not AttributeKind.ENUM or not known.values or not text or text.endswith("*"):
+        return
+    if text.lower() in (value.lower() for value in known.values):
+        return
+    slips = [value for value in known.values if _is_slip(text.lower(), value.lower())]
+    if slips or _is_closed(known):
+        near = slips or closest(text, known.values)
+        *most, last = known.values
+        listed = f"{', '.join(most)} or {last}" if most else last
+        yield f"'{text}' is not a value of {known.name}: it is {listed}", f"did you mean {near[0]}?" if near else ""
+
+
+def _is_closed(attribute: Attribute) -> bool:
+    return attribute.modifiable or attribute.created
+
+
+def _is_slip(word: str, known: str) -> bool:
+    """Whether a word is nearly a known one; one with a further word in it says more, and is none."""
+    return len(word.split()) == len(known.split()) and SequenceMatcher(None, word, known).ratio() >= _SLIP

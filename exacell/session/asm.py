@@ -19,8 +19,8 @@ from exacell.plan.asmfacts import (
     read_facts,
     sql_errors,
 )
-from exacell.plan.asmsize import SIZES_SCRIPT, Told, read_sizes
-from exacell.session.fleet import problem_of
+from exacell.plan.asmspace import SIZES_SCRIPT, Told, read_sizes
+from exacell.session.answers import problem_of
 from exacell.transport.base import Judgement, Ours, Pair, Reply, Request, Role, State, Transport
 
 

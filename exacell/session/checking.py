@@ -12,7 +12,7 @@ from exacell.plan.checks import failure
 from exacell.plan.model import Check, Op
 
 if TYPE_CHECKING:
-    from exacell.cellcli.factcheck import Fact, FactCheck
+    from exacell.cellcli.condition import Fact, FactCheck
     from exacell.session.context import Context
 
 Rows = Sequence[Mapping[str, Any]]

@@ -9,11 +9,9 @@ from typing import TYPE_CHECKING
 from exacell.cellcli.schema import metrics as metric_table
 from exacell.core.cellset import fold
 from exacell.core.values import dataclass
-from exacell.journal.resets import Reset, resets
-from exacell.metrics.delta import CellDelta, delta
-from exacell.metrics.likeness import unlike, untold
-from exacell.metrics.restarts import shared
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.journal.state import Reset, resets
+from exacell.measure.delta import CellDelta, delta, unlike, untold
+from exacell.measure.snapshot import CellCounters, Snapshot, shared
 from exacell.session.sampling import read_history
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.session.options import Options
-from exacell.session.request import Request
+from exacell.session.request import Options, Request
 from exacell.session.services import Services
 from exacell.session.state import Session
 
@@ -15,15 +14,16 @@ if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.
     from contextlib import AbstractContextManager
 
+    from exacell.core.background import Interruption
     from exacell.core.cellset import CellSet
     from exacell.core.config import Config, RackConfig, Settings
-    from exacell.core.interruption import Interruption
     from exacell.core.paths import Home
     from exacell.journal.record import Journal
     from exacell.language.registry import Call, Value
     from exacell.output.console import Console
+    from exacell.session.answers import Answers
     from exacell.session.asm import AsmClient
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
     from exacell.session.selection import Selection
     from exacell.transport.base import Transport
 
@@ -49,13 +49,7 @@ class Context:
         env: Mapping[str, str] | None = None,
         transport: Transport | None = None,
     ) -> None:
-        def ended(rack: str) -> Mapping[str, Iterable[str]]:
-            from exacell.session.lastchange import last_change  # Only @ok and @failed ask the journal.
-
-            last = last_change(self.journal, rack)
-            return {"ok": last.ok, "failed": last.failed}
-
-        self.session = Session(home=home, config=config, options=options, env=env, changed=ended)
+        self.session = Session(home=home, config=config, options=options, env=env)
         self.services = Services(self.session, console, transport)
         self.request = Request()
 
@@ -69,8 +63,7 @@ class Context:
         """Return a session beside this one for a single statement: over ``fleet``, with a selection and (unless it is to
         end with this one's) an interruption of its own, so that neither disturbs the other."""
         other = copy.copy(self)
-        other.session = self.session.beside(same_interruption=same_interruption)
-        other.services = self.services.over(other.session, fleet, console)
+        other.session, other.services = self.services.aside(fleet, same_interruption=same_interruption, console=console)
         return other
 
     # -- the session ---------------------------------------------------------------------------------------------
@@ -182,29 +175,16 @@ class Context:
 
         ``exact`` is for statements that the user typed, ``in_pieces`` for answers that may be large; see :meth:`Fleet.query`.
         """
-        answers = self.fleet.query(
-            cells or self.cells(), statements, timeout=self.request.read_timeout, exact=exact, in_pieces=in_pieces,
-            cancel=self.interrupted,
-        )  # fmt: skip
-        good = answers.good
-        self.remember(answers.answers, [c for c in answers.answers if c not in good])
-        self.services.fallbacks.tell(self.transport, self.need_rack(), self.console)
-        return answers
+        return self.services.query(
+            *statements, timeout=self.request.read_timeout, cells=cells, exact=exact, in_pieces=in_pieces
+        )
 
     # -- both ----------------------------------------------------------------------------------------------------
 
     def connect(self, name: str) -> RackConfig:
         """Make ``name`` the current rack; its connections open on first use. See :meth:`Session.connect`."""
-        rack = self.session.connect(name)
-        self.services.close()
-        return rack
-
-    def leave(self) -> None:
-        """Be on no rack."""
-        self.services.close()
-        self.session.leave()
+        return self.services.connect(name)
 
     def set_mode(self, *, read_only: bool) -> None:
         """Switch between read-only and read-write; enforced in the transport. See :meth:`Session.set_mode`."""
-        self.session.set_mode(read_only=read_only, ask=self.console.ask)
-        self.services.set_mode()
+        self.services.set_mode(read_only=read_only)

@@ -14,7 +14,7 @@ from exacell.core.errors import (
     TransportError,
 )
 from exacell.plan.asmfacts import END, sql_errors
-from exacell.session.fleet import problem_of
+from exacell.session.answers import problem_of
 from exacell.transport.base import Reply, Request, Role, State
 
 if TYPE_CHECKING:

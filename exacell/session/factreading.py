@@ -17,18 +17,17 @@ from exacell.core.errors import (
     ReplyError,
 )
 from exacell.core.units import and_more
-from exacell.plan import facts as f
-from exacell.plan import implausible as doubts
-from exacell.plan.asmgone import headers_over
-from exacell.plan.asmsize import sizes_over
-from exacell.plan.guards.stopped import STOPPED_FACTS, may_be_stopped
-from exacell.session.fleet import problem_of
+from exacell.plan import facts as f, implausible as doubts
+from exacell.plan.asmspace import headers_over, sizes_over
+from exacell.plan.guards.cell import STOPPED_FACTS, may_be_stopped
+from exacell.session.answers import problem_of
 from exacell.session.hung import MUTE
-from exacell.session.partial import Recording, told_while_waiting
+from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
+    from exacell.session.answers import Answers
     from exacell.session.context import Context
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
     from exacell.transport.base import Reply
 
 

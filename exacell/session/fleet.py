@@ -9,29 +9,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
-from functools import lru_cache, partial
-from typing import Any
+from functools import partial
 
-from exacell.cellcli import wire
-from exacell.cellcli.framing import can_be_fed, can_be_fed_once
-from exacell.cellcli.ownname import for_cell
-from exacell.cellcli.releases import fitted
-from exacell.cellcli.reply import errors as reply_errors
-from exacell.cellcli.reply import read_columns, read_xml_documents, stray_line, values
-from exacell.cellcli.statement import parse as parse_cellcli
+from exacell.cellcli import framing
+from exacell.cellcli.fold import for_cell
+from exacell.cellcli.framing import can_be_fed
+from exacell.cellcli.reply import errors as reply_errors, read_columns, stray_line
 from exacell.core.background import Meanwhile
-from exacell.core.errors import ExitCode, RefusedError, ReplyError
-from exacell.core.units import counted
-from exacell.core.values import dataclass
-from exacell.session.hung import MUTE, PATIENCE, Hanging
+from exacell.session.answers import Answer, Answers, answer_of, fit, object_of, problem_of
+from exacell.session.hung import MUTE, PATIENCE, Hanging, KeptHung
+from exacell.session.upon import Upon, pair_of
 from exacell.session.vault import reveal
 from exacell.transport.base import (
     Feed,
     FleetResult,
-    Judgement,
     Ours,
-    Pair,
     Reply,
     ReplyHandler,
     Request,
@@ -40,77 +32,8 @@ from exacell.transport.base import (
     Transport,
 )
 
-Record = Mapping[str, Any]
-
 _GREETING = 1.0
 """Seconds for which cells are waited for that have not said their release, before the others are asked."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answer:
-    """What one cell answered to a batch of reads.
-
-    Attributes:
-        tables: typed records per statement, in the order asked; empty when ``problem`` is set.
-        problem: one line without the cell's name; empty when all statements were answered.
-        cellsrv_start: when CELLSRV was started, epoch ms on the cell's clock, as each XML answer says; 0 where it does not.
-    """
-
-    cell: str
-    tables: tuple[Sequence[Record], ...] = ()
-    cellsrv_start: int = 0
-    problem: str = ""
-    reply: Reply
-
-
-@dataclass(frozen=True, kw_only=True)
-class Answers:
-    """One Answer for every cell that was asked, in that order."""
-
-    answers: Mapping[str, Answer] = field(default_factory=dict)
-
-    @property
-    def good(self) -> dict[str, Answer]:
-        """The answers without a problem, by cell."""
-        return {cell: answer for cell, answer in self.answers.items() if not answer.problem}
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """``cell: problem`` for each cell that gave no good answer."""
-        return tuple(f"{cell}: {answer.problem}" for cell, answer in self.answers.items() if answer.problem)
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """DONE, FAILED when some cell gave no answer, NOT_EXECUTED when none could be reached."""
-        bad = [a for a in self.answers.values() if a.problem]
-        if not bad:
-            return ExitCode.DONE
-        never = (State.UNREACHABLE, State.NOT_ATTEMPTED)
-        if len(bad) == len(self.answers) and all(a.reply.state in never for a in bad):
-            return ExitCode.NOT_EXECUTED
-        return ExitCode.FAILED
-
-    def rows(self, index: int = 0) -> list[dict[str, Any]]:
-        """Return all records of one statement with ``cell`` in front, in cell order."""
-        return [{"cell": cell, **record} for cell, answer in self.good.items() for record in answer.tables[index]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Upon:
-    """A statement, and the look that it goes upon.
-
-    Attributes:
-        lists: LIST statements, as for :meth:`Fleet.query`; none where nothing is to be seen but that the cell answers.
-        judge: given the typed records of each, says what they mean for the statement.
-    """
-
-    statement: str
-    lists: tuple[str, ...] = ()
-    judge: Callable[[Sequence[Sequence[Record]]], Judgement]
-
-
-_DOCUMENT_END = "</cli-output>"
-"""Ends the answer to one LIST in XML. Source: reference cellcli.md 3."""
 
 
 class Fleet:
@@ -119,11 +42,19 @@ class Fleet:
     Args:
         like: another fleet of the same rack, with which this one shares what is learned about releases, and which cells hung.
         patience: seconds that a read may take: a cell that hung gets no more when it is asked again, nor more than 10.
+        kept: what other command lines know of cells that hung, and learn; None for nothing.
     """
 
-    def __init__(self, transport: Transport, *, like: Fleet | None = None, patience: float = PATIENCE) -> None:
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        like: Fleet | None = None,
+        patience: float = PATIENCE,
+        kept: KeptHung | None = None,
+    ) -> None:
         self.transport = transport
-        self._hanging: Hanging = like._hanging if like is not None else Hanging(patience)
+        self._hanging: Hanging = like._hanging if like is not None else Hanging(patience, kept)
         self._releases: dict[str, str] = like._releases if like is not None else {}
         self._lives: dict[str, int] = like._lives if like is not None else {}
         self._lock: threading.Lock = like._lock if like is not None else threading.Lock()
@@ -193,7 +124,7 @@ class Fleet:
                 on_reply(reply)
 
         asked = ["list cell attributes name, releaseVersion"]
-        command, feed = wire.command(asked), _feed(asked)
+        command, feed = framing.command(asked), _feed(asked)
         # A time that somebody gives is theirs to give.
         short, hung = self._hanging.patience, set(self._hanging.among(unknown) if timeout is None else ())
         requests = [
@@ -244,7 +175,7 @@ class Fleet:
             statements: LIST statements without ``;``, in which ``{cell}`` stands for each cell's own name.
             timeout: seconds per cell.
             exact: send what was written, for statements that the user typed; the cell then says what it has not.
-            in_pieces: a large answer stays on disk, as :class:`exacell.cellcli.largerows.LargeRows`; for one statement.
+            in_pieces: a large answer stays on disk, as :class:`exacell.cellcli.rows.LargeRows`; for one statement.
             on_answer: given each answer as it comes.
         """
         ask = partial(
@@ -298,8 +229,8 @@ class Fleet:
         cancel: threading.Event | None,
     ) -> Answers:
         releases = self.releases(cells)
-        objects = [_object_of(statement) for statement in statements]
-        fits = {} if exact else {release: _fit(statements, release) for release in set(releases.values())}
+        objects = [object_of(statement) for statement in statements]
+        fits = {} if exact else {release: fit(statements, release) for release in set(releases.values())}
         asked = {cell: fits.get(releases.get(cell, ""), tuple(statements)) for cell in cells}
         requests = []
         for cell in cells:
@@ -307,7 +238,7 @@ class Fleet:
             requests.append(
                 Request(
                     target=cell,
-                    command=wire.command(sent, xml=True, release=releases.get(cell)),
+                    command=framing.command(sent, xml=True, release=releases.get(cell)),
                     role=Role.READ,
                     timeout=timeout,
                     feed=_feed(sent, xml=True, release=releases.get(cell)),
@@ -317,46 +248,10 @@ class Fleet:
 
         def arrived(reply: Reply) -> None:
             if on_answer is not None:
-                on_answer(self._answer(reply, asked[reply.target], objects))
+                on_answer(answer_of(reply, asked[reply.target], objects))
 
         result = self.run(requests, on_reply=arrived if on_answer is not None else None, cancel=cancel)
-        return Answers(answers={r.target: self._answer(r, asked[r.target], objects) for r in result.replies.values()})
-
-    def _answer(self, reply: Reply, asked: Sequence[str | None], objects: Sequence[str]) -> Answer:
-        if reply.large is not None:
-            return _large_answer(reply, objects[0])
-        if reply.state is not State.OK and not reply.stdout.strip():
-            return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
-        found = reply_errors(reply.stdout) or reply_errors(reply.stderr)
-        if found:
-            # Each statement of a batch says the same when the cell as a whole has a problem.
-            said = dict.fromkeys(f"{error.code}: {error.message}" for error in found)
-            return Answer(cell=reply.target, problem="; ".join(said), reply=reply)
-        if reply.state is not State.OK:
-            return Answer(cell=reply.target, problem=problem_of(reply), reply=reply)
-        try:
-            documents = read_xml_documents(reply.stdout)
-        except ReplyError as error:
-            return Answer(cell=reply.target, problem=error.message, reply=reply)
-        if not documents and not reply.stdout.strip():
-            # In XML every LIST has a document, also without objects.
-            return Answer(cell=reply.target, problem="no answer: CellCLI printed nothing", reply=reply)
-        sent = sum(statement is not None for statement in asked)
-        if len(documents) != sent:
-            return Answer(
-                cell=reply.target,
-                problem=f"{counted(len(documents), 'document')} came for {sent} statements: {_start(reply.stdout)}",
-                reply=reply,
-            )
-        left = iter(documents)
-        tables = tuple(
-            tuple(values(record, kind) for record in next(left).records) if statement is not None else ()
-            for statement, kind in zip(asked, objects, strict=True)
-        )
-        # Source: the context element of a captured XML answer, reference cellcli.md 3.1.
-        starts = [document.context.get("ossStartTimestamp", "") for document in documents]
-        started = max((int(text) for text in starts if text.isdecimal()), default=0)
-        return Answer(cell=reply.target, tables=tables, cellsrv_start=started, reply=reply)
+        return Answers(answers={r.target: answer_of(r, asked[r.target], objects) for r in result.replies.values()})
 
     def send_upon(
         self,
@@ -385,54 +280,15 @@ class Fleet:
         requests = [
             Request(
                 target=cell,
-                command=wire.command([upon.statement]),
+                command=framing.command([upon.statement]),
                 role=Role.WRITE,
                 timeout=timeout,
                 login=login,
-                pair=self._pair(cell, upon, releases.get(cell), ours, within),
+                pair=pair_of(cell, upon, releases.get(cell), ours, within),
             )
             for cell, upon in statements.items()
         ]
         return self.run(requests, on_reply=on_reply)
-
-    def _pair(self, cell: str, upon: Upon, release: str | None, ours: Ours, within: float) -> Pair:
-        """Return the look at a cell, fitted to its release, and the statement upon it."""
-        objects = [_object_of(statement) for statement in upon.lists]
-        asked = _fit(upon.lists, release or "")
-        sent = [for_cell(statement, cell) for statement in asked if statement is not None]
-        extra = not sent
-        lines = ["list cell attributes name"] if extra else sent
-        if not can_be_fed_once(upon.statement):
-            raise RefusedError(
-                f"{cell}: '{upon.statement[:60]}' can't be fed to an open CellCLI, which is how a statement goes upon a look; "
-                "nothing was sent",
-                hint="give its names and values without a line's end, and no - at its end",
-            )
-
-        def whole(text: str) -> bool:
-            return text.count(_DOCUMENT_END) >= len(lines) or bool(reply_errors(text))
-
-        def judge(text: str) -> Judgement:
-            reply = Reply(target=cell, state=State.OK, stdout=text, exit_status=0)
-            if extra:
-                answer = self._answer(reply, lines, ["CELL"])
-                tables: Sequence[Sequence[Record]] = [() for _ in upon.lists]
-            else:
-                answer = self._answer(reply, asked, objects)
-                tables = answer.tables
-            if answer.problem:
-                return Judgement(why=f"the look right before it failed: {answer.problem}; nothing was sent")
-            return upon.judge(tables)
-
-        return Pair(
-            program=wire.session_command(xml=True, release=release, monitor=False),
-            look="".join(f"{line.strip()}\n" for line in lines),
-            whole=whole,
-            judge=judge,
-            statement=f"{reveal(upon.statement).strip().rstrip(';').rstrip()}\n",
-            ours=ours,
-            within=within,
-        )
 
     def send(
         self,
@@ -495,36 +351,13 @@ class Fleet:
         return {**mute, **(self.run(well, on_reply=on_reply, cancel=cancel).replies if well else {})}
 
 
-def _large_answer(reply: Reply, object_type: str) -> Answer:
-    from exacell.session.largelist import xml_rows
-
-    try:
-        return Answer(cell=reply.target, tables=(xml_rows(reply, object_type),), reply=reply)
-    except ReplyError as error:
-        return Answer(cell=reply.target, problem=error.message, reply=reply)
-
-
 def _way(statement: str, role: Role) -> tuple[str, str | None, Feed | None]:
     """Return the command that carries a statement, its standard input, and what a long-lived CellCLI may be fed instead."""
     whole = reveal(statement)
-    command = wire.command([whole])  # Which refuses what is no one line.
+    command = framing.command([whole])  # Which refuses what is no one line.
     if whole != statement:
-        return wire.session_command(monitor=False), f"{whole}\n", None  # No list of processes shows its input.
+        return framing.session_command(monitor=False), f"{whole}\n", None  # No list of processes shows its input.
     return command, None, _feed([statement]) if role is Role.READ else None
-
-
-@lru_cache(maxsize=256)
-def _object_of(statement: str) -> str:
-    """Return the object of a LIST statement; the same few are asked again and again."""
-    return parse_cellcli(statement).object
-
-
-def _fit(statements: Sequence[str], release: str) -> tuple[str | None, ...]:
-    """Return the statements as ``release`` knows them; as they are when it knows none of their objects."""
-    if not release:
-        return tuple(statements)
-    fits = tuple(fitted(statement, release) for statement in statements)
-    return fits if any(fits) else tuple(statements)
 
 
 def _feed(statements: Sequence[str], *, xml: bool = False, release: str | None = None) -> Feed | None:
@@ -532,15 +365,4 @@ def _feed(statements: Sequence[str], *, xml: bool = False, release: str | None =
     lines = tuple(statement.strip().rstrip(";").rstrip() for statement in statements)
     if not all(can_be_fed(line) for line in lines):
         return None
-    return Feed(program=wire.session_command(xml=xml, release=release), statements=lines)
-
-
-def problem_of(reply: Reply) -> str:
-    """Return one line about a reply that is not good: its own problem, or the first line that the target said."""
-    if reply.problem:
-        return reply.problem
-    return _start(reply.stderr) or _start(reply.stdout) or str(reply.state)
-
-
-def _start(text: str) -> str:
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")[:200]
+    return Feed(program=framing.session_command(xml=xml, release=release), statements=lines)

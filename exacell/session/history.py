@@ -1,4 +1,5 @@
-"""The prompt's history on disk: one entry a line, newest last, readable by its owner only, without secrets.
+"""The prompt's history on disk: one entry a line, newest last, readable by its owner only, without secrets; and how
+often words were used.
 
 An entry is the rack it was typed on, a tab, and the statement; a line without a tab belongs to no rack.
 """
@@ -6,15 +7,20 @@ An entry is the rack it was typed on, a tab, and the statement; a line without a
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from exacell.cellcli.secrets import holds_secret
-from exacell.core.paths import ensure_dir
+from exacell.core.errors import StatementError
+from exacell.core.paths import ensure_dir, replace_file
 from exacell.core.values import dataclass
+from exacell.language.words import split_words
 
 _SECRET = re.compile(
     r"\bpassword\s*=|\bidentified\s+by\b|\bsecret\s*=|\bsecurityKey\s*=|\bassign\s+key\b", re.IGNORECASE
@@ -107,3 +113,62 @@ def _part_may_change(words: Sequence[str]) -> bool:
 def _entry(line: str) -> Entry:
     rack, _, text = line.rpartition("\t")
     return Entry(rack=rack, text=re.sub(r"\\(.)", lambda match: _ESCAPES.get(match[1], match[1]), text))
+
+
+_MOST = 3000
+"""Counts that are kept; when there are more, the rarest go."""
+
+
+class Usage:
+    """Counts of words behind the first word of their statement. A missing or damaged file means none."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._counts: Counter[str] | None = None
+
+    @property
+    def _known(self) -> Counter[str]:
+        if self._counts is None:
+            try:
+                data = json.loads(self._path.read_text(encoding="utf-8"))
+            except (OSError, ValueError):
+                data = {}
+            pairs = data.items() if isinstance(data, dict) else ()
+            self._counts = Counter({key: count for key, count in pairs if isinstance(count, int)})
+        return self._counts
+
+    def count(self, first: str, word: str) -> int:
+        """Return how often ``word`` was used in statements that begin with ``first`` (empty: as first word)."""
+        return self._known[f"{first} {word.lower()}"]
+
+    def note(self, statement: str) -> None:
+        """Count the words of a statement that was entered, and keep the counts for the next session; not with a secret."""
+        if is_secret(statement):
+            return
+        known = self._known
+        known.update(set(words_of(statement)))
+        if len(known) > _MOST:
+            self._counts = known = Counter(dict(known.most_common(_MOST * 3 // 4)))
+        with suppress(OSError):
+            replace_file(self._path, json.dumps(known))
+
+
+def words_of(statement: str) -> Iterator[str]:
+    """Yield ``first word`` pairs of a statement, lower case: its words, keys of settings and items of lists."""
+    try:
+        words = [word for word in split_words(statement) if not word.quoted]
+    except StatementError:
+        return
+    if words and words[0].value.lower() == "on":
+        words = words[2:]
+    if not words:
+        return
+    first = words[0].value.lower()
+    yield f" {first}"
+    for word in words[1:]:
+        if word.raw.startswith("("):
+            continue
+        key, equals, value = word.value.lower().partition("=")
+        for item in (*key.split(","), value if equals else ""):
+            if item:
+                yield f"{first} {item}"

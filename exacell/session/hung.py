@@ -1,11 +1,19 @@
-"""Which cells hung: they did not answer a read in time when they were asked last, so nobody waits as long for them again."""
+"""Which cells hung: they did not answer a read in time when they were asked last, so nobody waits as long for them again.
+
+For a while that is known to other command lines of the same user as well. It never decides anything but how long a cell is
+waited for: each is asked all the same.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
+from exacell.core.background import uptime
+from exacell.core.paths import Home, replace_file
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
 
 PATIENCE = 10.0
@@ -16,17 +24,73 @@ MUTE = (State.UNREACHABLE, State.TIMED_OUT, State.NOT_ATTEMPTED)
 """States of a reply in which the cell itself said nothing: what is asked next would wait as long again."""
 
 
+REMEMBERED = 600.0
+"""Seconds for which another command line knows of it, by a clock that nobody sets."""
+
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+"""Another one after each start of this host, and on each host. Source: random(4)."""
+
+
+class KeptHung:
+    """The cells of one rack that hung, in a file that the user's command lines share: a line for each cell of any rack.
+
+    A file that can't be read or written, or of another host's time, is none; of two that write at once the later one stands.
+
+    Args:
+        rack: its name.
+    """
+
+    def __init__(self, home: Home, rack: str) -> None:
+        self._path = home.cache_dir / "hung"
+        self._rack = rack
+        self._boot = ""
+        with suppress(OSError):
+            self._boot = BOOT_ID.read_text(encoding="ascii").strip()
+
+    def read(self) -> set[str]:
+        """Return the rack's cells that hung within REMEMBERED."""
+        return {cell for rack, cell in self._entries() if rack == self._rack}
+
+    def write(self, hung: Iterable[str], well: Iterable[str]) -> None:
+        """Keep that some cells hung just now, and no longer that others did."""
+        kept = self._entries()
+        kept.update({(self._rack, cell): uptime() for cell in hung})
+        for cell in well:
+            kept.pop((self._rack, cell), None)
+        lines = [f"{self._boot}\t{rack}\t{cell}\t{at}\n" for (rack, cell), at in kept.items() if self._boot]
+        with suppress(OSError):
+            replace_file(self._path, "".join(lines))
+
+    def _entries(self) -> dict[tuple[str, str], float]:
+        """Return when each cell hung, of those that are not too long ago."""
+        found, now = {}, uptime()
+        with suppress(OSError, ValueError):
+            for line in self._path.read_text(encoding="utf-8").splitlines():
+                boot, rack, cell, at = line.split("\t")
+                if boot == self._boot and 0 <= now - float(at) <= REMEMBERED:
+                    found[rack, cell] = float(at)
+        return found
+
+
 class Hanging:
     """The cells of a rack that hung. Thread-safe.
 
     Args:
         patience: seconds that a read may take; the attribute is what a cell that hung gets, not more than PATIENCE.
+        kept: what other command lines know of it, and learn; None for nothing.
     """
 
-    def __init__(self, patience: float = PATIENCE) -> None:
+    def __init__(self, patience: float = PATIENCE, kept: KeptHung | None = None) -> None:
         self.patience = min(patience, PATIENCE)
-        self._cells: set[str] = set()
+        self._kept = kept
+        self._found: set[str] | None = None
         self._lock = threading.Lock()
+
+    @property
+    def _cells(self) -> set[str]:
+        if self._found is None:
+            self._found = self._kept.read() if self._kept is not None else set()
+        return self._found
 
     def among(self, cells: Iterable[str]) -> list[str]:
         """Return those of ``cells`` that hung and have said nothing since, in the order given."""
@@ -36,17 +100,21 @@ class Hanging:
     def learn(self, requests: Sequence[Request], result: FleetResult) -> None:
         """Take note of the cells that did not answer a read in time, and of those that said something."""
         reads = {request.target for request in requests if request.role is Role.READ}
+        replies = [reply for reply in result.replies.values() if reply.target in reads]
+        late = {reply.target for reply in replies if reply.state is State.TIMED_OUT}
         with self._lock:
-            for reply in result.replies.values() if reads else ():
-                if reply.target in reads and reply.state is State.TIMED_OUT:
-                    self._cells.add(reply.target)
-                elif reply.target in reads and reply.state not in MUTE:
-                    self._cells.discard(reply.target)
+            well = {reply.target for reply in replies if reply.state not in MUTE} & self._cells if replies else set()
+            if not late and not well:
+                return
+            self._found = (self._cells | late) - well
+            if self._kept is not None:
+                self._kept.write(late, well)
 
     def still(self, reply: Reply, seconds: float) -> Reply:
         """Return the reply of a cell that hung and was asked again for so long, with that in its problem."""
         if reply.state is not State.TIMED_OUT:
             return reply
         return replace(
-            reply, problem=f"no answer within {seconds:g}s; it hung when it was asked before, so it got no longer"
+            reply,
+            problem=f"no answer within {seconds:g}s; it hung when it was asked before, so it got no longer (--timeout=60 waits)",
         )

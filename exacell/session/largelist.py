@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from exacell.cellcli.largerows import LargeRows, Part
 from exacell.cellcli.pieces import Pieces, XmlPieces, cut, look_through, text_blocks, text_of
 from exacell.cellcli.reply import spelled
+from exacell.cellcli.rows import LargeRows, Part
 from exacell.core.errors import ReplyError
 from exacell.transport.base import Reply
 

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from exacell.cellcli import wire
+from exacell.cellcli import framing
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import and_more
@@ -65,7 +65,7 @@ def refuse_writer(ctx: Context, cells: Sequence[str], login: str = "") -> None:
 
 def _reading_as_writer(ctx: Context, cells: Sequence[str], login: str) -> FleetResult:
     """Read something with the login for writes: how a transport that can't log in alone tells whether that login gets in."""
-    command = wire.command(["list cell attributes name"])
+    command = framing.command(["list cell attributes name"])
     return ctx.fleet.run([Request(target=cell, command=command, role=Role.READ, login=login) for cell in cells])
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from exacell.core.config import NoRackError, load, way_to_a_rack
+from exacell.core.config import load
 from exacell.core.paths import Home
+from exacell.core.racks import NoRackError, way_to_a_rack
 from exacell.language.options import CommandLine
 from exacell.output.console import Console
 from exacell.session.context import Context, Options

@@ -13,7 +13,7 @@ from exacell.core.cellset import CellSet
 from exacell.core.errors import ExitCode
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result, worst
-from exacell.session.partial import Recording
+from exacell.session.recording import Recording
 
 if TYPE_CHECKING:
     from exacell.language.line import Line

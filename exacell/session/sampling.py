@@ -11,13 +11,12 @@ from exacell.cellcli.schema import metrics as metric_table
 from exacell.core.errors import ExitCode
 from exacell.core.units import format_duration, format_size
 from exacell.core.values import dataclass
-from exacell.metrics.restarts import fell_in_history, history_witness
-from exacell.metrics.snapshot import CellCounters, Snapshot
+from exacell.measure.snapshot import CellCounters, Snapshot, fell_in_history, history_witness
 from exacell.plan import facts as f
 
 if TYPE_CHECKING:
+    from exacell.session.answers import Answers
     from exacell.session.context import Context
-    from exacell.session.fleet import Answers
 
 Record = Mapping[str, Any]
 
@@ -28,9 +27,15 @@ COLLECTION_WAIT = 150.0
 MARKS = "list metriccurrent where name like '(FL|SIO)_.*|CD_IO_RQ_[RW]_(SM|LG)'"
 """Counters that begin anew with CELLSRV, and with a new flash log where they are its own; a flush leaves them alone."""
 
-_CELL = "list cell attributes name, releaseVersion, flashCacheMode, cellsrvStatus, msStatus, rsStatus"
+_CELL = "list cell attributes name, releaseVersion, flashCacheMode, makeModel, cellsrvStatus, msStatus, rsStatus"
 _CACHE = "list flashcache attributes name, creationTime, size, status"
 _LOG = "list flashlog attributes name, creationTime, size, status"
+_MEMORY_LOGS = (
+    "list pmemlog attributes name, size, status",
+    "list xrmemlog attributes name, size, status",
+)
+"""The log in persistent memory by its older and its newer name; a cell is asked for what its release has."""
+
 _PLAN = "list iormplan attributes name, catPlan, clusterPlan, dbPlan, objective"
 _PLANS = ("objective", "dbPlan", "catPlan", "clusterPlan")
 _SERVICES = ("cellsrv", "ms", "rs")
@@ -42,7 +47,7 @@ def _statement(kind: str) -> str:
 
 def read_counters(ctx: Context, kind: str) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
     """Return the counters of each cell that answered, the others' problems, and the exit code."""
-    answers = ctx.query(_statement(kind), MARKS, _CELL, _CACHE, _LOG, _PLAN)
+    answers = ctx.query(_statement(kind), MARKS, _CELL, _CACHE, _LOG, _PLAN, *_MEMORY_LOGS)
     found: dict[str, CellCounters] = {}
     for cell, answer in answers.good.items():
         metrics, marks, *conditions = answer.tables
@@ -70,8 +75,10 @@ def _marks(rows: Iterable[Record]) -> dict[str, float]:
     return found
 
 
-def _passport(kind: str, cell: Record, cache: Record, log: Record, plan: Record) -> dict[str, str]:
-    """Return under which conditions a cell's counters were read; see :mod:`exacell.metrics.likeness`.
+def _passport(
+    kind: str, cell: Record, cache: Record, log: Record, plan: Record, *memory_logs: Record
+) -> dict[str, str]:
+    """Return under which conditions a cell's counters were read; see :mod:`exacell.measure.delta`.
 
     What the cell does not tell is left out; that it has no cache or log is told.
     """
@@ -81,13 +88,15 @@ def _passport(kind: str, cell: Record, cache: Record, log: Record, plan: Record)
         "flashCacheMode": str(cell.get("flashCacheMode") or "").lower(),
         "cacheSize": str(int(size)) if isinstance(size, (int, float)) else "none",
         "flashLog": _log(log),
+        "memoryLog": next((_log(found) for found in memory_logs if found), "none"),
+        "model": cell.get("makeModel"),
         "services": ", ".join(f"{name} {state}" for name in _SERVICES if (state := cell.get(f"{name}Status") or "")),
         **({name: plan.get(name) or "" for name in _PLANS} if plan else {}),
         "created": (log if kind == "flashlog" else cache).get("creationTime") or "",
         "logCreated": log.get("creationTime") or "",
     }
     plain = {name: _text(value) for name, value in told.items() if value is not None}
-    return {name: text for name, text in plain.items() if text or name not in ("release", "services")}
+    return {name: text for name, text in plain.items() if text or name not in ("release", "model", "services")}
 
 
 def _log(log: Record) -> str:

@@ -17,7 +17,7 @@ from exacell.plan.rolling import with_given
 if TYPE_CHECKING:
     from exacell.language.registry import Value
 
-_MOVING = ("metrics", "cached_by")
+_MOVING = ("metrics", "cached_by", "redo")
 """Facts that move by themselves; steps that depend on them read them again right before they run."""
 
 _TOLD = ("cell", "iorm")

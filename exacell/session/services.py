@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from exacell.core.config import trusted_group
-from exacell.core.errors import ExitCode, StatementError
+from exacell.core.cellset import fold
+from exacell.core.config import AsmConfig, RackConfig, trusted_group
+from exacell.core.errors import ConfigError, ExitCode, StatementError
 from exacell.core.trust import refuse_untrusted
-from exacell.session.fallbacks import Fallbacks
-from exacell.session.opened import Opened, cluster_of
 
 if TYPE_CHECKING:
-    # Imported where they are used: the prompt stands before most of this is loaded.
+    from exacell.core.config import RackConfig
     from exacell.journal.record import Journal
     from exacell.language.line import Line
     from exacell.output.console import Console
+    from exacell.session.answers import Answers
     from exacell.session.asm import AsmClient
     from exacell.session.completion.names import NameCache
     from exacell.session.fleet import Fleet
@@ -28,10 +29,12 @@ if TYPE_CHECKING:
 
 
 class Services:
-    """What a session's statements use; each is opened on first use.
+    """What a session's statements use; each is opened on first use. Any thread may ask; two that ask at once get the same.
 
     Args:
-        transport: used for every rack instead of what its configuration says; None for none.
+        session: whose rack, settings and mode decide what is opened.
+        console: whom to tell and to ask.
+        transport: used for every rack instead of what its configuration says, and never closed; None for none.
     """
 
     def __init__(self, session: Session, console: Console, transport: Transport | None = None) -> None:
@@ -46,16 +49,24 @@ class Services:
         """Whether the rack's cells will be read more than once, so that a CellCLI on each is worth keeping."""
         self.fallbacks = Fallbacks()
         self._session = session
-        self._opened = Opened(transport)
+        self._given = transport
+        self._transport: Transport | None = None
+        self._fleet: Fleet | None = None
+        self._asm: dict[str, AsmClient] = {}
+        self._lock = threading.RLock()
         self._learned: dict[str, NameCache] = {}
+        session.changed = self._changed
 
-    def over(self, session: Session, fleet: Fleet, console: Console | None = None) -> Services:
-        """Return the same services for another session on the rack, with ``fleet`` as the fleet."""
+    def aside(
+        self, fleet: Fleet, *, same_interruption: bool = False, console: Console | None = None
+    ) -> tuple[Session, Services]:
+        """Return a session beside this one for a single statement: over ``fleet``, with a selection and (unless it is to
+        end with this one's) an interruption of its own, so that neither disturbs the other."""
         other = copy.copy(self)
-        other._session, other._opened = session, self._opened.over(fleet)
-        if console is not None:
-            other.console = console
-        return other
+        other._session = self._session.beside(same_interruption=same_interruption)
+        other._fleet = fleet
+        other.console = console or self.console
+        return other._session, other
 
     @cached_property
     def journal(self) -> Journal:
@@ -76,41 +87,121 @@ class Services:
         refuse_untrusted(path, trusted_group(self._session.home))
         return Store(path)
 
+    def _changed(self, rack: str) -> Mapping[str, Iterable[str]]:
+        from exacell.session.lastchange import last_change  # Only @ok and @failed ask the journal.
+
+        last = last_change(self.journal, rack)
+        return {"ok": last.ok, "failed": last.failed}
+
+    # -- the current rack ----------------------------------------------------------------------------------------
+
     @property
     def transport(self) -> Transport:
-        """The connections of the current rack."""
+        """The connections of the current rack.
+
+        Raises:
+            ConfigError: the rack's transport cannot be had.
+        """
         session = self._session
-        return self._opened.transport(
-            session.need_rack(), session.settings, read_only=session.read_only, more_to_come=self.more_to_come
-        )
+        rack = session.need_rack()
+        with self._lock:
+            if self._transport is None:
+                if self._given is not None:
+                    self._transport = self._given
+                else:
+                    from exacell.transport.factory import make_transport
+
+                    self._transport = make_transport(rack, session.settings)
+            self._transport.read_only = session.read_only
+            if self.more_to_come:
+                self._transport.expects_more = True
+            return self._transport
 
     @property
     def fleet(self) -> Fleet:
         """Statements to the cells of the current rack."""
-        return self._opened.fleet(self.transport)
+        from exacell.session.fleet import Fleet
+        from exacell.session.hung import KeptHung
+
+        session, transport = self._session, self.transport
+        with self._lock:
+            if self._fleet is None:
+                rack = session.need_rack()
+                patience = rack.command_timeout or session.settings.timeout
+                self._fleet = Fleet(transport, patience=patience, kept=KeptHung(session.home, rack.name))
+            return self._fleet
+
+    def query(
+        self,
+        *statements: str,
+        timeout: float | None,
+        cells: Sequence[str] | None = None,
+        exact: bool = False,
+        in_pieces: bool = False,
+    ) -> Answers:
+        """Return typed records for LIST statements from the selected cells, one round trip a cell.
+
+        Args:
+            timeout: seconds that each cell has; None for the setting's.
+            cells: asked instead of the selected ones.
+            exact: they are statements that the user typed.
+            in_pieces: answers may be large; see :meth:`Fleet.query`.
+        """
+        session = self._session
+        answers = self.fleet.query(
+            cells or session.cells(), statements, timeout=timeout, exact=exact, in_pieces=in_pieces,
+            cancel=session.interrupted,
+        )  # fmt: skip
+        good = answers.good
+        session.selection.remember(answers.answers, [c for c in answers.answers if c not in good])
+        self.fallbacks.tell(self.transport, session.need_rack(), self.console)
+        return answers
 
     def asm(self, name: str = "") -> AsmClient:
-        """Return the ASM cluster ``name``, or the rack's only one.
+        """Return the ASM cluster ``name``, or the rack's only one; says once when it is reached another way than the cells.
 
         Raises:
             ConfigError: there is none of that name, none at all, or several and none was named.
         """
-        cluster = cluster_of(self._session.need_rack(), name)
-        return self._opened.asm(cluster, self.transport, self.console)
+        from exacell.session.asm import AsmClient
+
+        cluster = _cluster_of(self._session.need_rack(), name)
+        transport = self.transport
+        with self._lock:
+            if cluster.name not in self._asm:
+                able = transport.capabilities
+                if not able.nodes:
+                    self.console.say(
+                        f"{able.name} reaches cells only: the ASM cluster {cluster.name} is asked over ssh"
+                    )
+                self._asm[cluster.name] = AsmClient(transport, cluster)
+            return self._asm[cluster.name]
 
     def warm(self) -> None:
         """Begin to open the connections of the selected cells in the background; problems wait for the first use."""
-        if self._opened.given or self._session.rack is None:
+        if self._given is not None or self._session.rack is None:
             return
         self.transport.warm(tuple(self._session.selected()))
 
-    def set_mode(self) -> None:
-        """Let what is open carry writes, or refuse them, as the session's mode says."""
-        self._opened.set_mode(read_only=self._session.read_only)
+    def connect(self, name: str) -> RackConfig:
+        """Make ``name`` the current rack; its connections open on first use. See :meth:`Session.connect`."""
+        rack = self._session.connect(name)
+        self.close()
+        return rack
+
+    def set_mode(self, *, read_only: bool) -> None:
+        """Switch between read-only and read-write; enforced in the transport. See :meth:`Session.set_mode`."""
+        self._session.set_mode(read_only=read_only, ask=self.console.ask)
+        if self._transport is not None:
+            self._transport.read_only = read_only
 
     def close(self) -> None:
         """End the connections; the next statement opens them anew."""
-        self._opened.close()
+        with self._lock:
+            if self._transport is not None and self._transport is not self._given:
+                self._transport.close()
+            self._transport, self._fleet = None, None
+            self._asm = {}
 
     @property
     def learned(self) -> NameCache:
@@ -124,6 +215,25 @@ class Services:
         return self._learned[name]
 
 
+def _cluster_of(rack: RackConfig, name: str) -> AsmConfig:
+    """Return the ASM cluster ``name`` of ``rack``, its only one where the name is empty.
+
+    Raises:
+        ConfigError: there is none of that name, none at all, or several and none was named.
+    """
+    if not rack.asm:
+        raise ConfigError(
+            f"rack {rack.name} has no database nodes, so ASM can't be asked",
+            hint=f"name them in the rack's file: [asm.main] nodes=…, home=…, sid=… ({rack.source or rack.name})",
+        )
+    if not name and len(rack.asm) > 1:
+        raise ConfigError(f"rack {rack.name} has the ASM clusters {', '.join(rack.asm)}: say asm=NAME")
+    name = name or next(iter(rack.asm))
+    if name not in rack.asm:
+        raise ConfigError(f"rack {rack.name} has no ASM cluster {name}: it has {', '.join(rack.asm)}")
+    return rack.asm[name]
+
+
 def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
     """Say nothing: a session without a tutorial."""
     return ()
@@ -131,3 +241,24 @@ def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
 
 def _nowhere(text: str) -> ExitCode:
     raise StatementError("there is no surface to run it on")
+
+
+class Fallbacks:
+    """Remembers what was said."""
+
+    def __init__(self) -> None:
+        self._logins: frozenset[str] = frozenset()
+        self._single: set[str] = set()
+
+    def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
+        """Say which cells took no login for reads, and which take a start of CellCLI for each read; each cell once."""
+        new = transport.read_fallback - self._logins
+        if new:
+            self._logins |= new
+            console.say(f"{fold(new)}: {rack.read_user} can't log in; reads run as {rack.write_user} with cellcli -m")
+        single = transport.single_reads
+        for reason in dict.fromkeys(single.values()):
+            cells = [cell for cell, why in single.items() if why == reason and cell not in self._single]
+            if cells:
+                self._single.update(cells)
+                console.say(f"{fold(cells)}: every read starts a CellCLI of its own ({reason})")

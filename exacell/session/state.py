@@ -9,17 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.core.config import (
-    Config,
-    RackConfig,
-    Settings,
-    load,
-    named_cells,
-    trusted_group,
-    which_rack,
-)
+from exacell.core.background import Interruption
+from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
 from exacell.core.errors import CellSetError, RefusedError
-from exacell.core.interruption import Interruption
+from exacell.core.racks import named_cells, which_rack
 from exacell.core.trust import refuse_untrusted
 from exacell.session.selection import Selection
 
@@ -28,15 +21,11 @@ if TYPE_CHECKING:
 
     from exacell.core.cellset import CellSet
     from exacell.core.paths import Home
-    from exacell.session.options import Options
+    from exacell.session.request import Options
 
 
 class Session:
-    """One rack at a time, and everything that statements share. Nothing of it is open.
-
-    Args:
-        changed: tells how the newest change of a rack ended, for ``@ok`` and ``@failed``: each with its names.
-    """
+    """One rack at a time, and everything that statements share. Nothing of it is open."""
 
     def __init__(
         self,
@@ -45,7 +34,6 @@ class Session:
         config: Config,
         options: Options,
         env: Mapping[str, str] | None = None,
-        changed: Callable[[str], Mapping[str, Iterable[str]]],
     ) -> None:
         self.home = home
         self.config = config
@@ -63,7 +51,8 @@ class Session:
         """Whether a signal to end came: the surface ends behind the statement."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
-        self._changed = changed
+        self.changed: Callable[[str], Mapping[str, Iterable[str]]] = lambda rack: {}
+        """Tells how the newest change of a rack ended, for ``@ok`` and ``@failed``: each with its names. Its services set it."""
         self._leads = ""
         """What the ssh_config of an emulated rack said when it was connected."""
         self._selection: Selection | None = None
@@ -173,7 +162,7 @@ class Session:
         return self._selection
 
     def _ended(self) -> Mapping[str, Iterable[str]]:
-        return self._changed(self.need_rack().name)
+        return self.changed(self.need_rack().name)
 
     def selected(self) -> CellSet:
         """Return the cells that statements go to now."""

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from exacell.cellcli.secrets import masked_data
 from exacell.core.errors import ExacellError, ExitCode
-from exacell.metrics.snapshot import Snapshot, from_json, to_json
+from exacell.measure.snapshot import Snapshot, from_json, to_json
 from exacell.session.saved import SavedPlan
 
 _SCHEMA = """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.condition import Condition, is_condition, parse_condition
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import for_cell
 from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import CellSetError, RefusedError
 

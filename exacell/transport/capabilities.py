@@ -1,4 +1,4 @@
-"""What each transport can carry, published before anybody is asked to confirm.
+"""What each transport can carry, published before anybody is asked to confirm; and what is refused for it.
 
 Pure: a statement or a request is held against what a transport says of itself, and what does not fit is refused
 with the rule and the way out, while nothing has been sent.
@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.transport.base import Capabilities, Request, Role
 
@@ -160,3 +161,19 @@ def _request_problem(request: Request, capabilities: Capabilities) -> str:
         return f"the transport {name} carries CellCLI statements only, and '{request.command[:60]}' is something else"
     problems = (capabilities.problem(statement) for statement in statements)
     return next((problem for problem in problems if problem), "")
+
+
+def check_requests(requests: Sequence[Request], *, rack: str, read_only: bool, capabilities: Capabilities) -> None:
+    """Return when all requests may be sent; see :meth:`exacell.transport.base.Transport.run`.
+
+    Raises:
+        RefusedError: a request changes something and the transport is read-only, or it can't carry one.
+        ValueError: two requests name the same target.
+    """
+    targets = [request.target for request in requests]
+    if len(set(targets)) != len(targets):
+        raise ValueError("two requests name the same target")
+    writes = [request.target for request in requests if request.role.changes]
+    if read_only and writes:
+        raise RefusedError(f"rack {rack} is read-only: nothing was sent to {fold(writes)}", hint="set mode rw")
+    refuse_requests(requests, capabilities)

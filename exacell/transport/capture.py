@@ -174,15 +174,17 @@ class Capture:
             return False
         store.add(piece)
         if self.limit is not None and len(self.output) + len(self.errors) > self.limit:
-            self.broken_off = End.TOO_LARGE
+            self.break_off(End.TOO_LARGE)
         elif store.no_room:
-            self.broken_off = End.NO_ROOM
-        if self.broken_off is None:
-            return True
+            self.break_off(End.NO_ROOM)
+        return self.broken_off is None
+
+    def break_off(self, end: End) -> None:
+        """Keep nothing, of what came and of what comes."""
+        self.broken_off = end
         self.output.drop()
         self.errors.drop()
-        self.on_limit(self.broken_off)
-        return False
+        self.on_limit(end)
 
     @property
     def stdout(self) -> str:

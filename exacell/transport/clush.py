@@ -32,10 +32,10 @@ from exacell.core.config import RackConfig, Settings
 from exacell.core.values import dataclass
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH
+from exacell.transport.capture import Capture, Ending
 from exacell.transport.clush_topology import gateway_names, read_topology, ssh_script
-from exacell.transport.login import login_of
-from exacell.transport.rack_transport import RackTransport, read_only_cellcli
-from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in
+from exacell.transport.rack_transport import RackTransport, login_of, read_only_cellcli
+from exacell.transport.replies import OWN_STATUS, REFUSED, no_end, not_logged_in, problem_of_ending
 
 _GROOMING_S = 0.05
 """For how long a gateway gathers answers before it sends them on; ClusterShell's default of 0.25 is felt at a prompt."""
@@ -54,8 +54,7 @@ class _Cell:
 
     request: Request
     started: float = field(default_factory=time.monotonic)
-    stdout: list[str] = field(default_factory=list)
-    stderr: list[str] = field(default_factory=list)
+    capture: Capture = field(default_factory=Capture)
     status: int | None = None
     late: bool = False
     sent: bool = False
@@ -140,8 +139,9 @@ class ClushTransport(RackTransport):
                 problem = "not started: interrupted before its turn"
                 settle(Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=problem))
             return []
-        cells = {request.target: _Cell(request) for request in requests}
-        # No SimpleQueue: exacell.core.interruption says what its get makes of a process that is stopped and goes on.
+        limit = self.settings.max_answer
+        cells = {r.target: _Cell(r, capture=Capture(r.on_output, limit=limit)) for r in requests}
+        # No SimpleQueue: exacell.core.background says what its get makes of a process that is stopped and goes on.
         ended: queue.Queue[_Cell | BaseException | None] = queue.Queue()
         again: list[Request] = []
         open_cells = dict(cells)
@@ -180,6 +180,8 @@ class ClushTransport(RackTransport):
         for cell in list(open_cells.values()):
             cell.late = over
             take(cell)
+        if any(cell.capture.broken_off for cell in cells.values()):
+            run.abort()  # ClusterShell can't end one of many commands: it goes on as long as the others do.
         return again
 
     def _patience(self, requests: Sequence[Request]) -> float:
@@ -190,21 +192,25 @@ class ClushTransport(RackTransport):
         return longest * turns + _GATEWAY_PHASES * self.connect_timeout + _GRACE_S
 
     def _reply(self, cell: _Cell) -> Reply:
-        request, seconds = cell.request, time.monotonic() - cell.started
-        out = "".join(f"{line}\n" for line in cell.stdout)
-        err = "".join(f"{line}\n" for line in cell.stderr)
+        request, seconds, capture = cell.request, time.monotonic() - cell.started, cell.capture
+        large = capture.output.hand_over_file() if request.in_pieces and cell.status == 0 else None
+        out, err = capture.output.hand_over(), capture.errors.hand_over()
 
         def reply(state: State, problem: str, status: int | None = None) -> Reply:
             return Reply(
-                target=request.target, state=state, stdout=out, stderr=err, exit_status=status, seconds=seconds, problem=problem
+                target=request.target, state=state, stdout=out, stderr=err, exit_status=status, seconds=seconds,
+                problem=problem, large=large,
             )  # fmt: skip
 
+        if capture.broken_off is not None:
+            return reply(State.FAILED, problem_of_ending(Ending(end=capture.broken_off), self.settings.max_answer))
         if cell.late and cell.sent:
             return reply(State.TIMED_OUT, no_end(request, self.seconds(request)))
         if cell.status == 0:
             return reply(State.OK, "", 0)
-        said = next((line for line in reversed(cell.stderr) if line.strip()), "").strip()
-        if cell.status == OWN_STATUS and not out and (not request.role.changes or not_logged_in(cell.stderr)):
+        words = err.splitlines()
+        said = next((line for line in reversed(words) if line.strip()), "").strip()
+        if cell.status == OWN_STATUS and not out and (not request.role.changes or not_logged_in(words)):
             return reply(State.UNREACHABLE, said or "ssh ended with status 255")
         if cell.status is None and not cell.sent:
             return reply(State.UNREACHABLE, said or "no gateway could be reached that leads to it")
@@ -308,13 +314,9 @@ class _Run:
         cell = self._cells.get(node)
         if cell is None or cell.ended:
             return
-        text = line.decode("utf-8", "backslashreplace")
-        if stream == "stderr":
-            cell.stderr.append(text)
-            return
-        cell.stdout.append(text)
-        if cell.request.on_output is not None:
-            cell.request.on_output(line + b"\n")
+        (cell.capture.take_error if stream == "stderr" else cell.capture.take)(line + b"\n")
+        if cell.capture.broken_off is not None:
+            self._end(cell)
 
     def picked_up(self, node: str) -> None:
         """Note that a cell's command was sent: to its gateway, or by an ssh of our own."""
@@ -326,15 +328,19 @@ class _Run:
         """Note a cell's end."""
         cell = self._cells.get(node)
         if cell is not None and not cell.ended:
-            cell.ended, cell.status = True, status
-            self._ended.put(cell)
+            cell.status = status
+            self._end(cell)
 
     def timed_out(self, node: str) -> None:
         """Note that a cell's time is over."""
         cell = self._cells.get(node)
         if cell is not None and not cell.ended:
-            cell.ended = cell.late = True
-            self._ended.put(cell)
+            cell.late = True
+            self._end(cell)
+
+    def _end(self, cell: _Cell) -> None:
+        cell.ended = True
+        self._ended.put(cell)
 
 
 def _break_off(task: Any) -> None:

@@ -10,29 +10,28 @@ Source: reference dcli.md. Wanted is a dcli from 1.4 on.
 from __future__ import annotations
 
 import os
-import queue
 import re
 import secrets
 import shlex
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import field, replace
 from functools import lru_cache
+from itertools import chain
 
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, RefusedError, TransportError
 from exacell.core.values import dataclass
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
-from exacell.transport.checks import required_program
-from exacell.transport.dcli_answers import Answer, ascii_only, closing, limited, read_answers
+from exacell.transport.capture import Ending
+from exacell.transport.dcli_answers import Answer, Answers, ascii_only, at_most, closing, limited
 from exacell.transport.local_process import Ended, LocalProcess
-from exacell.transport.login import login_of
-from exacell.transport.rack_transport import RackTransport, read_only_cellcli
-from exacell.transport.replies import REFUSED, more_time, no_end, not_logged_in
+from exacell.transport.rack_transport import RackTransport, login_of, read_only_cellcli, required_program
+from exacell.transport.replies import more_time, no_end, not_logged_in, problem_of_ending
 
 USAGE_STATUS = 2
 TIMEOUT_STATUS = 124
@@ -58,6 +57,10 @@ class _Batch:
     @property
     def targets(self) -> list[str]:
         return [request.target for request in self.requests]
+
+    def only(self, request: Request) -> _Batch:
+        """Return the same run for one of its requests, with a closing word of its own."""
+        return _Batch([request], self.user, self.command, self.seconds, self.reads, self.rewritten)
 
     @property
     def limited(self) -> bool:
@@ -97,33 +100,15 @@ class DcliTransport(RackTransport):
         for batch in batches:
             stand_in = self.rack.write_user if any(map(self.falls_back, batch.requests)) else ""
             _refuse_shell_words(*batch.targets, batch.user, stand_in)
-        waiting = deque(batches)
-        ended: queue.SimpleQueue[list[Reply] | list[_Batch] | BaseException] = queue.SimpleQueue()
-        limit = self.limit
         replies: dict[str, Reply] = {}
-        under_way = 0
+        pool = ThreadPoolExecutor(self.limit, "exacell dcli")
         try:
-            while len(replies) < len(requests):
-                while waiting and under_way < limit:
-                    batch = waiting.popleft()
-                    if cancel is not None and cancel.is_set():
-                        for target in batch.targets:
-                            problem = "not started: interrupted before its turn"
-                            replies[target] = Reply(target=target, state=State.NOT_ATTEMPTED, problem=problem)
-                            if on_reply is not None:
-                                on_reply(replies[target])
-                        continue
-                    under_way += 1
-                    threading.Thread(target=self._work, args=(batch, ended), name="exacell dcli", daemon=True).start()
-                if not under_way:
-                    break
-                result = ended.get()
-                under_way -= 1
-                if isinstance(result, BaseException):
-                    raise result
-                for item in result:
+            under_way = {pool.submit(self._work, batch, cancel) for batch in batches}
+            while under_way:
+                done, under_way = wait(under_way, return_when=FIRST_COMPLETED)
+                for item in chain.from_iterable(future.result() for future in done):
                     if isinstance(item, _Batch):
-                        waiting.append(item)
+                        under_way.add(pool.submit(self._work, item, cancel))
                         continue
                     replies[item.target] = item
                     if on_reply is not None:
@@ -131,6 +116,8 @@ class DcliTransport(RackTransport):
         except BaseException:
             self.close()
             raise
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
 
     def close(self) -> None:
@@ -163,19 +150,28 @@ class DcliTransport(RackTransport):
                 together[key] = batch
         return batches
 
-    def _work(self, batch: _Batch, ended: queue.SimpleQueue[list[Reply] | list[_Batch] | BaseException]) -> None:
+    def _work(self, batch: _Batch, cancel: threading.Event | None) -> Sequence[Reply | _Batch]:
+        """Return what :meth:`_perform` does, and the replies of a run that is not to begin or can't."""
+        if cancel is not None and cancel.is_set():
+            return _all(batch.requests, State.NOT_ATTEMPTED, "not started: interrupted before its turn")
         try:
-            ended.put(self._perform(batch))
+            return self._perform(batch)
         except TransportError as error:
-            ended.put([_reply(r, 0.0, State.UNREACHABLE, error.message) for r in batch.requests])
-        except BaseException as error:  # Handed to the caller of run(), who raises it.
-            ended.put(error)
+            return _all(batch.requests, State.UNREACHABLE, error.message)
 
     def _perform(self, batch: _Batch) -> list[Reply] | list[_Batch]:
         """Run dcli once and return the replies; or, broken off, a run for each cell."""
         started = time.monotonic()
         output = batch.requests[0].on_output
-        child = LocalProcess(self._argv(batch))
+        limit = self.settings.max_answer
+        reading = Answers(batch.targets, batch.word, limit)
+
+        def take(piece: bytes) -> None:
+            reading.take(piece)
+            if len(reading.broken_off) == len(batch.requests):
+                child.kill()
+
+        child = LocalProcess(self._argv(batch), limit=limit, sink=take)
         late = threading.Event()
         patience = batch.seconds + 2 * self.connect_timeout + _GRACE_S
 
@@ -195,9 +191,9 @@ class DcliTransport(RackTransport):
             with self._lock:
                 self._children.discard(child)
         if late.is_set() and batch.reads and len(batch.requests) > 1:
-            return [replace_requests(batch, [request]) for request in batch.requests]
-        answers = read_answers(batch.targets, batch.word, done.stdout, done.stderr)
-        refused = [r for r in batch.requests if self._refused(answers[r.target]) and not batch.rewritten]
+            return [batch.only(request) for request in batch.requests]
+        answers = reading.ended(done.stderr, in_pieces={r.target for r in batch.requests if r.in_pieces})
+        refused = [r for r in batch.requests if answers[r.target].refused and not batch.rewritten]
         again = [r for r in refused if self.falls_back(r)]
         seconds = time.monotonic() - started
         replies = [
@@ -213,7 +209,9 @@ class DcliTransport(RackTransport):
             second = self._perform(_Batch(again, self.rack.write_user, command, batch.seconds, True, rewritten=True))
             found = [reply for reply in second if isinstance(reply, Reply)]
             self.fell_back(reply.target for reply in found if reply.state is not State.UNREACHABLE)
-            return [*replies, *found] if len(found) == len(second) else _broken_off(replies, again, batch.seconds)
+            if len(found) < len(second):
+                found = _all(again, State.TIMED_OUT, f"no end within {batch.seconds:g}s", batch.seconds)
+            return [*replies, *found]
         return replies
 
     def _argv(self, batch: _Batch) -> list[str]:
@@ -229,19 +227,20 @@ class DcliTransport(RackTransport):
         command = batch.command
         if batch.limited:
             command = limited(command, batch.seconds)
-        command = closing(command, batch.word)
+        command = at_most(closing(command, batch.word), batch.word, self.settings.max_answer)
         return [*argv, command if batch.reads else ascii_only(command)]
-
-    def _refused(self, answer: Answer) -> bool:
-        return answer.status is None and REFUSED in answer.said
 
     def _judge(
         self, request: Request, answer: Answer, done: Ended, batch: _Batch, seconds: float, *, late: bool
     ) -> Reply:
         """Return what became of one target."""
         text = answer.text
+        if answer.broken_off is not None:
+            problem = problem_of_ending(Ending(end=answer.broken_off), self.settings.max_answer)
+            return _reply(request, seconds, State.FAILED, problem)
         if answer.status == 0:
-            return _reply(request, seconds, State.OK, "", text, 0)
+            return replace(_reply(request, seconds, State.OK, "", text, 0), large=answer.large)
+        text = text if answer.large is None else answer.large.text
         if answer.status == TIMEOUT_STATUS and batch.limited:
             problem = f"no end within {batch.seconds:g}s ({more_time(request)})"
             return _reply(request, seconds, State.TIMED_OUT, problem, text)
@@ -278,14 +277,9 @@ def _refuse_shell_words(*words: str) -> None:
             )
 
 
-def replace_requests(batch: _Batch, requests: list[Request]) -> _Batch:
-    """Return the same run for some of its requests, with a closing word of its own."""
-    return replace(batch, requests=requests, word=f"exacell-{secrets.token_hex(8)}")
-
-
-def _broken_off(replies: list[Reply], requests: Sequence[Request], seconds: float) -> list[Reply]:
-    problem = f"no end within {seconds:g}s"
-    return [*replies, *(_reply(r, seconds, State.TIMED_OUT, problem) for r in requests)]
+def _all(requests: Sequence[Request], state: State, problem: str, seconds: float = 0.0) -> list[Reply]:
+    """Return the same reply for each of the requests."""
+    return [_reply(request, seconds, state, problem) for request in requests]
 
 
 def _reply(

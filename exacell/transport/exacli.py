@@ -19,12 +19,10 @@ from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import RefusedError, TransportError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, statements_in
-from exacell.transport.checks import required_program
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local_process import LocalProcess
-from exacell.transport.login import login_of
-from exacell.transport.rack_transport import RackTransport
-from exacell.transport.replies import broken_off_reply, no_end
+from exacell.transport.rack_transport import RackTransport, login_of, required_program
+from exacell.transport.replies import reply_of_program, watch
 
 _READS = ("LIST", "DESCRIBE", "DESC")
 _SERVICES = ("cellsrvstatus", "msstatus", "rsstatus")
@@ -74,25 +72,13 @@ class ExacliTransport(RackTransport):
             self._argv(request, user), on_output=request.on_output, limit=self.settings.max_answer,
             in_pieces=request.in_pieces,
         )  # fmt: skip
-        late = no_end(request, seconds)
-        flight.stage(
-            seconds,
-            abort=child.kill,
-            late=lambda: flight.reply(State.TIMED_OUT, late, stdout=child.stdout, stderr=child.stderr),
-        )
+        watch(flight, child, seconds)
         try:
             ended = child.run()
         except TransportError as error:
             return flight.reply(State.UNREACHABLE, error.message)
-        if ended.broken_off is not None:
-            return broken_off_reply(flight, ended.broken_off, self.settings.max_answer)
-        if ended.status == 0:
-            return flight.reply(State.OK, stdout=ended.stdout, stderr=ended.stderr, large=ended.large, exit_status=0)
-        if reply_errors(ended.stdout):
-            problem = f"exit status {ended.status}"
-            return flight.reply(
-                State.FAILED, problem, stdout=ended.stdout, stderr=ended.stderr, exit_status=ended.status
-            )
+        if ended.broken_off is not None or ended.status == 0 or reply_errors(ended.stdout):
+            return reply_of_program(flight, ended, self.settings.max_answer)
         said = _last_line(ended.stderr) or _last_line(ended.stdout) or f"exit status {ended.status}"
         said = said.removeprefix("exacli: ")
         if request.role.changes:

@@ -9,10 +9,11 @@ import socket
 from exacell.core.config import RackConfig
 from exacell.core.errors import TransportError
 from exacell.transport.base import Reply, Request, Role, State
-from exacell.transport.exchange_drivers import over_process, wait_until_ours
+from exacell.transport.exchange import over_process, wait_until_ours
 from exacell.transport.fanout import Flight
 from exacell.transport.local_process import Ended, LocalProcess
-from exacell.transport.login import login_for
+from exacell.transport.rack_transport import login_for
+from exacell.transport.replies import reply_of_program
 
 
 def own_names() -> frozenset[str]:
@@ -55,27 +56,19 @@ class LocalRunner:
                 ["/bin/sh", "-c", command], stdin=request.stdin, account=account, on_output=request.on_output
             )
 
+            def reply(ended: Ended) -> Reply:
+                return reply_of_program(flight, ended, None)
+
             def late() -> Reply:
                 return flight.reply(State.TIMED_OUT, f"no end within {seconds:g}s; the command was killed")
 
             if request.pair is not None:
-                return over_process(flight, child, request.pair, seconds, lambda ended: _reply(flight, ended))
+                return over_process(flight, child, request.pair, seconds, reply)
             flight.stage(seconds, abort=child.kill, late=late)
             why = wait_until_ours(request)
-            return flight.reply(State.NOT_ATTEMPTED, why) if why else _reply(flight, child.run())
+            return flight.reply(State.NOT_ATTEMPTED, why) if why else reply(child.run())
         except (TransportError, KeyError) as error:
             return flight.reply(State.UNREACHABLE, f"the command cannot be started here as {other or 'you'}: {error}")
-
-
-def _reply(flight: Flight, ended: Ended) -> Reply:
-    """Return the reply of a command that ended."""
-    status, stdout, stderr = ended.status, ended.stdout, ended.stderr
-    if status == 0:
-        return flight.reply(State.OK, stdout=stdout, stderr=stderr, exit_status=0)
-    if status < 0:
-        return flight.reply(State.FAILED, f"ended by signal {-status}", stdout=stdout, stderr=stderr)
-    problem = f"exit status {status}"
-    return flight.reply(State.FAILED, problem, stdout=stdout, stderr=stderr, exit_status=status)
 
 
 def _own_user() -> str:

@@ -43,6 +43,10 @@ class LocalProcess:
         on_output: told of each piece of standard output as it arrives, from the thread in :meth:`run`.
         limit: bytes that it may print; one that prints more is ended.
         in_pieces: what it prints may come as ``Ended.large``.
+        sink: given standard output instead of its being kept.
+
+    Attributes:
+        capture: what it has printed so far.
     """
 
     def __init__(
@@ -55,6 +59,7 @@ class LocalProcess:
         on_output: Callable[[bytes], None] | None = None,
         limit: int | None = None,
         in_pieces: bool = False,
+        sink: Callable[[bytes], None] | None = None,
     ) -> None:
         self._argv = list(argv)
         self._input = b"" if stdin is None else stdin.encode("utf-8", "surrogateescape")
@@ -64,24 +69,15 @@ class LocalProcess:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._killed = False
-        self._capture = Capture(on_output, limit=limit)
-        self._capture.on_limit = lambda end: self.kill()
-
-    @property
-    def stdout(self) -> str:
-        """What it has printed so far."""
-        return self._capture.stdout
-
-    @property
-    def stderr(self) -> str:
-        """What it has said on standard error so far."""
-        return self._capture.stderr
+        self.capture = Capture(on_output, limit=limit)
+        self.capture.on_limit = lambda end: self.kill()
+        self._sink = sink or self.capture.take
 
     def run(self, talk: Callable[[subprocess.Popen[bytes]], None] | None = None) -> Ended:
         """Start the program, feed it, read it to its end and return how it ended.
 
         Args:
-            talk: feeds and reads it instead, with :meth:`take` and :meth:`take_error`.
+            talk: feeds and reads it instead, putting what it prints into :attr:`capture`.
 
         Raises:
             TransportError: it can't be started.
@@ -116,10 +112,10 @@ class LocalProcess:
                 os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
                 with self._lock:
                     status = process.wait()
-        large = self._capture.output.hand_over_file() if self._in_pieces and status == 0 else None
-        stdout = "" if large is not None else self.stdout
-        broken_off = self._capture.broken_off
-        return Ended(status=status, stdout=stdout, stderr=self.stderr, large=large, broken_off=broken_off)
+        large = self.capture.output.hand_over_file() if self._in_pieces and status == 0 else None
+        stdout = "" if large is not None else self.capture.stdout
+        broken_off = self.capture.broken_off
+        return Ended(status=status, stdout=stdout, stderr=self.capture.stderr, large=large, broken_off=broken_off)
 
     def _talk(self, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin and process.stdout and process.stderr
@@ -147,15 +143,7 @@ class LocalProcess:
                     if not piece:
                         selector.unregister(key.fileobj)
                         continue
-                    (self.take if key.data == 1 else self.take_error)(piece)
-
-    def take(self, piece: bytes) -> None:
-        """Keep a piece of standard output and hand it on."""
-        self._capture.take(piece)
-
-    def take_error(self, piece: bytes) -> None:
-        """Keep a piece of standard error."""
-        self._capture.take_error(piece)
+                    (self._sink if key.data == 1 else self.capture.take_error)(piece)
 
     def kill(self) -> None:
         """End the program and everything that it has started; :meth:`run` then returns."""

@@ -26,13 +26,12 @@ from exacell.core.values import dataclass
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import OPENSSH
 from exacell.transport.capture import End
-from exacell.transport.exchange_drivers import over_process, wait_until_ours
+from exacell.transport.exchange import over_process, wait_until_ours
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
 from exacell.transport.local_process import Ended, LocalProcess
-from exacell.transport.login import Login, login_of
-from exacell.transport.rack_transport import LoginRefusedError, RackTransport
-from exacell.transport.replies import OWN_STATUS, PROBLEMS, REFUSED, broken_off_reply, no_end
+from exacell.transport.rack_transport import Login, LoginRefusedError, RackTransport, login_of
+from exacell.transport.replies import OWN_STATUS, PROBLEMS, REFUSED, reply_of_program, watch
 
 _PERSIST_S = 600
 """Seconds for which an idle connection outlives us when nobody ends it, as after a crash."""
@@ -130,12 +129,10 @@ class OpensshTransport(RackTransport):
                 ended, child = self._send(flight, master, user, command, seconds)
                 if ended.status == OWN_STATUS and not self._alive(master, request.target):
                     master.up = False
-                    if kept and may_retry and not request.role.changes and not child.stdout:
+                    if kept and may_retry and not request.role.changes and not child.capture.stdout:
                         continue
                     return flight.reply(State.FAILED, _LOST, stdout=ended.stdout, stderr=ended.stderr)
-                if ended.broken_off is not None:
-                    return broken_off_reply(flight, ended.broken_off, self.settings.max_answer)
-                return _reply(flight, ended)
+                return self._reply(flight, ended)
         except (TransportError, ConfigError) as error:
             return flight.reply(State.UNREACHABLE, error.message)
         raise AssertionError("the second attempt always ends in a reply")
@@ -152,7 +149,7 @@ class OpensshTransport(RackTransport):
             if ended.status == OWN_STATUS and not self._alive(master, request.target):
                 master.up = False
                 return flight.reply(State.FAILED, _LOST, stdout=ended.stdout, stderr=ended.stderr)
-            return _reply(flight, ended)
+            return self._reply(flight, ended)
 
         return over_process(flight, LocalProcess(argv, on_output=request.on_output), pair, self.seconds(request), reply)
 
@@ -173,13 +170,11 @@ class OpensshTransport(RackTransport):
             argv, stdin=request.stdin, on_output=request.on_output, limit=self.settings.max_answer,
             in_pieces=request.in_pieces,
         )  # fmt: skip
-        late = no_end(request, seconds)
-        flight.stage(
-            seconds,
-            abort=child.kill,
-            late=lambda: flight.reply(State.TIMED_OUT, late, stdout=child.stdout, stderr=child.stderr),
-        )
+        watch(flight, child, seconds)
         return child.run(), child
+
+    def _reply(self, flight: Flight, ended: Ended) -> Reply:
+        return reply_of_program(flight, ended, self.settings.max_answer, program="ssh was ")
 
     def _connected(self, flight: Flight, login: Login) -> tuple[tuple[_Master, bool, str | None], str]:
         """Return an open connection, whether it was kept and who is logged in; and the command as it has to be sent."""
@@ -272,17 +267,3 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 
 def _nothing() -> None:
     """Abort a stage that nothing can interrupt."""
-
-
-def _reply(flight: Flight, ended: Ended) -> Reply:
-    if ended.status == 0:
-        return flight.reply(State.OK, stdout=ended.stdout, stderr=ended.stderr, large=ended.large, exit_status=0)
-    if ended.status < 0:
-        return flight.reply(State.FAILED, f"ssh was ended by signal {-ended.status}", stdout=ended.stdout)
-    return flight.reply(
-        State.FAILED,
-        f"exit status {ended.status}",
-        stdout=ended.stdout,
-        stderr=ended.stderr,
-        exit_status=ended.status,
-    )

@@ -1,16 +1,19 @@
-"""What all transports of a rack have in common: what is refused before anything is sent, and reads whose login is refused."""
+"""What all transports of a rack have in common: what is refused before anything is sent, who logs in
+where, and reads whose login is refused."""
 
 from __future__ import annotations
 
+import shlex
+import shutil
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from exacell.core.config import RackConfig, Settings
-from exacell.core.errors import TransportError
+from exacell.core.errors import ConfigError, TransportError
+from exacell.core.values import dataclass
 from exacell.transport.base import Request, Role, Transport
-from exacell.transport.checks import check_requests
-from exacell.transport.login import Login
+from exacell.transport.capabilities import check_requests
 
 Opened = TypeVar("Opened")
 
@@ -112,3 +115,69 @@ class RackTransport(Transport):
         """Try the read login everywhere again."""
         with self._lock:
             self._fallback.clear()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Login:
+    """How a request reaches its account.
+
+    Attributes:
+        user: who logs in; None leaves that to ssh_config and the operator's own name.
+        become: whom the command runs as through sudo; empty when that is the login itself.
+    """
+
+    user: str | None
+    become: str = ""
+
+    def command(self, command: str) -> str:
+        """Return the remote command line: ``command`` itself, or wrapped in ``sudo -n -u``, which never asks."""
+        if not self.become:
+            return command
+        return f"sudo -n -u {shlex.quote(self.become)} -- /bin/sh -c {shlex.quote(command)}"
+
+
+def login_for(rack: RackConfig, target: str, role: Role) -> Login:
+    """Return the login for ``role`` on ``target``.
+
+    Raises:
+        ConfigError: an ASM role on a node that no ASM cluster of the rack names.
+    """
+    if role is Role.READ:
+        return Login(user=rack.read_user)
+    if role is Role.WRITE:
+        return Login(user=rack.write_user)
+    cluster = rack.asm_of(target)
+    if cluster is None:
+        raise ConfigError(
+            f"no ASM cluster of rack {rack.name} has a node {target}: add it to nodes in [racks.{rack.name}.asm.NAME]"
+        )
+    return Login(user=None, become=cluster.user) if cluster.sudo else Login(user=cluster.user)
+
+
+def login_of(rack: RackConfig, request: Request) -> Login:
+    """Return the login for a request: its own, else that of its role.
+
+    Raises:
+        ConfigError: as for :func:`login_for`.
+    """
+    return Login(user=request.login) if request.login else login_for(rack, request.target, request.role)
+
+
+def required_program(setting: str, program: str, *, example: str) -> str:
+    """Return the path of the program without which a transport can't work.
+
+    Args:
+        setting: of the rack's configuration that names it, which is the transport's name, too.
+        program: what the setting says: a name or a path.
+        example: a path as it often is.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    found = shutil.which(program)
+    if found is None:
+        raise ConfigError(
+            f"the transport {setting} needs the program {program}, which is not there",
+            hint=f'name it in the rack\'s configuration: {setting} = "{example}"',
+        )
+    return found

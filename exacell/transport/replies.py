@@ -9,6 +9,7 @@ from exacell.core.units import human_size
 from exacell.transport.base import Reply, Request, State
 from exacell.transport.capture import End, Ending
 from exacell.transport.fanout import Flight
+from exacell.transport.local_process import Ended, LocalProcess
 
 OWN_STATUS = 255
 """The ssh program's exit status for a failure of its own. Source: ssh(1)."""
@@ -48,9 +49,31 @@ def problem_of_ending(ending: Ending, limit: int | None) -> str:
     return PROBLEMS[ending.end].format(status=ending.exit_status, limit=human_size(limit or 0))
 
 
-def broken_off_reply(flight: Flight, end: End, limit: int | None) -> Reply:
-    """Return the reply of a command that was broken off for the size of its answer."""
-    return flight.reply(State.FAILED, problem_of_ending(Ending(end=end), limit))
+def reply_of_program(flight: Flight, ended: Ended, limit: int | None, *, program: str = "") -> Reply:
+    """Return the reply of a program of this host that ended, or was broken off for the size of its answer.
+
+    Args:
+        limit: bytes that the answer might have.
+        program: what it is called where a signal ended it.
+    """
+    if ended.broken_off is not None:
+        return flight.reply(State.FAILED, problem_of_ending(Ending(end=ended.broken_off), limit))
+    said = {"stdout": ended.stdout, "stderr": ended.stderr}
+    if ended.status == 0:
+        return flight.reply(State.OK, large=ended.large, exit_status=0, **said)
+    if ended.status < 0:
+        return flight.reply(State.FAILED, f"{program}ended by signal {-ended.status}", **said)
+    return flight.reply(State.FAILED, f"exit status {ended.status}", exit_status=ended.status, **said)
+
+
+def watch(flight: Flight, child: LocalProcess, seconds: float) -> None:
+    """Let a program of this host take so many seconds to answer a flight."""
+    late = no_end(flight.request, seconds)
+    flight.stage(
+        seconds,
+        abort=child.kill,
+        late=lambda: flight.reply(State.TIMED_OUT, late, stdout=child.capture.stdout, stderr=child.capture.stderr),
+    )
 
 
 def no_end(request: Request, seconds: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.care.asmlosses import asm_losses, refuse_losses
+from exacell.care.sqltext import asm_losses, refuse_losses
 from exacell.core.errors import RefusedError
 from exacell.opaque.scan import command_findings
 

@@ -9,7 +9,7 @@ import pytest
 from exacell.care import health
 from exacell.care.alerts import ALERTS, alerts_of, headline, short_message
 from exacell.care.health import AREAS, Level, Observed, examine, words, worst
-from exacell.care.offline import obstacles
+from exacell.care.readiness import obstacles
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import Operation
 

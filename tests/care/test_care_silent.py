@@ -10,8 +10,7 @@ import pytest
 
 from exacell.care.health import AREAS
 from exacell.change.execute import execute
-from exacell.change.running import Outcome
-from exacell.change.verdicts import judge
+from exacell.change.running import Outcome, judge
 from exacell.core.errors import ExitCode
 from exacell.language.line import parse_line
 from exacell.output.care import matrix_lines
@@ -19,7 +18,6 @@ from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.plan.model import Step
 from exacell.session.context import Context, Options
-from exacell.session.opened import Opened
 from exacell.session.opening import open_context
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
@@ -62,7 +60,7 @@ def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Ce
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Cells()
-    ctx.services._opened = Opened(cells)  # type: ignore[arg-type]
+    ctx.services._given = cells  # type: ignore[assignment]
     return ctx, cells
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.cellcli.printing import always_prints
+from exacell.cellcli.messages import always_prints
 from exacell.cellcli.statement import parse
 
 ALWAYS = (

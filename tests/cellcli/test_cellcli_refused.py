@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from exacell.core.errors import ExitCode, RefusedError
+from exacell.cellcli.statement import parse
+from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.transport.base import Capabilities
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD
 from tests.support.sessions import Session
@@ -50,3 +51,13 @@ def test_what_a_transport_cannot_list_is_refused_whole(
         rack.say(statement)
     assert rack.answers.asked == []
     assert rack.say("list griddisk").exit_code is ExitCode.DONE
+
+
+@pytest.mark.parametrize("sign", ["+", "-"])
+def test_nothing_adds_to_an_iorm_plan(sign: str) -> None:
+    """dbplan+= and dbplan-=, which no published CellCLI has, are refused with the rule and the statement for one directive."""
+    with pytest.raises(
+        StatementError, match=f"sets a plan as a whole: no published CellCLI adds to one by \\{sign}="
+    ) as no:
+        parse(f"alter iormplan dbplan{sign}=((name=SPOT,share=8))")
+    assert "set iorm db=NAME share=8" in str(no.value.hint)

@@ -7,8 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.cellcli import reply
 from exacell.cellcli.messages import CellError, Success, errors, is_message, successes

@@ -81,7 +81,7 @@ def test_a_lifetime_ends_with_the_release_that_no_longer_has_it() -> None:
 def test_the_package_is_light() -> None:
     """Importing and using the grammar loads none of the slow modules, so that completion calls stay quick."""
     code = (
-        "import sys; from exacell.cellcli import statement, reply, fold, iorm, wire, releases; "
+        "import sys; from exacell.cellcli import statement, reply, fold, iorm, framing, releases; "
         "statement.parse('list cell'); "
         "print([m for m in ('rich','fabric','asyncio','prompt_toolkit','numpy','xml.etree','difflib','socket',"
         "'importlib.metadata') if m in sys.modules])"

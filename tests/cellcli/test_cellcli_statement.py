@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from exacell.cellcli.change import _CHOICES
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE
 from exacell.cellcli.nodes import (
     Change,
@@ -26,7 +26,6 @@ from exacell.cellcli.nodes import (
     Value,
     Verb,
 )
-from exacell.cellcli.rules import _CHOICES
 from exacell.cellcli.schema import Kind, objects
 from exacell.cellcli.statement import columns, parse, render
 from exacell.cellcli.tokens import is_word, tokenize

@@ -5,12 +5,11 @@ from __future__ import annotations
 import shlex
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from exacell.cellcli.framing import command
 from exacell.cellcli.releases import fitted, missing
 from exacell.cellcli.statement import parse
-from exacell.cellcli.wire import command
 from exacell.core.errors import StatementError
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.cellcli import framing
 from exacell.cellcli.framing import TEMPLATES, Framer, Marker, Probe, can_be_fed

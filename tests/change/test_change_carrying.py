@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from exacell.change.carriage import refuse_plan, wide_moment
+from exacell.change.changing import refuse_plan, wide_moment
 from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
 from exacell.transport.base import Transport

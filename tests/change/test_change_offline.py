@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from exacell.change.pending import pending
-from exacell.journal import offline
+from exacell.journal import left
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import caching_off
-from exacell.journal.offline import observe_online, offline_disks
+from exacell.journal.left import caching_off, observe_online, offline_disks
 from exacell.journal.record import Journal, Row
 
 ONE, TWO = "exa1cel01", "exa1cel02"
@@ -149,7 +148,7 @@ def test_a_cell_that_was_left_offline_is_told_after_a_round_over_the_others(tmp_
 
 def test_only_the_newest_switches_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a start reads of a long journal is bounded: the newest changes that switched disks."""
-    monkeypatch.setattr(offline, "LOOKED_BACK", 5)
+    monkeypatch.setattr(left, "LOOKED_BACK", 5)
     journal = Journal(tmp_path / "journal.db")
     journal.append("t1", journal.begin("t1", {"statement": "s"}), gone(TWO))
     for number in range(5):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.change.overtaken import refuse_overtaken
+from exacell.change.guardian import refuse_overtaken
 from exacell.core.errors import MovedError
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from exacell.change.dcli.hosts import Group
-from exacell.change.dcli.targets import target
+from exacell.change.dcli.hosts import Group, target
 from exacell.change.dcli.verdict import Judgement, agree
 from exacell.core.config import RackConfig
 from exacell.core.errors import RefusedError

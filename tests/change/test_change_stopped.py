@@ -8,8 +8,8 @@ import pytest
 
 from exacell.change.pending import pending
 from exacell.journal.actor import actor
+from exacell.journal.left import observe_services, stopped_services
 from exacell.journal.record import Journal, Row
-from exacell.journal.stopped import observe_services, stopped_services
 
 ONE, TWO = "exa1cel01", "exa1cel02"
 

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 from exacell import cli
-from exacell.core.interruption import Interruption
-from exacell.output import failing
+from exacell.core.background import Interruption
+from exacell.output import faults as failing
 from exacell.output.terminal import TerminalConsole
 from exacell.session.signalled import ending_well, interruptible
 from tests.support.clocks import set_back
@@ -242,7 +242,7 @@ def test_a_wait_ends_with_its_time_and_not_before() -> None:
 
 _LONG_HANDLER = """
 import signal, time
-from exacell.core.interruption import Interruption
+from exacell.core.background import Interruption
 
 signal.signal(signal.SIGALRM, lambda *_: time.sleep(0.6))
 signal.setitimer(signal.ITIMER_REAL, 0.1)
@@ -251,7 +251,7 @@ assert Interruption().wait(0.3) is False
 """A signal comes during the wait, and the wait's time is over when its handler returns."""
 
 _STOPPED = """
-from exacell.core.interruption import Interruption
+from exacell.core.background import Interruption
 
 print("waits", flush=True)
 while not Interruption().wait(0.2):

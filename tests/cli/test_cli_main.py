@@ -191,8 +191,7 @@ def test_flags_of_start_hold_for_each_statement(
 
 def test_flags_before_the_statement_count_for_it() -> None:
     """Flags given before a statement are converted as its own, which win."""
-    from exacell.language.given import with_flags
-    from exacell.language.line import parse_line
+    from exacell.language.line import parse_line, with_flags
 
     line = parse_line("flush flashcache --reason=own")
     assert line is not None

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.core import config
+from exacell.core import config, racks
 from exacell.core.errors import ConfigError
 from exacell.core.paths import Home
 from exacell.session.completion.kept_racks import CELLIP, kept_racks
@@ -29,7 +29,7 @@ def env(home: Home, **more: str) -> dict[str, str]:
 
 def test_the_cell_list_of_a_database_node_is_looked_for_in_one_place() -> None:
     """The kept racks know the same cellip.ora as the configuration."""
-    assert str(config.CELLIP_PATH) == CELLIP
+    assert str(racks.CELLIP_PATH) == CELLIP
 
 
 def test_kept_racks_are_those_of_the_configuration(home: Home) -> None:

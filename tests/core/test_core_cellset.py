@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.core.cellset import CellSet, fold, natural_key
 from exacell.core.errors import CellSetError

@@ -12,9 +12,8 @@ import pytest
 
 from exacell.cellcli.statement import Change, Grant, parse
 from exacell.change.dcli import verdict as module
-from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.hosts import Group, target
 from exacell.change.dcli.sequence import left_away, needs_now
-from exacell.change.dcli.targets import target
 from exacell.change.dcli.verdict import Judgement, agree, judge
 from exacell.change.racklock import lock_of
 from exacell.core.errors import JournalError, RefusedError

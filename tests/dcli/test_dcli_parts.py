@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from exacell.change.dcli import keys
+from exacell.change.dcli import files
 from exacell.change.dcli.files import delivery_of
-from exacell.change.dcli.options import DcliExit, parse_dcli
-from exacell.change.dcli.sshoptions import SshOptions, read_ssh_options
-from exacell.change.dcli.vmstat import Table, read_watch
+from exacell.change.dcli.options import DcliExit, SshOptions, parse_dcli, read_ssh_options
+from exacell.change.dcli.output import Table, read_watch
 
 SSH = {
     "-p 2222": (("Port 2222",), ()),
@@ -115,27 +114,27 @@ def test_a_key_is_added_once_and_dropped_alone(tmp_path: Path) -> None:
     """-k should say whether the key was new, --unkey take away this key and no other."""
     file = tmp_path / ".ssh" / "authorized_keys"
     line = "ssh-rsa AAAA+/w== me@here"
-    assert run_at(tmp_path, keys.drop_command(line)) == "ssh key did not exist\n"
-    assert run_at(tmp_path, keys.push_command(line)) == "ssh key added\n"
-    assert run_at(tmp_path, keys.push_command(line)) == "ssh key already exists\n"
+    assert run_at(tmp_path, files.drop_command(line)) == "ssh key did not exist\n"
+    assert run_at(tmp_path, files.push_command(line)) == "ssh key added\n"
+    assert run_at(tmp_path, files.push_command(line)) == "ssh key already exists\n"
     assert file.read_text() == f"{line}\n" and file.stat().st_mode & 0o777 == 0o644
     file.write_text("ssh-ed25519 BBBB other")
-    assert run_at(tmp_path, keys.push_command(line)) == "ssh key added\n"
+    assert run_at(tmp_path, files.push_command(line)) == "ssh key added\n"
     assert file.read_text() == f"ssh-ed25519 BBBB other\n{line}\n"
-    assert run_at(tmp_path, keys.drop_command(line)) == "ssh key dropped\n"
+    assert run_at(tmp_path, files.drop_command(line)) == "ssh key dropped\n"
     assert file.read_text() == "ssh-ed25519 BBBB other\n"
 
 
 def test_the_rsa_key_is_preferred_and_made_when_there_is_none(tmp_path: Path) -> None:
     """The caller's key should be the RSA one, else another, else a new one where one may be made."""
     with pytest.raises(DcliExit):
-        keys.public_key(tmp_path, make=False)
+        files.public_key(tmp_path, make=False)
     (tmp_path / "id_ed25519.pub").write_text("ssh-ed25519 AAAA x\n")
-    assert keys.public_key(tmp_path, make=False) == ("ssh-ed25519 AAAA x", "")
-    line, said = keys.public_key(tmp_path / "new", make=True)
+    assert files.public_key(tmp_path, make=False) == ("ssh-ed25519 AAAA x", "")
+    line, said = files.public_key(tmp_path / "new", make=True)
     assert line.startswith("ssh-rsa ") and "id_rsa" in said
     assert (tmp_path / "new" / "id_rsa").stat().st_mode & 0o777 == 0o600
-    assert keys.public_key(tmp_path / "new", make=False) == (line, "")
+    assert files.public_key(tmp_path / "new", make=False) == (line, "")
 
 
 WATCHES = {

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from exacell.change.dcli.hosts import _child, reached
-from exacell.change.dcli.sshoptions import SshOptions
-from exacell.change.dcli.targets import target
+from exacell.change.dcli.hosts import _child, reached, target
+from exacell.change.dcli.options import SshOptions
 from exacell.core.config import RackConfig
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.session.context import Options

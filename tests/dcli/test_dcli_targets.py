@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from exacell.change.dcli.hosts import Target, targets_of
 from exacell.change.dcli.options import DcliExit, parse_dcli
-from exacell.change.dcli.targets import Target, targets_of
 
 
 def labels(*argv: str) -> list[str]:

@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from exacell.change.dcli.leaving import Leaving
-from exacell.change.dcli.upon import single_change, stale_by_then
-from exacell.change.dcli.verdict import Judgement, agree
+from exacell.change.dcli.verdict import Judgement, agree, single_change, stale_by_then
 from exacell.opaque.scan import command_findings
 from exacell.plan.model import Check, Plan, Stage, Step
 

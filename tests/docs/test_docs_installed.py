@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.core.pages import shown_page
+from exacell.core.packaged import shown_page
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ("exacell", "recipes", "docs", "completions", "setup.cfg", "pyproject.toml", "README.md", "LICENSE")
@@ -216,7 +216,7 @@ _PRINT_ALL = """
 import sys
 from exacell.cellcli.codes import CODES
 from exacell.cellcli.schema import metrics, objects
-from exacell.cellcli.verbs import Verb
+from exacell.cellcli.nodes import Verb
 from exacell.commands.help import page
 from exacell.core.packaged import packaged_files
 from exacell.core.errors import StatementError

@@ -111,3 +111,17 @@ def test_snapshots_that_are_not_alike_are_refused(shared: InProcess, inside: InP
     assert all(row["valid"] and row["unlike"] == [said] for row in marked.records)
     table = inside.ok("-r", "t1", "delta", "before", "after", "--anyway")
     assert said in table.err and table.out.splitlines()[0].split()[-1] == "unlike"
+
+
+def test_explain_says_it_in_sentences(shared: InProcess, inside: InProcess) -> None:
+    """A person reads sentences above the figures, a program both as records; what differs between the snapshots comes first."""
+    snap(inside, "before")
+    load(shared, 500)
+    snap(inside, "after")
+    text = inside.ok("-r", "t1", "explain", "flashlog", "before", "after").out
+    assert text.startswith("Flash answered first in ") and "\n\nfigure " in text
+    rows = inside.ok("-r", "t1", "-o", "json", "explain", "flashcache", "before", "after").records
+    assert rows[0]["says"].startswith("The flash cache had ")
+    assert next(row["value"] for row in rows if row.get("figure") == "smallReads") > 0
+    refused = inside("-r", "t1", "explain", "flashlog", "before", "nosuch")
+    assert refused.code == 2 and "there is no snapshot nosuch" in refused.err

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from exacell.change import passthrough
-from exacell.output import apart
+from exacell.output import folding as apart
 from exacell.session import largelist
 from exacell.transport import capture
 from tests.support.program import InProcess, Program

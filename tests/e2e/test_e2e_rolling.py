@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exacell.journal.record import Journal
-from exacell.journal.state import overlaps
+from tests.support.overlaps import overlaps
 
 ONE, TWO, THREE = "exa1cel01", "exa1cel02", "exa1cel03"
 

@@ -7,8 +7,7 @@ import pytest
 from engine_desk import Desk
 from engine_fakes import Bench
 
-from exacell.change import reciperun as run
-from exacell.change import resuming, reviving, undoing
+from exacell.change import bringing_back, reciperun as run, resuming, undoing
 from exacell.change.execute import execute
 from exacell.language.line import Line
 from exacell.output.result import Result
@@ -24,7 +23,7 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> None:
             return ctx.execute(line, request or ctx.request)
         return execute(ctx, line, request)
 
-    for module in (resuming, reviving, undoing, run):
+    for module in (resuming, bringing_back, undoing, run):
         monkeypatch.setattr(module, "execute", carried)
 
 

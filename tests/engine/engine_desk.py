@@ -11,7 +11,7 @@ from typing import Any
 
 from engine_fakes import CELLS, NODES, Bench
 
-from exacell.change.verdicts import intent
+from exacell.change.running import intent
 from exacell.core.config import AsmConfig, Config, RackConfig
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.core.paths import Home

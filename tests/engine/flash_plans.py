@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine_fakes import CELLS, Bench
 
 from exacell.core.units import GIB
-from exacell.journal.caching_off import caching_off
+from exacell.journal.left import caching_off
 from exacell.plan.model import Plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 

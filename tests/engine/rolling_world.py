@@ -24,13 +24,9 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.gate import offline_cells
 from exacell.plan.model import Plan
 from exacell.plan.rolling import Asked, roll
-from exacell.session.fleet import (
-    Answer,
-    Answers,
-    Fleet,
-    Record,
-    Upon,
-)
+from exacell.session.answers import Answer, Answers, Record
+from exacell.session.fleet import Fleet
+from exacell.session.upon import Upon
 from exacell.transport.base import FleetResult, Judgement, Looked, Reply, State
 from exacell.transport.capabilities import SSH
 

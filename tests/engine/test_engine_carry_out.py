@@ -15,8 +15,7 @@ from exacell.change.racklock import lock_of
 from exacell.core.errors import ExitCode, MovedError, RefusedError
 from exacell.language.registry import commands
 from exacell.output.result import Result
-from exacell.plan.model import Plan, Stage, Step, Undo
-from exacell.plan.planned import Planned
+from exacell.plan.model import Plan, Planned, Stage, Step, Undo
 from exacell.plan.planners.flashcache import NEW
 from exacell.session.context import Options
 from exacell.session.request import Request

@@ -10,10 +10,9 @@ from functools import partial
 import pytest
 from engine_fakes import CELLS, Bench
 
-from exacell.change.following import PATIENT, Follower
+from exacell.change.following import PATIENT, Board, Follower
 from exacell.change.gatekeeper import Gatekeeper
 from exacell.change.probe import NO_ANSWER
-from exacell.change.progressboard import Board
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.output.console import Progress, SilentConsole
 from exacell.plan.model import Check, Op, Rolling, Step

@@ -8,7 +8,7 @@ import pytest
 from engine_desk import Desk, Left
 from engine_fakes import CELLS, Bench
 
-from exacell.change import overtaken, undoing
+from exacell.change import guardian, undoing
 from exacell.change.guardian import take_back
 from exacell.change.sentry import Errand
 from exacell.core.errors import MovedError
@@ -38,7 +38,7 @@ def test_what_somebody_has_settled_since_is_not_taken_back(
 
     monkeypatch.setattr(opening, "open_context", lambda *_: desk)
     monkeypatch.setattr(desk.services, "close", lambda: None)
-    monkeypatch.setattr(overtaken, "refuse_overtaken", refuse)
+    monkeypatch.setattr(guardian, "refuse_overtaken", refuse)
     monkeypatch.setattr(undoing, "undo", lambda _, changes, __: undone.append(changes) or Result())
     errand = Errand(rack="t1", change=1)
     assert item.overdue(datetime.now(UTC))

@@ -11,10 +11,9 @@ import pytest
 from engine_fakes import CELLS, Bench
 
 from exacell.change.changing import _interrupted
-from exacell.change.following import Follower
+from exacell.change.following import Board, Follower
 from exacell.change.gatekeeper import LEAST_LOOK, Gatekeeper
 from exacell.change.probe import Prober
-from exacell.change.progressboard import Board
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.core import background as meanwhile
 from exacell.core.background import unless_interrupted

@@ -6,7 +6,7 @@ import pytest
 from engine_fakes import DONE, NOT_NEEDED, REFUSED, Bench, outcomes
 from flash_plans import DROP, ONE, THREE, TWO, flush, resize
 
-from exacell.change import verdicts
+from exacell.change import running
 from exacell.change.running import Outcome, StepResult
 from exacell.core.errors import ExitCode
 from exacell.transport.base import Looked
@@ -102,5 +102,5 @@ def test_a_statement_that_was_held_up_is_a_failure(bench: Bench, age: float, out
     """A statement that left later behind its look than it may is told as a failure, though it did what it was to do."""
     step = resize(bench).steps[0]
     result = StepResult(step=step, outcome=Outcome.DONE, looked=Looked(at="2026-01-01", age=age, sent=True))
-    told = verdicts.told_late(result)
+    told = running.told_late(result)
     assert told.outcome is outcome and ("may be lost" in told.reason) is (outcome is Outcome.FAILED)

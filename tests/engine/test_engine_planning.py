@@ -15,7 +15,7 @@ from exacell.core.errors import InterruptedByUserError, RefusedError
 from exacell.core.paths import Home
 from exacell.output.console import SilentConsole
 from exacell.plan import facts as f
-from exacell.session import partial as arrivals
+from exacell.session import recording as arrivals
 from exacell.session.context import Context, Options
 from exacell.session.factreading import read_facts
 from exacell.transport.base import Reply, Request

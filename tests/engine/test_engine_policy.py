@@ -34,8 +34,7 @@ from exacell.core.units import GIB, MIB
 from exacell.journal.record import Journal, Row
 from exacell.plan.asmspace import Keeping
 from exacell.plan.facts import GridDisk
-from exacell.plan.model import Check, Op, Plan, Stage, Step
-from exacell.plan.planned import Planned
+from exacell.plan.model import Check, Op, Plan, Planned, Stage, Step
 from exacell.plan.planners.carve import carve_plan
 from exacell.plan.planners.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan

@@ -11,11 +11,11 @@ from engine_fakes import CELLS, DONE, NODES, NOT_SENT, Bench, on, outcomes, said
 from exacell.change.running import Report
 from exacell.core.errors import ExitCode
 from exacell.core.units import GIB
-from exacell.journal.state import overlaps
 from exacell.plan.model import Plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.rolling import Asked, roll
 from exacell.transport.base import Reply
+from tests.support.overlaps import overlaps
 
 ONE, TWO, THREE = CELLS
 FLUSH, CANCEL, DROP = "ALTER FLASHCACHE ALL FLUSH NOWAIT", "ALTER FLASHCACHE ALL CANCEL FLUSH", "DROP FLASHCACHE"

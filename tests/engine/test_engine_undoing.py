@@ -9,14 +9,14 @@ import pytest
 from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench
 
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import for_cell
 from exacell.change import undoing
 from exacell.change.pending import pending
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import resume, retry, unfinished
-from exacell.change.undoable import newest_to_undo
+from exacell.change.running import intent
+from exacell.change.settling import newest_to_undo
 from exacell.change.undoing import undo
-from exacell.change.verdicts import intent
 from exacell.commands.change import undo_run
 from exacell.core.errors import ExitCode, MovedError, RefusedError
 from exacell.journal.actor import actor

@@ -18,7 +18,7 @@ import pytest
 
 from exacell.emulator import control, fault_control
 from exacell.emulator.store import rack_files
-from exacell.journal.caching_off import caching_off
+from exacell.journal.left import caching_off
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
 from tests.support.program import PROMPT, Program, Terminal, told

@@ -17,8 +17,8 @@ from matrix_moments import Kind, Mishap, Moment, Phase
 from matrix_rack import CELLS, Answering, MatrixRack
 from matrix_run import prepared
 
+from exacell.change.dcli.hosts import target
 from exacell.change.dcli.leaving import Leaving
-from exacell.change.dcli.targets import target
 from exacell.change.dcli.verdict import Judgement
 from exacell.change.dcli.work import Step, work_through
 from exacell.change.racklock import lock_of

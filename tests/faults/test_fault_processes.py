@@ -19,7 +19,7 @@ from matrix_run import configured, differences, prepared, scratch, state_of
 from exacell.emulator import control, fault_control
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.store import rack_files
-from exacell.journal.caching_off import caching_off
+from exacell.journal.left import caching_off
 from exacell.journal.record import Journal
 
 CELL, NODE, OTHER_NODE = "exa1cel02", "exa1db01", "exa1db02"

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from exacell.journal import actor as module
-from exacell.journal.actor import actor
-from exacell.journal.actor import alive as lives
+from exacell.journal.actor import actor, alive as lives
 from exacell.journal.rows import Actor
 
 HERE = {"host": socket.gethostname()}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.journal.caching_off import CachingOff, caching_off
+from exacell.journal.left import CachingOff, caching_off
 from exacell.journal.record import Journal, Row
 
 OFF: dict[str, object] = {"cachingOff": True}

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from exacell.core.errors import JournalError
-from exacell.journal.caching_off import caching_off
+from exacell.journal.left import caching_off
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, typed
 from tests.support.forging import forging

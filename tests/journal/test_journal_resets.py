@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from exacell.journal.record import Journal, Row
-from exacell.journal.resets import FLASHCACHE, FLASHLOG, resets
+from exacell.journal.state import FLASHCACHE, FLASHLOG, resets
 
 BOTH = (FLASHCACHE, FLASHLOG)
 

@@ -12,8 +12,8 @@ from exacell.change.pending import pending
 from exacell.change.settling import plan_row
 from exacell.core.errors import JournalError
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import caching_off
 from exacell.journal.confirming import open_deadlines, set_deadline
+from exacell.journal.left import caching_off
 from exacell.journal.record import Journal, Row
 from exacell.plan.model import Plan, Stage, Step, Undo, as_data
 from tests.support.forging import forging

@@ -13,11 +13,11 @@ from exacell.change.journal_restart import restart
 from exacell.core.errors import JournalError
 from exacell.journal import file, salvage
 from exacell.journal.actor import actor
-from exacell.journal.caching_off import caching_off
 from exacell.journal.chain import is_whole
+from exacell.journal.left import caching_off
+from exacell.journal.reading import Stream
 from exacell.journal.record import Journal, Row
 from exacell.journal.salvage import legible
-from exacell.journal.stream import Stream
 
 PAGE = 4096
 DEAD = {**actor(), "pid": "4194305"}

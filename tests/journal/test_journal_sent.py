@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from exacell.journal.actor import actor
-from exacell.journal.record import Journal, Row
-from exacell.journal.sent import Sent, sent_since
+from exacell.journal.record import Journal, Row, Sent, sent_since
 from tests.support.clocks import set_back
 
 CASES: list[tuple[Sequence[tuple[str, str]], Sent]] = [

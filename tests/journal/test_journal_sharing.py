@@ -17,7 +17,7 @@ import pytest
 from exacell.change.pending import pending
 from exacell.change.racklock import LockedError, RackLock
 from exacell.core.errors import JournalError
-from exacell.core.filelock import flock
+from exacell.core.sharedfile import flock
 from exacell.journal.file import JournalFile
 from exacell.journal.record import Journal, Row
 

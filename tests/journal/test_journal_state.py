@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from exacell.journal.rows import Entry, typed
-from exacell.journal.state import OPEN, ChangeState, Overlap, by_change, overlaps, paired, services_of
+from exacell.journal.state import OPEN, ChangeState, by_change, paired, services_of
 from exacell.plan.model import Gate, Plan, Stage, Step, as_data
+from tests.support.overlaps import Overlap, overlaps
 
 ONE, TWO, THREE = "c1", "c2", "c3"
 DROP, FLUSH = "DROP FLASHCACHE", "ALTER FLASHCACHE ALL FLUSH"

@@ -17,8 +17,8 @@ from exacell.commands.journal import export, show
 from exacell.core.errors import ExitCode, JournalError
 from exacell.journal import auditing, file
 from exacell.journal.chain import GENESIS, Follower, Walk, digest
+from exacell.journal.reading import Stream
 from exacell.journal.record import Journal, Row
-from exacell.journal.stream import Stream
 from exacell.language.line import parse_line
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result

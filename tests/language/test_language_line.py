@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 from exacell.cellcli.statement import render
 from exacell.core.errors import StatementError
@@ -15,8 +14,7 @@ from exacell.language.argv import argv_line
 from exacell.language.calls import ONLY_CELLCLI
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Effect, commands
-from exacell.language.text import join_continued, needs_more, split_statements, strip_comment
-from exacell.language.words import split_words, unquote
+from exacell.language.words import join_continued, needs_more, split_statements, split_words, strip_comment, unquote
 
 
 def parse(text: str, *, shell: bool = True) -> Line:

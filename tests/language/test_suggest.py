@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.language.registry import Kind, Param, commands
 from exacell.language.suggest import needed_word, suggest

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from timeit import timeit
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.core.config import FORMATS
 from exacell.language.registry import Kind

@@ -20,8 +20,7 @@ from exacell.cellcli.schema import objects
 from exacell.core.errors import StatementError
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
-from exacell.language.registry import MODULES as REGISTERED
-from exacell.language.registry import Command, Effect, Kind, commands, handler_of
+from exacell.language.registry import MODULES as REGISTERED, Command, Effect, Kind, commands, handler_of, wanted_by
 from exacell.session.request import Request
 from tests.support.sessions import Session
 
@@ -30,7 +29,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 PURE = (
     *("core/errors", "core/units", "core/values", "core/cellset"),
-    *("cellcli", "metrics", "plan", "care", "language", "opaque"),
+    *("cellcli", "measure", "plan", "care", "language", "opaque"),
 )
 """Packages and modules that reach no socket, file, clock or terminal."""
 
@@ -82,7 +81,7 @@ EXCEPTIONS = {
 }
 
 ORDER = (
-    *("core", "cellcli", "metrics", "plan", "care", "language", "opaque", "journal", "output", "transport", "recipes"),
+    *("core", "cellcli", "measure", "plan", "care", "language", "opaque", "journal", "output", "transport", "recipes"),
     *("session", "change", "live", "commands", "runner", "prompt", "batch", "commandline", "cli", "__main__"),
 )
 """The packages and the modules beside them, the lowest first: each imports only what stands before it, and itself."""
@@ -145,7 +144,7 @@ def _docstring(path: Path) -> str:
 
 @pytest.mark.parametrize("path", called_pure(), ids=_name)
 def test_pure_modules_reach_nothing(path: Path) -> None:
-    """Errors, units, cell sets, CellCLI, plans, metrics and the language import no socket, file, clock or terminal; nor
+    """Errors, units, cell sets, CellCLI, plans, measures and the language import no socket, file, clock or terminal; nor
     does any other module that says so of itself."""
     reached = {
         module
@@ -239,7 +238,7 @@ def test_what_is_changed_beside_a_session_stays_there(tmp_path: Path) -> None:
     assert ctx.aside(ctx.fleet, same_interruption=True).interrupted is ctx.interrupted
 
 
-DECLARED = ("core", "cellcli", "language", "commands.declared", "change.dcli.offered", "output.apart")
+DECLARED = ("core", "cellcli", "language", "commands.declared", "change.dcli.offered")
 """What declarations of commands are made of."""
 
 
@@ -293,7 +292,7 @@ def test_only_one_command_module_knows_the_emulator() -> None:
 
 @pytest.mark.parametrize(
     "path",
-    inside("commands", "plan", "cellcli", "metrics", "journal", "change/engine", "change/undoing", "session"),
+    inside("commands", "plan", "cellcli", "measure", "journal", "change/engine", "change/undoing", "session"),
     ids=_name,
 )
 def test_commands_and_core_never_print(path: Path) -> None:
@@ -367,13 +366,18 @@ def test_command_is_declared_whole(found: Command) -> None:
     assert line.call.command.words == found.words
 
 
+HANDED_OVER = ("ctx", "session", "services", "request", "call")
+
+
 @pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
 def test_the_function_of_a_command_is_there(found: Command) -> None:
-    """Every command's handler is text that names a function below exacell.commands, which takes the session and the call,
-    and says what it returns or changes."""
+    """Every command's handler is text that names a function below exacell.commands, which takes of what is handed over what
+    it works with, in one order, and says what it returns or changes."""
     assert re.fullmatch(r"exacell\.commands\.[\w.]+:[a-z]\w*", found.handler)
     handler = handler_of(found)
-    assert len(inspect.signature(handler).parameters) == 2
+    wanted = wanted_by(handler)
+    assert tuple(inspect.signature(handler).parameters) == wanted
+    assert wanted == tuple(name for name in HANDED_OVER if name in wanted)
     assert inspect.get_annotations(handler)["return"] in ("Result", "Planned", "Result | Planned")
     assert handler.__doc__
 

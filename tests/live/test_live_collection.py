@@ -10,7 +10,7 @@ import pytest
 
 from exacell.core.config import RackConfig
 from exacell.core.errors import ExitCode
-from exacell.metrics.snapshot import CellCounters
+from exacell.measure.snapshot import CellCounters
 from exacell.session import sampling
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 
 from exacell.core.errors import RefusedError
 from exacell.live.polling import Looking
-from exacell.session.fleet import Answer
+from exacell.session.answers import Answer
 from exacell.transport.base import Reply, State
 
 CELLS = ("cel01", "cel02", "cel03")

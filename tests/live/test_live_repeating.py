@@ -14,7 +14,6 @@ from exacell.language.line import Line, parse_line
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.session.context import Context, Options
-from exacell.session.opened import Opened
 from exacell.session.opening import open_context
 from exacell.session.repeating import Repeating
 from exacell.transport.base import FleetResult, Reply, Request, State
@@ -54,7 +53,7 @@ def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Cont
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Held()
-    ctx.services._opened = Opened(cells)  # type: ignore[arg-type]
+    ctx.services._given = cells  # type: ignore[assignment]
     yield ctx, cells
     cells.let.set()
 

@@ -5,7 +5,7 @@ import pytest
 from exacell.live.load import Loads, Reading, reading_of
 from exacell.live.silence import Silence
 from exacell.live.top import HEADINGS, ORDERS, Top
-from exacell.session.fleet import Answer
+from exacell.session.answers import Answer
 from exacell.transport.base import Reply, State
 
 MINUTE = 60_000

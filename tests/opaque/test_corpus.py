@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.scan import command_findings
 from exacell.opaque.shell import read_shell
 from tests.support.judging.fuzzing import Judge

@@ -6,8 +6,8 @@ import re
 import runpy
 from pathlib import Path
 
-from exacell.opaque.places import READ, SHOWN
 from exacell.opaque.scan import command_findings
+from exacell.opaque.table import READ, SHOWN
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "shell-text.md").read_text(encoding="utf-8")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import shlex
 
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.scan import command_findings, script_findings
 from exacell.opaque.shell import Reading, read_shell
 

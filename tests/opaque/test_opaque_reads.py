@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.shell import read_shell
 
 READS: dict[str, list[list[list[str]]]] = {

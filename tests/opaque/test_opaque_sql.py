@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.sql import read_sql
-from exacell.opaque.sqltables import columns, functions, reserved, values, views
+from exacell.opaque.sqltokens import columns, functions, reserved, values, views
 
 DATA = Path(__file__).parents[1] / "data/sql/reads.sql"
 

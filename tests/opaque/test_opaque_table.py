@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.scan import command_findings
 from exacell.opaque.shell import read_shell
 from exacell.opaque.table import Row, table

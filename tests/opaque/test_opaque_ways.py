@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.scan import command_findings
 from exacell.opaque.shell import read_shell
 

@@ -7,10 +7,9 @@ import shlex
 import subprocess
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from exacell.opaque.wrapping import arguments, wrapped
+from exacell.opaque.scan import arguments, wrapped
 
 HARD = [
     "",

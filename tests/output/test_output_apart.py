@@ -10,7 +10,8 @@ import pytest
 
 from exacell.cellcli.rows import Rows
 from exacell.core.errors import StatementError
-from exacell.output.apart import FOLDING, MOST_FOLDED, each_cell_apart, too_many_to_fold, wants_folding
+from exacell.core.formats import FOLDING
+from exacell.output.folding import MOST_FOLDED, each_cell_apart, too_many_to_fold, wants_folding
 from exacell.output.render import lines
 from exacell.output.result import Column, Result
 from tests.support.program import Done, InProcess, Program

@@ -1,7 +1,6 @@
 """Equal cells are shown once."""
 
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.output.folding import MASK, brief_problems, fold_records, fold_texts, masker, unmasked
 from exacell.output.render import lines

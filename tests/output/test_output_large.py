@@ -9,10 +9,9 @@ from functools import partial
 
 import pytest
 
-from exacell.cellcli.largerows import LargeRows, Part, joined
 from exacell.cellcli.pieces import Pieces, XmlPieces, cut, look_through, text_blocks
 from exacell.cellcli.reply import errors, read_xml, stray_line, values
-from exacell.cellcli.rows import read_rows
+from exacell.cellcli.rows import LargeRows, Part, joined, read_rows
 from exacell.core.errors import ReplyError
 from exacell.output.render import lines, render
 from exacell.output.result import Column, Result

@@ -6,7 +6,7 @@ from datetime import timedelta, timezone
 
 import pytest
 
-from exacell.output.locks import lock_sentence
+from exacell.output.changes import lock_sentence
 
 HELD = {
     "rack": "t1", "locked": True, "user": "root", "host": "adm1", "pid": "77", "since": "2026-11-21T22:09:30+00:00",

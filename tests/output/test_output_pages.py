@@ -7,8 +7,7 @@ import termios
 
 import pytest
 
-from exacell.output.pager import LESS, pager_command, pager_env, wants_pager
-from exacell.output.pages import Pages
+from exacell.output.pager import LESS, Pages, pager_command, pager_env, wants_pager
 from exacell.output.style import cut, paint, plain, rows_of
 
 TEXT = [f"line {number}" for number in range(1, 101)]

@@ -11,7 +11,7 @@ from plan_guarding import guard, only
 
 from exacell.core.errors import RefusedError
 from exacell.plan.asmfacts import AsmFacts
-from exacell.plan.asmgone import headers_over
+from exacell.plan.asmspace import headers_over
 from exacell.plan.facts import EXPELLED, GridDisk
 from exacell.plan.model import Op
 from exacell.plan.planners.griddisk import release_plan

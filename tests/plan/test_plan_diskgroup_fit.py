@@ -6,7 +6,7 @@ import pytest
 
 from exacell.core.errors import RefusedError
 from exacell.core.units import MIB
-from exacell.plan.planners.diskgroup_fit import refuse_small
+from exacell.plan.planners.diskgroup_disks import refuse_small
 
 
 @pytest.mark.parametrize(("disk", "fits"), [(400, True), (1, False)])

@@ -9,13 +9,12 @@ import pytest
 
 from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import ExacellError
-from exacell.plan import facts as f
-from exacell.plan import implausible as doubts
+from exacell.plan import facts as f, implausible as doubts
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.model import Op
+from exacell.session.answers import Answer, Answers
 from exacell.session.factreading import gather
-from exacell.session.fleet import Answer, Answers
 from exacell.transport.base import Reply, State
 
 ONE = "exa1cel01"

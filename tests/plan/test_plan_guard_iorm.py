@@ -8,8 +8,7 @@ import pytest
 from plan_factory import CELLS, cell, rack
 from plan_guarding import guard, only
 
-from exacell.cellcli.iorm import over_allocated
-from exacell.cellcli.iorm import parse as parse_iorm
+from exacell.cellcli.iorm import over_allocated, parse as parse_iorm
 from exacell.change.probe import judged, lists_for
 from exacell.core.errors import RefusedError
 from exacell.plan.model import Undo

@@ -132,3 +132,20 @@ def test_luns_are_read_for_create_celldisk_alone() -> None:
         "status": "normal",
     }
     assert f.build(ONE, [f.LUN], [[row]]).luns == (lun("0_9"),)
+
+
+def test_a_lun_that_is_not_there_is_not_enabled_again() -> None:
+    """ALTER LUN … REENABLE of a LUN that no cell has is refused before the question, also beside one that is there."""
+    for text in ("alter lun 0_55 reenable", "alter lun 0_1,0_55 reenable force"):
+        with pytest.raises(RefusedError, match=f"there is no LUN 0_55 on {ONE}; nothing was sent"):
+            guard(text, SPARE)
+    assert facts_needed(parse("alter lun 0_1 reenable")) == (f.CELL, f.LUN)
+
+
+def test_a_lun_is_enabled_again_on_one_cell() -> None:
+    """REENABLE makes disks anew: on the one cell that has the LUN, its loss accepted; never on several failure groups."""
+    plan = guard("alter lun 0_9 reenable force", SPARE, with_luns(name=TWO), accepted=[ONE])
+    assert plan.targets == (ONE,) and "makes cell disks and grid disks anew" in plan.loss_reasons[ONE]
+    with pytest.raises(RefusedError, match="each cell is a failure group"):
+        guard("alter lun all reenable force", SPARE, with_luns(name=TWO), accepted=[ONE, TWO])
+    assert guard("alter lun 0_9 reenable force", cell(THREE), accepted=[THREE]).targets == (THREE,)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from plan_factory import CELLS, rack
+from plan_factory import CELLS, cell, rack
 from plan_guarding import guard
 
 from exacell.cellcli.nodes import Group, Scalar
 from exacell.cellcli.statement import Change, Setting, parse, render
+from exacell.core.errors import RefusedError
 from exacell.plan.guards.targets import own_of, without_names
 
 ONE, TWO, THREE = CELLS
@@ -62,3 +63,23 @@ def test_own_names_stand_in_names_and_in_the_cell_disk_alone(place: str) -> None
     several = Setting(attribute=place, value=Group(items=(Scalar(text="FD_00_{cell}"),)))
     listed = Change(verb=statement.verb, object="GRIDDISK", names=("p",), settings=(several,))
     assert own_of(listed, "cel1") == listed
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "short"),
+    [
+        ("drop celldisk fd_00", "cell disk", "FD_00"),
+        ("alter celldisk FD_00 comment=x", "cell disk", "FD_00"),
+        ("drop griddisk DATA_CD_00", "grid disk", "DATA_CD_00"),
+        ("alter griddisk data_cd_00 inactive", "grid disk", "DATA_CD_00"),
+    ],
+)
+def test_a_disk_named_without_its_cell_is_asked_about(text: str, kind: str, short: str) -> None:
+    """A name that lacks the cell's at its end is offered with it, and the word for each cell's own where several have one."""
+    typed = text.split()[2]
+    with pytest.raises(RefusedError, match=f"there is no {kind} {typed}; nothing was sent") as refused:
+        guard(text)
+    assert refused.value.hint == f"did you mean {short}_{ONE}, or {typed}_{{cell}} for each cell's own?"
+    with pytest.raises(RefusedError) as refused:
+        guard(text, cell(TWO))
+    assert refused.value.hint == f"did you mean {short}_{TWO}?"

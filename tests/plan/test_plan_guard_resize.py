@@ -13,7 +13,7 @@ from plan_guarding import guard, only
 from exacell.core.errors import RefusedError, ReplyError
 from exacell.core.units import GIB, MIB
 from exacell.plan.asmfacts import END, AsmFacts
-from exacell.plan.asmsize import SIZES_SCRIPT, Told, read_sizes, sizes_over
+from exacell.plan.asmspace import SIZES_SCRIPT, Told, read_sizes, sizes_over
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Check, Op
 

@@ -13,7 +13,7 @@ from exacell.cellcli.statement import parse
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB, MIB
 from exacell.plan.facts import CellFacts
-from exacell.plan.guards.stopped import may_be_stopped
+from exacell.plan.guards.cell import may_be_stopped
 from exacell.plan.model import Op, Risk
 
 ONE = CELLS[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 from plan_factory import CELLS, DBPLAN, cell, rack
@@ -228,3 +229,18 @@ def test_each_cell_gets_its_own_goal() -> None:
     plan = goal_plan("t1", facts, dict.fromkeys(facts, Goal(dbplan=parse(DBPLAN), objective="auto")), "restore iorm a")
     assert plan.targets == (CELLS[1],) and set(plan.done) == {CELLS[0], CELLS[2]}
     assert plan.inverse == {CELLS[1]: ("alter iormplan dbplan=((name=SPOT,share=1))",)}
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_a_toggle_says_when_comparing_shows_nothing(on: bool) -> None:
+    """Before a run, too, the plan names why a comparison of flash logging can't show anything on these cells."""
+    off = parse("((name=SPOT,flashlog=off))") if on else parse("((name=SPOT,share=8))")
+    redo = {"FL_RQ_W": (10.0, 0), "FL_IO_W_SKIP_LOG_ON_FAST_DEV": (9.0, 0)}
+    fast = {name: replace(fact, iorm=off, memory_log=1 << 30, redo=redo) for name, fact in rack().items()}
+    notes = flashlog_plan("t1", fast, wanted=DirectiveName(name="SPOT"), on=on, statement="x").notes
+    assert [note.partition(": ")[2] for note in notes] == [
+        "databases from 19c on write their redo to its PMEM log first",
+        "the redo logs are on flash themselves, so that their writes pass the flash log by",
+    ]
+    assert all("can't show anything on exa1cel[01-03]" in note for note in notes)
+    assert flashlog_plan("t1", rack(), wanted=DirectiveName(name="SPOT"), on=False, statement="x").notes == ()

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import event, given
-from hypothesis import strategies as st
+from hypothesis import event, given, strategies as st
 from plan_factory import CELLS, rack
 
-from exacell.cellcli.directive_names import NONE
+from exacell.cellcli.directives import NONE
 from exacell.cellcli.iorm import Directive, DirectiveAttribute, DirectiveName, IormPlan, parse
 from exacell.cellcli.nodes import Change
-from exacell.cellcli.statement import parse as parse_statement
-from exacell.cellcli.statement import render as render_statement
+from exacell.cellcli.statement import parse as parse_statement, render as render_statement
 from exacell.commands.declared import iorm as commands
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan.facts import CellFacts

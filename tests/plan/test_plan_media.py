@@ -12,7 +12,7 @@ from plan_guarding import guard, only
 from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
 from exacell.plan.facts import CellFacts
-from exacell.plan.media import grids_meant, kinds_meant, rows_meant
+from exacell.plan.guards.targets import grids_meant, kinds_meant, rows_meant
 from exacell.plan.model import Undo
 
 OLD, NEW = "23.1.0", "24.1.0"

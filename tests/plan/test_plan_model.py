@@ -7,8 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from plan_factory import CELLS, cell, rack, with_flash_grids
 
 from exacell.core.units import GIB, MIB

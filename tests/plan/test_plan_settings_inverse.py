@@ -6,8 +6,7 @@ import pytest
 from plan_factory import CELLS
 
 from exacell.cellcli.statement import parse
-from exacell.plan.guards.inverse import with_inverse
-from exacell.plan.guards.steps import NO_INVERSE
+from exacell.plan.guards.steps import NO_INVERSE, with_inverse
 from exacell.plan.model import Change, Plan, Stage, Step, Undo
 
 

@@ -11,7 +11,7 @@ from exacell.change.outcomes import planned_records
 from exacell.core.errors import RefusedError
 from exacell.output.folding import masker
 from exacell.output.plans import plan_lines
-from exacell.plan.guards.takenback import all_taken_back
+from exacell.plan.guards.steps import all_taken_back
 from exacell.plan.model import Plan
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from plan_factory import CELLS, cache, cell, rack
 
-from exacell.change.waves import rolled
+from exacell.change.changing import rolled
 from exacell.core.errors import RefusedError
-from exacell.plan.model import Plan
-from exacell.plan.planned import Planned
+from exacell.plan.model import Plan, Planned
 from exacell.plan.planners.flashcache import flush_plan
 from exacell.session.request import Request
 

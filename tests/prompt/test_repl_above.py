@@ -13,7 +13,7 @@ from prompt_toolkit import PromptSession
 from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.output import DummyOutput
 
-from exacell.prompt.printing import show_above
+from exacell.prompt.background import show_above
 
 
 @dataclass(frozen=True)

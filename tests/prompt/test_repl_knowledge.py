@@ -16,6 +16,7 @@ from exacell.core import paths
 from exacell.core.paths import Home
 from exacell.journal.record import Journal
 from exacell.language.registry import Kind
+from exacell.session.answers import Answer, Answers
 from exacell.session.completion import names
 from exacell.session.completion.knowledge import files
 from exacell.session.completion.learning import (
@@ -27,10 +28,9 @@ from exacell.session.completion.learning import (
 )
 from exacell.session.completion.names import NameCache
 from exacell.session.completion.stored_names import STORED, stored_names
-from exacell.session.completion.usage import Usage
-from exacell.session.fleet import Answer, Answers
 from exacell.session.history import (
     Entry,
+    Usage,
     append_history,
     may_change,
     offered_on,

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from exacell.cellcli.factcheck import FactCheck, read_check, read_wait
+from exacell.cellcli.condition import FactCheck, read_check, read_wait
 from exacell.core.errors import ExitCode, RecipeError, StatementError
 from exacell.session.checking import failures
 from exacell.session.context import Context

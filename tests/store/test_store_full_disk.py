@@ -12,15 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from exacell.change.dcli.keys import public_key
+from exacell.change.dcli.files import public_key
 from exacell.change.dcli.options import DcliExit
 from exacell.core.errors import ConfigError
 from exacell.core.paths import Home, replace_file
 from exacell.prompt.store import PrivateHistory
 from exacell.session.aliases import Aliases
 from exacell.session.completion.names import NameCache
-from exacell.session.completion.usage import Usage
-from exacell.session.history import append_history, read_entries
+from exacell.session.history import Usage, append_history, read_entries
 from exacell.session.store import Store, StoreError
 from exacell.session.tutorial import Tutorial
 

@@ -9,11 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from exacell.metrics.delta import CellDelta, delta
-from exacell.metrics.snapshot import CellCounters, Snapshot, from_json, to_json
+from exacell.measure.delta import CellDelta, delta
+from exacell.measure.snapshot import CellCounters, Snapshot, from_json, to_json
 from exacell.session.saved import SavedPlan
 from exacell.session.store import Store, StoreError
 

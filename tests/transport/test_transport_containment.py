@@ -17,12 +17,11 @@ from exacell.transport.base import Reply, Request, Role, State
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
 from exacell.transport.local_process import LocalProcess
-from exacell.transport.ssh import reader as reader_module
-from exacell.transport.ssh import wire
+from exacell.transport.ssh import reader as reader_module, wire
 from exacell.transport.ssh.connection import Connection
+from exacell.transport.ssh.endpoint import Tunnel
 from exacell.transport.ssh.opener import Opener
 from exacell.transport.ssh.reader import Reader
-from exacell.transport.ssh.tunnel import Tunnel
 from tests.support.faulty import FaultyServer
 from tests.support.patience import until
 from tests.support.requests import read

@@ -15,10 +15,9 @@ from exacell.core.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, Request, Role, State, Transport
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, EXACLI_CLOUD, OPENSSH, SSH
 from exacell.transport.clush import ClushTransport
-from exacell.transport.composite import CompositeTransport
 from exacell.transport.dcli import DcliTransport
 from exacell.transport.exacli import ExacliTransport
-from exacell.transport.factory import over_ssh
+from exacell.transport.factory import CompositeTransport, over_ssh
 from exacell.transport.openssh import OpensshTransport
 from exacell.transport.ssh import SshTransport, packets, wire
 
@@ -128,7 +127,7 @@ def test_one_package_knows_the_ssh_library_and_two_modules_its_private_names() -
     for path in root.rglob("*.py"):
         imported, looked_up = _names(path)
         if package not in path.parents:
-            makes_keys = {"paramiko"} if path == root / "change" / "dcli" / "keys.py" else set()
+            makes_keys = {"paramiko"} if path == root / "change" / "dcli" / "files.py" else set()
             assert not imported & {"paramiko", "fabric", "invoke"} - makes_keys, path
         elif path.stem not in ("wire", "packets"):
             assert not looked_up & private, path

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
+from exacell.core.background import uptime
+from exacell.core.paths import Home
+from exacell.session import hung
 from exacell.session.fleet import Fleet
-from exacell.session.hung import PATIENCE
+from exacell.session.hung import PATIENCE, REMEMBERED, KeptHung
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from tests.support.transports import Open
 
@@ -79,7 +84,10 @@ def test_a_cell_that_hung_gets_a_short_time_the_next_time(way: str) -> None:
     assert ask(fleet, way) == {"c1": "", "c2": "no end within 60s"}
     cells.taken()
     again = ask(fleet, way)
-    assert again == {"c1": "", "c2": "no answer within 10s; it hung when it was asked before, so it got no longer"}
+    assert again == {
+        "c1": "",
+        "c2": "no answer within 10s; it hung when it was asked before, so it got no longer (--timeout=60 waits)",
+    }
     asked = cells.taken()
     assert ("c2", "release", PATIENCE) in asked
     assert not any(cell == "c2" and what == "question" for cell, what, _ in asked)
@@ -108,6 +116,63 @@ def test_what_is_known_of_one_fleet_is_known_of_those_like_it() -> None:
     cells.taken()
     assert "within 3s" in ask(fleet, "send")["c2"]
     assert ("c2", "release", 3.0) in cells.taken()
+
+
+def kept_of(path: Path, rack: str = "r1") -> KeptHung:
+    return KeptHung(Home(config_dir=path, state_dir=path, cache_dir=path), rack)
+
+
+@pytest.mark.parametrize("way", ["send", "query"])
+def test_the_next_command_line_knows_it_too(tmp_path: Path, way: str) -> None:
+    """Another process asks a cell that hung a short while only and says so; once it has answered, the one after that as ever."""
+    cells = Cells("c2")
+    ask(Fleet(cells, kept=kept_of(tmp_path)), way)
+    for _ in range(2):
+        cells.taken()
+        assert "it hung when it was asked before" in ask(Fleet(cells, kept=kept_of(tmp_path)), way)["c2"]
+        assert {seconds for cell, _, seconds in cells.taken() if cell == "c2"} == {PATIENCE}
+    ask(Fleet(cells, kept=kept_of(tmp_path, "r2")), way)
+    assert {seconds for cell, _, seconds in cells.taken() if cell == "c2"} == {None}
+    cells.hang.clear()
+    assert ask(Fleet(cells, kept=kept_of(tmp_path)), way)["c2"] == ""
+    cells.taken()
+    assert ask(Fleet(cells, kept=kept_of(tmp_path)), way)["c2"] == ""
+    assert {seconds for cell, _, seconds in cells.taken() if cell == "c2"} == {None}
+
+
+@pytest.mark.parametrize("what", ["old", "future", "another host", "damaged", "no file", "a folder"])
+def test_what_is_not_known_for_sure_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """Old news, another host's or start's, and a damaged file leave a cell its whole time, and what hangs then is kept."""
+    cells = Cells("c2")
+    ask(Fleet(cells, kept=kept_of(tmp_path)), "send")
+    file = tmp_path / "hung"
+    assert kept_of(tmp_path).read() == {"c2"}
+    if what in ("old", "future"):
+        moved = REMEMBERED + 1 if what == "old" else -5.0
+        monkeypatch.setattr(hung, "uptime", lambda: uptime() + moved)
+    elif what == "another host":
+        monkeypatch.setattr(hung, "BOOT_ID", tmp_path / "id")
+        (tmp_path / "id").write_text("another\n")
+    elif what == "damaged":
+        file.write_bytes(b"\xff\tr1\n")
+    else:
+        file.unlink()
+        if what == "a folder":
+            file.mkdir()
+    assert kept_of(tmp_path).read() == set()
+    cells.taken()
+    ask(Fleet(cells, kept=kept_of(tmp_path)), "send")
+    assert {seconds for cell, _, seconds in cells.taken() if cell == "c2"} == {None}
+    assert kept_of(tmp_path).read() == (set() if what == "a folder" else {"c2"})
+
+
+def test_a_clock_that_is_set_changes_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the wall clock says, a cell that hung just now is known to have."""
+    ask(Fleet(Cells("c2"), kept=kept_of(tmp_path)), "send")
+    now = time.time()
+    for moved in (now - 3e8, now + 3e8):
+        monkeypatch.setattr(time, "time", lambda moved=moved: moved)
+        assert kept_of(tmp_path).read() == {"c2"}
 
 
 def test_other_cells_do_not_wait_for_one_that_hung() -> None:

@@ -12,8 +12,7 @@ import asyncssh
 import pytest
 
 from exacell.transport.base import Feed, Request, Role, State
-from exacell.transport.ssh import SshTransport
-from exacell.transport.ssh import kept_cellcli as session_module
+from exacell.transport.ssh import SshTransport, kept_cellcli as session_module
 from tests.support.faulty import FaultyServer
 from tests.support.patience import patiently, until
 from tests.support.requests import read, write

@@ -14,8 +14,7 @@ import pytest
 from exacell.transport import capture as capture_module
 from exacell.transport.base import Feed, Reply, Request, Role, State
 from exacell.transport.capture import SPILL, Capture, End, Store
-from exacell.transport.ssh import SshTransport
-from exacell.transport.ssh import kept_cellcli as session_module
+from exacell.transport.ssh import SshTransport, kept_cellcli as session_module
 from tests.support.faulty import FaultyServer
 from tests.support.requests import CELLS, read
 from tests.support.sshd import Sshd

@@ -13,8 +13,7 @@ from exacell.core.config import AsmConfig, RackConfig
 from exacell.core.errors import ConfigError
 from exacell.transport.base import FleetResult, Request, Role, State
 from exacell.transport.local import LocalRunner, own_names
-from exacell.transport.login import Login, login_for
-from exacell.transport.rack_transport import read_only_cellcli
+from exacell.transport.rack_transport import Login, login_for, read_only_cellcli
 from exacell.transport.ssh import SshTransport
 
 

@@ -19,8 +19,7 @@ import pytest
 from exacell.core.errors import TransportError
 from exacell.transport import capture as capture_module
 from exacell.transport.base import State
-from exacell.transport.ssh import SshTransport, kept_connections, opener, packets, wire
-from exacell.transport.ssh import reader as reader_module
+from exacell.transport.ssh import SshTransport, kept_connections, opener, packets, reader as reader_module, wire
 from exacell.transport.ssh.reader import Reader
 from exacell.transport.ssh.stream import Stream
 from tests.support import sshd as sshd_support

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from exacell.core.config import RackConfig
+from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import RefusedError
-from exacell.core.transportconfig import Reach
 from exacell.transport.base import Request, Role, State, Upload
 from exacell.transport.clush import ClushTransport
 from exacell.transport.dcli import DcliTransport

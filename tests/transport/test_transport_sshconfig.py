@@ -11,9 +11,8 @@ import paramiko
 import pytest
 
 from exacell.core.errors import ConfigError
-from exacell.transport.ssh.patterns import expand_tokens, matches_list
 from exacell.transport.ssh.route import Hop, Route, jump_hops
-from exacell.transport.ssh.sshconfig import SshConfigFiles
+from exacell.transport.ssh.sshconfig import SshConfigFiles, expand_tokens, matches_list
 
 
 def lookup(path: Path, target: str, user: str | None = None) -> paramiko.SSHConfigDict:
@@ -161,7 +160,7 @@ def test_known_hosts_files(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("value", "asked"), [("~/.ssh/%r_%h", 0), ("/keys/%l/id", 1), ("/keys/id", 0)])
 def test_the_own_name_is_asked_for_where_it_stands(monkeypatch: pytest.MonkeyPatch, value: str, asked: int) -> None:
     """DNS is asked for this host's full name for a text in which %l stands, never for another; tokens are expanded."""
-    from exacell.transport.ssh.fabric_connection import FabricConnections
+    from exacell.transport.ssh.opener import FabricConnections
 
     calls: list[str] = []
     monkeypatch.setattr("socket.getfqdn", lambda *_: calls.append("asked") or "here.example.com")

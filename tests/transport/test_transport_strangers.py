@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from exacell.plan.facts import CELLDISK
+from exacell.session.answers import Answer, Answers
 from exacell.session.factreading import gather
-from exacell.session.fleet import Answer, Answers, Fleet
+from exacell.session.fleet import Fleet
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.transports import Open
 

@@ -1,29 +1,112 @@
-"""Over which connections dcli's targets are reached: the current rack's for its own hosts, else others made for them.
+"""Which targets a dcli command line means, and over which connections they are reached.
+
+Which targets a dcli command line means, in dcli's order: the group file first, then ``-c``, the first of equals wins.
+
+Besides dcli's plain names, folded ones (``exa1cel[01-14]``) and the rack's groups (``@all``) are taken.
+
+Over which connections dcli's targets are reached: the current rack's for its own hosts, else others made for them.
 
 A host that a configured rack names is never reached behind that rack's back: its production mark counts here too.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from exacell.change.dcli.sshoptions import SshOptions
-from exacell.change.dcli.targets import Target
-from exacell.core.config import NoRackError, RackConfig
-from exacell.core.errors import ConfigError
-from exacell.core.transportconfig import Reach
+from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error
+from exacell.core.cellset import CellSet
+from exacell.core.config import RackConfig, Reach
+from exacell.core.errors import CellSetError, ConfigError
+from exacell.core.groupfile import parse_group_file
+from exacell.core.racks import NoRackError
 from exacell.core.values import dataclass
 from exacell.session.context import Context
 from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG
 
 if TYPE_CHECKING:
     from exacell.transport.base import Transport
+
+
+_HOST = re.compile(r"[A-Za-z0-9_.:@%-]+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """One target: ``label`` as it was written, which stands before its lines, and the ``host`` that is connected to.
+
+    The host is empty where a name is missing between commas: nothing can be reached there.
+    """
+
+    label: str
+    host: str
+
+
+def targets_of(options: DcliOptions, resolve: Callable[[str], Iterable[str]]) -> tuple[Target, ...]:
+    """Return the targets in order without repeats; empty when none is named.
+
+    Args:
+        resolve: returns the members of ``@group``.
+
+    Raises:
+        DcliExit: the group file can't be read, or a name is no host name.
+    """
+    try:
+        labels = [*_from_file(options.group_file), *_from_list(options.hosts, resolve)]
+    except (ConfigError, CellSetError) as error:
+        raise environment_error(error.message) from error
+    return tuple(Target(label=label, host=_host(label)) for label in dict.fromkeys(labels))
+
+
+def target(name: str) -> Target:
+    """Return the target that ``name`` alone means."""
+    return Target(label=name, host=_host(name))
+
+
+def _host(label: str) -> str:
+    # The login of -l wins over the one in user@host, as with ssh. Source: reference dcli.md, section 3.
+    return label.rpartition("@")[2]
+
+
+def _from_file(name: str) -> tuple[str, ...]:
+    if not name:
+        return ()
+    try:
+        text = Path(name).expanduser().read_text(encoding="utf-8", errors="surrogateescape")
+    except OSError as error:
+        raise ConfigError(f"the group file {name} can't be read: {error.strerror}") from error
+    lines = [line.strip() for line in text.splitlines()]
+    return parse_group_file(text, name, logins=True) if any(line and not line.startswith("#") for line in lines) else ()
+
+
+def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    for value in filter(None, values):
+        for item in (item.strip() for item in re.split(r",(?![^\[]*\])", value)):
+            if not item:
+                yield item
+            elif item.startswith("@"):
+                yield from resolve(item)
+            elif "[" in item and not _is_address(item):
+                yield from CellSet.parse(item)
+            elif _HOST.fullmatch(item):
+                yield item
+            else:
+                raise ConfigError(f"'{item}' is not a host name")
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text.strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, kw_only=True)

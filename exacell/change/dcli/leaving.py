@@ -18,13 +18,14 @@ from exacell.change.racklock import lock_of
 from exacell.core.errors import ExacellError
 from exacell.core.values import dataclass
 from exacell.plan.model import Plan, Risk, highest
+from exacell.session.answers import problem_of
 from exacell.session.factreading import (
     facts_with_cellsrv_stopped,
     gather,
     headers_if_needed,
     with_asm_sizes,
 )
-from exacell.session.fleet import Upon, problem_of
+from exacell.session.upon import Upon
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,13 +1,20 @@
-"""dcli's command line: words in, frozen options out. Behaviour of dcli 3.5 unless said otherwise.
+"""dcli's command line: its own options, and those that it gives to ssh and scp.
+
+dcli's command line: words in, frozen options out. Behaviour of dcli 3.5 unless said otherwise.
 
 The parser is the standard library's optparse, as dcli's is, so that unambiguous prefixes of long options, glued values,
 clustered short options and the messages about wrong ones are the same. Source: reference dcli.md, sections 2 and 4.
+
+ssh's and scp's own options, as dcli's ``-s`` and ``--scp`` carry them: what exacell can do with them, and what not.
+
+Source: ssh(1) and scp(1), OPTIONS; ssh_config(5) for ``-o``.
 """
 
 from __future__ import annotations
 
 import optparse
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from exacell.change.dcli.offered import DCLI_OPTIONS
@@ -126,39 +133,44 @@ def _parser() -> _Parser:
     parser.disable_interspersed_args()
     said = {name: option.help for option in DCLI_OPTIONS for name in (option.short, option.name) if name}
 
-    def add(*names: str, **how: Any) -> None:
-        parser.add_option(*names, help=said[names[0]], **how)
-
-    add("--batchsize", type="int", metavar="N")
-    add("-c", action="append", dest="hosts", default=[], metavar="HOSTS")
-    add("--ctimeout", type="int", metavar="SECONDS")
-    add("-d", dest="destination", default="", metavar="PATH")
-    add("-f", action="append", dest="files", default=[], metavar="FILES")
-    add("-g", dest="group_file", default="", metavar="FILE")
-    add("-h", "--help", action="store_true", dest="help", default=False)
-    add("--hidestderr", action="store_true", default=False)
-    add("-k", action="store_true", dest="push_key", default=False)
-    add("--key-with-one-password", action="store_true", dest="one_password", default=False)
-    add("-l", dest="login", default="", metavar="USER")
-    add("--live", action="store_true", default=False)
-    add("--maxlines", type="int", default=MAX_LINES, metavar="N")
-    add("-n", action="store_true", dest="abnormal", default=False)
-    add("--preserve-spaces", action="store_true", dest="preserve", default=False)
-    add("--prompt", action="store_true", default=False)
-    add("-r", dest="pattern", metavar="REGEX")
-    add("--root-exadatatmp", action="store_true", dest="root_temporary", default=False)
-    add("-s", dest="ssh", metavar="OPTIONS")
-    add("--scp", metavar="OPTIONS")
-    add("--serial", action="store_true", default=False)
-    add("--showbanner", action="store_true", default=False)
-    add("-t", action="store_true", dest="list_targets", default=False)
-    add("--timeout", type="float", metavar="SECONDS")
-    add("--unkey", action="store_true", default=False)
-    add("-v", action="count", dest="verbose", default=0)
-    add("--version", action="store_true", default=False)
-    add("--vmstat", metavar="OPTIONS")
-    add("-x", dest="execute", default="", metavar="FILE")
+    for names, how in _PARSED.items():
+        parser.add_option(*names.split(), help=said[names.split()[0]], **how)
     return parser
+
+
+_TOLD: Mapping[str, Any] = {"action": "store_true", "default": False}
+_PARSED: Mapping[str, Mapping[str, Any]] = {
+    "--batchsize": {"type": "int", "dest": "batch_size", "metavar": "N"},
+    "-c": {"action": "append", "dest": "hosts", "metavar": "HOSTS"},
+    "--ctimeout": {"type": "int", "dest": "connect_timeout", "metavar": "SECONDS"},
+    "-d": {"dest": "destination", "default": "", "metavar": "PATH"},
+    "-f": {"action": "append", "dest": "files", "metavar": "FILES"},
+    "-g": {"dest": "group_file", "default": "", "metavar": "FILE"},
+    "-h --help": {**_TOLD, "dest": "help"},
+    "--hidestderr": {**_TOLD, "dest": "hide_stderr"},
+    "-k": {**_TOLD, "dest": "push_key"},
+    "--key-with-one-password": {**_TOLD, "dest": "one_password"},
+    "-l": {"dest": "login", "default": "", "metavar": "USER"},
+    "--live": _TOLD,
+    "--maxlines": {"type": "int", "dest": "max_lines", "default": MAX_LINES, "metavar": "N"},
+    "-n": {**_TOLD, "dest": "abnormal"},
+    "--preserve-spaces": {**_TOLD, "dest": "preserve_spaces"},
+    "--prompt": _TOLD,
+    "-r": {"dest": "pattern", "metavar": "REGEX"},
+    "--root-exadatatmp": {**_TOLD, "dest": "root_temporary"},
+    "-s": {"dest": "ssh", "metavar": "OPTIONS"},
+    "--scp": {"metavar": "OPTIONS"},
+    "--serial": _TOLD,
+    "--showbanner": {**_TOLD, "dest": "show_banner"},
+    "-t": {**_TOLD, "dest": "list_targets"},
+    "--timeout": {"type": "float", "metavar": "SECONDS"},
+    "--unkey": {**_TOLD, "dest": "drop_key"},
+    "-v": {"action": "count", "dest": "verbose", "default": 0},
+    "--version": _TOLD,
+    "--vmstat": {"metavar": "OPTIONS"},
+    "-x": {"dest": "execute", "default": "", "metavar": "FILE"},
+}
+"""How each option is parsed, in the order of dcli's own page; ``dest`` names the field of DcliOptions."""
 
 
 def option_list() -> str:
@@ -172,42 +184,19 @@ def parse_dcli(argv: Sequence[str]) -> DcliOptions:
     Raises:
         DcliExit: help or version was asked for, or optparse does not know an option or its value.
     """
-    found, words = _parser().parse_args(list(argv))
-    if found.help:
+    values, words = _parser().parse_args(list(argv))
+    found = vars(values)
+    if found.pop("help"):
         raise DcliExit(0, out=option_list())
-    if found.version:
+    if found.pop("version"):
         raise DcliExit(0, out=f"version {VERSION}")
-    return DcliOptions(
-        hosts=tuple(found.hosts),
-        group_file=found.group_file,
-        login=found.login,
-        push_key=found.push_key,
-        one_password=found.one_password,
-        drop_key=found.unkey,
-        files=tuple(word for value in found.files for word in value.split()),
-        destination=found.destination,
-        execute=found.execute,
-        abnormal=found.abnormal,
-        pattern=found.pattern,
-        ssh=found.ssh,
-        scp=found.scp,
-        list_targets=found.list_targets,
-        verbose=bool(found.verbose),
-        vmstat=found.vmstat,
-        serial=found.serial,
-        batch_size=found.batchsize or None,
-        max_lines=found.maxlines,
-        hide_stderr=found.hidestderr,
-        show_banner=found.showbanner,
-        connect_timeout=found.ctimeout,
-        timeout=found.timeout,
-        prompt=found.prompt,
-        preserve_spaces=found.preserve,
-        root_temporary=found.root_temporary,
-        live=found.live,
-        words=tuple(words),
-        argv=tuple(argv),
-    )
+    whole = {
+        "hosts": tuple(found["hosts"] or ()),
+        "files": tuple(word for value in found["files"] or () for word in value.split()),
+        "verbose": bool(found["verbose"]),
+        "batch_size": found["batch_size"] or None,
+    }
+    return DcliOptions(**{**found, **whole}, words=tuple(words), argv=tuple(argv))
 
 
 def check(options: DcliOptions) -> None:
@@ -242,3 +231,117 @@ def check(options: DcliOptions) -> None:
     for broken, message in rules:
         if broken:
             raise usage_error(message)
+
+
+_WITH_VALUE = frozenset("BbcDEeFIiJLlmOopQRSWwP")
+_SSH_SETTINGS = {"p": "Port", "i": "IdentityFile", "J": "ProxyJump"}
+_SCP_SETTINGS = {"P": "Port", "i": "IdentityFile", "J": "ProxyJump"}
+_FAMILIES = {"4": "AddressFamily inet", "6": "AddressFamily inet6"}
+_POINTLESS = frozenset("qTxanCBv")
+"""Switches whose effect exacell has anyway, or that change nothing for a command without a terminal."""
+
+_HONOURED = frozenset(
+    (
+        "port", "identityfile", "identitiesonly", "identityagent", "proxyjump", "proxycommand", "hostname", "hostkeyalias",
+        "userknownhostsfile", "globalknownhostsfile", "revokedhostkeys", "addressfamily", "connecttimeout",
+    )
+)  # fmt: skip
+_ALWAYS = frozenset(
+    (
+        "batchmode", "loglevel", "serveraliveinterval", "serveralivecountmax", "requesttty", "forwardx11", "forwardagent",
+        "passwordauthentication", "numberofpasswordprompts", "gssapiauthentication", "compression", "controlmaster",
+        "controlpath", "controlpersist", "preferredauthentications", "pubkeyauthentication", "tcpkeepalive", "checkhostip",
+    )
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class SshOptions:
+    """What was understood.
+
+    Attributes:
+        settings: lines of ssh_config, first to last.
+        config_file: of ``-F``; empty when not given.
+        recursive, keep: scp's ``-r`` and ``-p``.
+        ignored: the options that have no effect here, as they were given.
+    """
+
+    settings: tuple[str, ...] = ()
+    config_file: str = ""
+    recursive: bool = False
+    keep: bool = False
+    ignored: tuple[str, ...] = ()
+
+
+def read_ssh_options(ssh: str | None, scp: str | None) -> SshOptions:
+    """Return what both option strings say together; ssh's settings win.
+
+    Raises:
+        DcliExit: a quote is not closed, or the value of an option is missing.
+    """
+    first = _read("-s", ssh, scp=False)
+    second = _read("--scp", scp, scp=True)
+    return SshOptions(
+        settings=(*first.settings, *second.settings),
+        config_file=first.config_file or second.config_file,
+        # Without --scp, scp gets ssh's options; -p is then a port, and only -r could be meant for it.
+        recursive=second.recursive,
+        keep=second.keep,
+        ignored=(*first.ignored, *second.ignored),
+    )
+
+
+def _read(option: str, text: str | None, *, scp: bool) -> SshOptions:
+    try:
+        words = shlex.split(text or "")
+    except ValueError as error:
+        raise usage_error(f"{option} '{text}' can't be cut into words: {error}") from error
+    settings: list[str] = []
+    ignored: list[str] = []
+    config_file, recursive, keep = "", False, False
+    table = _SCP_SETTINGS if scp else _SSH_SETTINGS
+    with_value = _WITH_VALUE - {"p"} if scp else _WITH_VALUE - {"P"}
+    while words:
+        word = words.pop(0)
+        if not word.startswith("-") or len(word) < 2:
+            ignored.append(word)
+            continue
+        for place, letter in enumerate(word[1:], start=1):
+            if letter in with_value and not (scp and letter == "B"):
+                value = word[place + 1 :]
+                if not value:
+                    if not words:
+                        raise usage_error(f"{option}: -{letter} needs a value")
+                    value = words.pop(0)
+                if letter == "F":
+                    config_file = value
+                elif letter in table:
+                    settings.append(f"{table[letter]} {value}")
+                elif letter == "o":
+                    _setting(value, settings, ignored)
+                else:
+                    ignored.append(f"-{letter} {value}")
+                break
+            if letter in _FAMILIES:
+                settings.append(_FAMILIES[letter])
+            elif scp and letter == "r":
+                recursive = True
+            elif scp and letter == "p":
+                keep = True
+            elif letter not in _POINTLESS:
+                ignored.append(f"-{letter}")
+    return SshOptions(
+        settings=tuple(settings), config_file=config_file, recursive=recursive, keep=keep, ignored=tuple(ignored)
+    )
+
+
+def _setting(text: str, settings: list[str], ignored: list[str]) -> None:
+    """Sort one ``-o`` setting into what is honoured, what is so anyway, and what is ignored."""
+    key, equals, value = text.partition("=")
+    if not equals:
+        key, _, value = text.strip().partition(" ")
+    name = key.strip().lower()
+    if name in _HONOURED:
+        settings.append(f"{key.strip()} {value.strip()}")
+    elif name not in _ALWAYS and not (name == "stricthostkeychecking" and value.strip().lower() == "yes"):
+        ignored.append(f"-o {text}")

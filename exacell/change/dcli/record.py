@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from exacell.change.caching import seen
-from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.hosts import Group, Target
 from exacell.change.dcli.output import UNREACHABLE, Outcome, exit_status
-from exacell.change.dcli.targets import Target
 from exacell.change.dcli.verdict import Judgement
+from exacell.change.probe import seen
 from exacell.change.racklock import lock_of
-from exacell.change.verdicts import REPLY_KEPT, look_row, why_late
+from exacell.change.running import REPLY_KEPT, look_row, why_late
 from exacell.core.errors import BrokenOffError, ExitCode, JournalError
 from exacell.core.values import dataclass
 from exacell.journal.actor import actor

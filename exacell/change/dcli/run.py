@@ -10,7 +10,7 @@ import os
 import re
 import shlex
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import field, replace
 from functools import partial
@@ -19,21 +19,25 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.changing import refuse_read_only
-from exacell.change.dcli import keys
 from exacell.change.dcli.files import (
     TEMPORARY,
     Delivery,
     as_it_is_now,
     delivery_of,
+    drop_command,
     make_directory,
+    public_key,
+    push_command,
 )
-from exacell.change.dcli.hosts import Group, current_rack, reached
+from exacell.change.dcli.hosts import Group, Target, current_rack, reached, target, targets_of
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.options import (
     DcliExit,
     DcliOptions,
+    SshOptions,
     check,
     parse_dcli,
+    read_ssh_options,
     usage_error,
 )
 from exacell.change.dcli.output import (
@@ -41,19 +45,18 @@ from exacell.change.dcli.output import (
     LineGuard,
     Outcome,
     Style,
+    Table,
+    Watch,
     cut_off,
     exit_status,
     name_list,
+    read_watch,
     report,
     said_lines,
     with_banner,
 )
 from exacell.change.dcli.record import Record
-from exacell.change.dcli.sshoptions import SshOptions, read_ssh_options
-from exacell.change.dcli.targets import Target, target, targets_of
-from exacell.change.dcli.upon import single_change
-from exacell.change.dcli.verdict import Judgement, agree, judge
-from exacell.change.dcli.vmstat import Table, Watch, read_watch
+from exacell.change.dcli.verdict import Judgement, agree, judge, single_change
 from exacell.change.dcli.work import (
     UNLIMITED,
     Step,
@@ -63,8 +66,7 @@ from exacell.change.dcli.work import (
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
 from exacell.opaque.findings import Findings
-from exacell.opaque.scan import command_findings, script_findings
-from exacell.opaque.wrapping import arguments, carried, wrapped
+from exacell.opaque.scan import arguments, carried, command_findings, script_findings, wrapped
 from exacell.output.result import Column, Result
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
@@ -166,7 +168,7 @@ class _Run:
             self._refuse_restricted(groups, findings)
             for group, judgement in judged:
                 agree(group, judgement, flags, login=options.user(group.login))
-            steps = self._steps(watch, findings)
+            steps = list(self._steps(watch, findings))
             self.leavings = {
                 where.label: Leaving(group=group, judgement=judgement)
                 for group, judgement in judged
@@ -259,36 +261,34 @@ class _Run:
             else:
                 refuse_restricted(group.ctx, self._text[:60], closed, login)
 
-    def _steps(self, watch: Watch | None, findings: Findings) -> list[Step]:
+    def _steps(self, watch: Watch | None, findings: Findings) -> Iterator[Step]:
         """Return what is done on each target, in order."""
         options = self.options
-        steps: list[Step] = []
         line = ""
         if self._keys:
             pushes = options.push_key or options.one_password
-            line, made = keys.public_key(Path("~/.ssh").expanduser(), make=pushes)
+            line, made = public_key(Path("~/.ssh").expanduser(), make=pushes)
             if made:
                 self.problems.append(made)
             if pushes:
-                steps.append(self._step(keys.push_command(line)))
+                yield self._step(push_command(line))
         if self.delivery is not None:
             if self.delivery.directory:
-                steps.append(self._step(make_directory(self.delivery.directory)))
+                yield self._step(make_directory(self.delivery.directory))
             names = " ".join(path.name for path in self.delivery.upload.sources)
-            steps.append(self._step(f"scp {names}", upload=self.delivery.upload))
+            yield self._step(f"scp {names}", upload=self.delivery.upload)
             if self.delivery.run:
-                steps.append(self._step(self.delivery.run, limited=True, carries=True))
+                yield self._step(self.delivery.run, limited=True, carries=True)
         if watch is not None:
-            steps.append(self._step(watch.command(1), reads=True, limited=True, carries=True))
+            yield self._step(watch.command(1), reads=True, limited=True, carries=True)
         if options.words:
             before = f"cd {TEMPORARY}; " if options.root_temporary else ""
             errors = "2>/dev/null" if options.hide_stderr else "2>&1"
             command = options.command
             text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
-            steps.append(self._step(text, reads=findings.harmless, limited=True, carries=True, change=self._change))
+            yield self._step(text, reads=findings.harmless, limited=True, carries=True, change=self._change)
         if options.drop_key:
-            steps.append(self._step(keys.drop_command(line)))
-        return steps
+            yield self._step(drop_command(line))
 
     def _step(self, command: str, *, reads: bool = False, limited: bool = False, **more: Any) -> Step:
         limit = self.options.timeout if limited else None

@@ -1,30 +1,165 @@
-"""Whether dcli's work may be done: CellCLI changes found in it are judged like typed ones, the unreadable by the rack."""
+"""Whether dcli's work may be done.
+
+Unread work at the door: refused where the rack says so, and a refusal stands in the journal.
+
+CellCLI changes in carried text whose proof may go stale: which go upon a look by their own CellCLI, and which can't.
+
+A command that is one ``cellcli -e`` with one such statement is carried out as typed ones are: its CellCLI looks first and
+then gets the statement. In any other text a shell starts CellCLI when its turn comes, so that between the last look and the
+statement lie seconds: a production rack refuses that, elsewhere it is said before the question.
+
+Whether dcli's work may be done: CellCLI changes found in it are judged like typed ones, the unreadable by the rack.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from exacell.care.asmlosses import refuse_losses
+from exacell.care.sqltext import refuse_losses
 from exacell.change.consent import accepted_loss, ask
 from exacell.change.dcli.hosts import Group
-from exacell.change.dcli.refusing import journal_refusal, refuse_unread
 from exacell.change.dcli.sequence import left_away, plans_in_order
-from exacell.change.dcli.upon import refuse_wide, stale_by_then, why_wide
 from exacell.change.racklock import lock_of
 from exacell.core.cellset import fold
-from exacell.core.errors import RefusedError
+from exacell.core.errors import JournalError, RefusedError
 from exacell.core.values import dataclass
+from exacell.journal.actor import actor
+from exacell.journal.reading import HERE
+from exacell.journal.record import Row
 from exacell.language.registry import Call, Value
-from exacell.opaque.findings import Findings, FoundStatement
+from exacell.opaque.door import Door
+from exacell.opaque.findings import Findings, FoundStatement, UnreadError
+from exacell.opaque.lexing import Redirection, lex
+from exacell.opaque.shell import read_shell
+from exacell.plan.ageing import ages
 from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Plan, Risk, highest
-from exacell.session.factreading import (
-    facts_with_cellsrv_stopped,
-    headers_if_needed,
-    read_facts,
-    with_asm_sizes,
-)
+from exacell.session.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
 from exacell.session.logins import READERS, refuse_writer
+
+if TYPE_CHECKING:
+    from exacell.session.context import Context
+
+
+def door_of(ctx: Context) -> Door:
+    """Return what the session's rack says about unread work; of no rack, only what the session's mode says."""
+    rack = ctx.rack
+    if rack is None:
+        return Door(read_only=ctx.read_only)
+    return Door(rack=rack.name, production=rack.production, read_only=ctx.read_only, allows=rack.opaque == "allow")
+
+
+def refuse_unread(
+    ctx: Context,
+    unread: Sequence[str],
+    *,
+    statement: str,
+    flags: Mapping[str, Value],
+    accept: str,
+    where: str = "",
+    undone: str = "nothing was sent",
+    instead: str = "",
+) -> None:
+    """Return when unread work may go on here; journal that it was refused otherwise.
+
+    Args:
+        statement: as it was given.
+        flags: the statement's: whether it was accepted, and why it is done.
+        accept: how to accept it.
+
+    Raises:
+        RefusedError: the rack is read-only or in production, or nobody accepted it.
+    """
+    if not unread:
+        return
+    refusal = door_of(ctx).refusal(
+        unread, accepted=bool(flags.get("accept-opaque")), where=where, undone=undone, accept=accept, instead=instead
+    )
+    if refusal is None:
+        return
+    journal_refusal(ctx, refusal, unread, statement=statement, flags=flags)
+    raise refusal
+
+
+def journal_accepted(ctx: Context, unread: Sequence[str], *, statement: str, flags: Mapping[str, Value]) -> None:
+    """Record that a line with unread text for this machine goes on, before it does; what becomes of it is not looked at.
+
+    Raises:
+        JournalError: the journal can't be written; nothing was run.
+    """
+    rack = "" if ctx.rack is None else ctx.rack.name
+    change = ctx.journal.begin(rack, _body(ctx, unread, statement, flags) | {"on": HERE})
+    ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
+
+
+def _body(ctx: Context, unread: Sequence[str], statement: str, flags: Mapping[str, Value]) -> dict[str, object]:
+    return {
+        "statement": statement,
+        "reason": str(flags.get("reason") or ""),
+        "ticket": str(flags.get("ticket") or ""),
+        "origin": ctx.request.origin,
+        **actor(),
+        "risk": "unknown",
+        "opaque": list(unread),
+    }
+
+
+def journal_refusal(
+    ctx: Context, refusal: RefusedError, unread: Sequence[str], *, statement: str, flags: Mapping[str, Value]
+) -> None:
+    """Record a refusal as a change of one row, unless nothing was to be sent; where the journal takes none, that is said and the
+    refusal stands."""
+    if flags.get("dry-run") or ctx.options.dry_run:
+        return
+    body = _body(ctx, unread, statement, flags) | {"refused": refusal.message}
+    try:
+        ctx.journal.note("" if ctx.rack is None else ctx.rack.name, Row(kind="refused", body=body))
+    except JournalError as error:
+        ctx.console.say(f"this refusal is not journalled: {error.message}")
+
+
+_SILENT = frozenset(("-n", "-x"))
+"""Options of CellCLI that change nothing in what it prints to a program. Source: SAGUG, "Invoking CellCLI"."""
+
+
+def single_change(text: str) -> str:
+    """Return the one CellCLI statement that a command is and whose proof may go stale; empty when it is anything else."""
+    try:
+        reading = read_shell(text)
+    except UnreadError:
+        return ""
+    tokens, _ = lex(text)
+    commands = [command for pipeline in reading.pipelines for command in pipeline]
+    if len(commands) != 1 or any(isinstance(token, Redirection) for token in tokens):
+        return ""
+    (command,) = commands
+    if command.document is not None or len(command.statements) != 1:  # Only cellcli's have statements.
+        return ""
+    options = command.words[1 : command.words.index("-e")]
+    statement = command.statements[0]
+    return statement if _SILENT.issuperset(options) and ages(statement) else ""
+
+
+def stale_by_then(findings: Findings) -> tuple[str, ...]:
+    """Return the changes in a text whose proof may go stale until their turn comes."""
+    return tuple(found.text for found in findings.changes if ages(found.statement))
+
+
+def why_wide(statement: str) -> str:
+    """Return how wide the moment is between the last look at a cell and a statement in a text, as a sentence."""
+    return (
+        f"'{statement}' leaves in a text: between the last look at a cell and the statement lie the start of a shell and of "
+        "CellCLI there and all that stands before it, seconds in which what was proven may change"
+    )
+
+
+def refuse_wide(rack: str, statement: str) -> RefusedError:
+    """Return the refusal of a production rack."""
+    return RefusedError(
+        f"rack {rack} is a production rack, and {why_wide(statement)}; nothing was sent",
+        hint=f"typed in exacell it goes upon a look by its own CellCLI: {statement}",
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +183,7 @@ class Judgement:
     @property
     def risk(self) -> str:
         """The word for the journal: unknown, or the worst plan's."""
-        if self.opaque:
-            return "unknown"
-        return str(highest(plan.risk for plan in self.plans))
+        return "unknown" if self.opaque else str(highest(plan.risk for plan in self.plans))
 
     def risk_of(self, cell: str) -> Risk:
         """Return the worst that the changes may do on one cell."""

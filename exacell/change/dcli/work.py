@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from io import IncrementalNewlineDecoder
 
 from exacell.cellcli.reply import errors as reply_errors
-from exacell.change.dcli.hosts import Group
+from exacell.change.dcli.hosts import Group, Target
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.output import (
     UNREACHABLE,
@@ -18,8 +18,7 @@ from exacell.change.dcli.output import (
     decoded,
     split_lines,
 )
-from exacell.change.dcli.targets import Target
-from exacell.change.verdicts import why_late
+from exacell.change.running import why_late
 from exacell.core.values import dataclass
 from exacell.transport.base import Looked, Ours, Reply, Request, Role, State, Upload
 from exacell.transport.replies import ENDED_BY_SIGNAL

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exacell.language.registry import Command, Effect, Kind, Param
 
 NONE = "none"
-"""As exacell.cellcli.directive_names has it, which need not be read for completion; a test compares the two."""
+"""As exacell.cellcli.directives has it, which need not be read for completion; a test compares the two."""
 
 _SWITCH = ("on", "off")
 

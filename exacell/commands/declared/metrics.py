@@ -8,6 +8,12 @@ GROUP = "metrics"
 
 KINDS = ("flashlog", "flashcache")
 
+_PAIR = (
+    Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),
+    Param(name="after", kind=Kind.SNAPSHOT, positional=True, required=True, help="the later one"),
+)
+_ANYWAY = Flag(name="anyway", help="also between snapshots that are not alike, marked with what differs")
+
 COMMANDS = (
     Command(
         name="snap",
@@ -48,13 +54,26 @@ COMMANDS = (
         "refused, with what differs; --anyway shows the delta and marks each row with it. flashWinPercent = flash "
         "first / (flash first + disk first).",
         example="delta before after",
-        params=(
-            Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),
-            Param(name="after", kind=Kind.SNAPSHOT, positional=True, required=True, help="the later one"),
-        ),
-        flags=(
-            Flag(name="anyway", help="also between snapshots that are not alike; each row is marked with what differs"),
-        ),
+        params=_PAIR,
+        flags=(_ANYWAY,),
         handler="exacell.commands.metrics:show_delta",
+    ),
+    Command(
+        name="explain",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="what happened between two snapshots, in sentences, and the figures behind them",
+        details="For the flash log: how often flash answered first, outliers that were prevented, actual and missed, why "
+        "writes passed it by, errors, and when a comparison of flash logging can't show anything on these cells, with the "
+        "reason. For the flash cache: hits of small reads and scans, whether it was still filling, writes, errors. "
+        "Intervals are 95 %, from counting alone: they take the requests for independent and say nothing of the next "
+        "run. The same snapshots are refused as by delta, and --anyway goes on with what differs said first.",
+        example="explain flashlog before after",
+        params=(
+            Param(name="kind", kind=Kind.CHOICE, choices=KINDS, positional=True, required=True, help="which counters"),
+            *_PAIR,
+        ),
+        flags=(_ANYWAY,),
+        handler="exacell.commands.metrics:explain_pair",
     ),
 )

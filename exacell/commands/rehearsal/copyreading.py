@@ -10,10 +10,9 @@ from exacell.cellcli.reply import Record, read_xml_documents
 from exacell.commands.rehearsal.driftfacts import read_all
 from exacell.core.errors import RefusedError
 from exacell.core.units import MIB, parse_size
-from exacell.plan import copying
-from exacell.plan import facts as f
+from exacell.plan import copying, facts as f
+from exacell.session.answers import Answer
 from exacell.session.factreading import read_facts as fresh_facts
-from exacell.session.fleet import Answer
 from exacell.transport.base import State
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from exacell.cellcli.ownname import for_cell
+from exacell.cellcli.fold import for_cell
 from exacell.change.execute import execute
 from exacell.change.leftbehind import left_behind
 from exacell.commands.emulator import copied_rack
@@ -35,8 +35,7 @@ from exacell.session.wherecells import use_cells
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.output.console import Console
-    from exacell.output.console import Progress as ConsoleProgress
+    from exacell.output.console import Console, Progress as ConsoleProgress
     from exacell.plan.model import Plan
 
 

@@ -16,6 +16,7 @@ from exacell.emulator.asm import changes as asm_changes
 from exacell.emulator.asm.statement import CreateGroup, DropGroup, parse_statement
 from exacell.emulator.awr_rows import take_snapshot
 from exacell.emulator.database_changes import alter_database, alter_system_of_database
+from exacell.emulator.db_rows import parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segment_changes import change_directories, change_segments
@@ -256,6 +257,7 @@ class SqlSession:
             raise reader.error(2065)
         if reader.accept("EVENTS"):
             return "System altered."
+        at = reader.here.at
         name = reader.name(2065).lower()
         reader.expect_mark("=", 927)
         values = [reader.take().value]
@@ -268,7 +270,7 @@ class SqlSession:
         if name in ("asm_diskgroups", "asm_preferred_read_failure_groups"):
             return "System altered."  # which groups are mounted at start is what is mounted; reads prefer none
         if name not in asm.parameters:
-            raise OraError(ora(2065 if name.startswith("asm_") else 2095))
+            raise OraError(ora(2095 if name in parameters(self.instance) else 2065), at=at)
         if name == "asm_power_limit" and not (
             re.fullmatch("[0-9]{1,4}", values[0]) and int(values[0]) <= asm_changes.MOST_POWER
         ):

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Scalar
+from exacell.cellcli.statement import Change as CellChange, Scalar
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.core.units import format_size, parse_size, whole_size

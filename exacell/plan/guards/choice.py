@@ -9,28 +9,25 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.iorm import IormPlan, over_allocated
-from exacell.cellcli.iorm import parse as parse_plan
-from exacell.cellcli.iorm import render as render_plan
+from exacell.cellcli.iorm import IormPlan, over_allocated, parse as parse_plan, render as render_plan
 from exacell.cellcli.nodes import Value
 from exacell.cellcli.releases import missing as unknown_to
-from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Grant, Scalar, Statement, render_value
-from exacell.core.cellset import fold, folded_names
+from exacell.cellcli.statement import Change as CellChange, Grant, Scalar, Statement, render_value
+from exacell.core.cellset import folded_names, told_together
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.caches import flashcache, flashlog, pmemcache
 from exacell.plan.guards.cell import on_cell
-from exacell.plan.guards.devices import celldisk, physicaldisk
+from exacell.plan.guards.devices import celldisk, lun, physicaldisk
 from exacell.plan.guards.griddisks import griddisk
-from exacell.plan.guards.names import refuse_ended, refuse_slips
 from exacell.plan.guards.steps import (
     guarded_plan,
     guarded_step,
     lossy,
     simple,
 )
+from exacell.plan.guards.targets import refuse_ended, refuse_slips
 from exacell.plan.model import Change, Check, Plan, Risk, Undo
 from exacell.plan.planners.griddisk import Headers
 from exacell.plan.planners.iorm import agree, directive_changes
@@ -47,7 +44,17 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
     "CELL": (f.GRIDDISK, f.FLASHCACHE, f.PMEMCACHE),
     "IORMPLAN": (f.IORMPLAN,),
     "PHYSICALDISK": (f.GRIDDISK,),
+    "LUN": (f.LUN,),
 }
+
+_MORE: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("CREATE", "FLASHLOG"): (f.CELLDISK,),
+    ("CREATE", "CELLDISK"): (f.LUN,),
+    ("CREATE", "GRIDDISK"): (f.FLASHCACHE,),  # It may own the space that is missing.
+}
+
+_TELLING = (f.CELLDISK, f.FLASH_METRICS)
+"""What tells of a cache that LIST FLASHCACHE does not."""
 
 _CACHELESS = ("flashCacheMode", "pmemCacheMode", "flashCacheCompress")
 """Attributes of a cell that change only while there is no cache of the kind."""
@@ -75,18 +82,13 @@ def facts_needed(statement: Statement) -> tuple[str, ...]:
 
     None for starting services, which is what brings back a cell that answers nothing.
     """
-    if isinstance(statement, CellChange) and statement.action == "STARTUP SERVICES":
+    if not isinstance(statement, CellChange):
+        return _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
+    if statement.action == "STARTUP SERVICES":
         return ()
-    needed = _ALWAYS + _FACTS.get(getattr(statement, "object", ""), ())
-    if isinstance(statement, CellChange) and any(statement.setting(name) is not None for name in _CACHELESS):
-        needed += (f.CELLDISK, f.FLASH_METRICS)  # They tell of a cache that LIST FLASHCACHE does not.
-    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "FLASHLOG"):
-        needed += (f.CELLDISK,)
-    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "CELLDISK"):
-        needed += (f.LUN,)
-    if isinstance(statement, CellChange) and (statement.verb, statement.object) == ("CREATE", "GRIDDISK"):
-        needed += (f.FLASHCACHE,)  # It may own the space that is missing.
-    return needed
+    cacheless = any(statement.setting(name) is not None for name in _CACHELESS)
+    more = _MORE.get((str(statement.verb), statement.object), ())
+    return (*_ALWAYS, *_FACTS.get(statement.object, ()), *(_TELLING if cacheless else ()), *more)
 
 
 def guard_plan(
@@ -120,10 +122,7 @@ def guard_plan(
     lower = {name.lower() for name in accepted}
     missing = [name for name in plan.loss if name.lower() not in lower]
     if missing and not may_ask:
-        by_reason: dict[str, list[str]] = {}
-        for name in missing:
-            by_reason.setdefault(plan.loss_reasons[name], []).append(name)
-        said = "; ".join(f"{fold(cells)}: {reason}" for reason, cells in by_reason.items())
+        said = "; ".join(told_together((name, plan.loss_reasons[name]) for name in missing))
         raise RefusedError(
             f"{text}: refused on {said}; nothing was sent",
             hint=f"--accept-data-loss={folded_names(plan.loss)} sends it all the same; -y never does",
@@ -133,12 +132,10 @@ def guard_plan(
 
 def _unknown(facts: Mapping[str, CellFacts], statement: CellChange | Grant, cells: Sequence[str]) -> tuple[str, ...]:
     """What the statement says that cells' releases do not know: a warning, since a cell has the last word on its grammar."""
-    alike: dict[str, list[str]] = {}
-    for cell in cells:
-        release = facts[cell].release
-        for said in unknown_to(statement, release) if release else ():
-            alike.setdefault(said, []).append(cell)
-    return tuple(f"{fold(names)}: {said}" for said, names in alike.items())
+    releases = {cell: facts[cell].release for cell in cells if facts[cell].release}
+    return tuple(
+        told_together((cell, said) for cell, release in releases.items() for said in unknown_to(statement, release))
+    )
 
 
 def _judged(
@@ -171,9 +168,10 @@ def _judged(
         return _calibrate(rack, facts, statement, text)
     if statement.object == "PHYSICALDISK":
         return physicaldisk(rack, facts, statement, text)
+    if statement.object == "LUN" and statement.action:
+        return lun(rack, facts, statement, text)
     force = " (FORCE)" if statement.has("FORCE") else ""
-    reason = f"exacell can't judge what it takes away{force}"
-    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, f"exacell can't judge what it takes away{force}"))
 
 
 def _calibrate(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:

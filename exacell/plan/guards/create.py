@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange
-from exacell.core.cellset import fold, fold_briefly
+from exacell.cellcli.suggest import near
+from exacell.core.cellset import fold, fold_briefly, grouped
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.core.units import (
     ALLOCATION_UNIT,
@@ -19,9 +20,7 @@ from exacell.core.units import (
     whole_size,
 )
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk, rounded_cache
-from exacell.plan.guards.targets import items, own_of, prefixes
-from exacell.plan.media import kinds_meant
-from exacell.plan.nearby import near
+from exacell.plan.guards.targets import items, kinds_meant, own_of, prefixes
 from exacell.plan.planners.carve import held_by
 
 
@@ -42,8 +41,7 @@ def having_disks(facts: Mapping[str, CellFacts], statement: CellChange, text: st
         elif len(missing) < len(named):
             raise _no_disk(text, missing[0], cell, known)
     if not found:
-        first = next(iter(facts))
-        raise _no_disk(text, items(own_of(statement, first).setting("celldisk"))[0], fold(facts), known)
+        raise _no_disk(text, items(own_of(statement, next(iter(facts))).setting("celldisk"))[0], fold(facts), known)
     return found
 
 
@@ -90,11 +88,12 @@ def refuse_beside(facts: Mapping[str, CellFacts], statement: CellChange, text: s
         RefusedError: naming the others and their disk group.
     """
     known = {fact.cell: {disk.name.lower(): disk.kind for disk in fact.cell_disks} for fact in facts.values()}
-    having: dict[str, list[tuple[str, GridDisk]]] = {}
-    for cell, fact in facts.items():
-        for grid in fact.grid_disks if fact.read_now else ():
-            if kind := known[cell].get(grid.cell_disk.lower()):
-                having.setdefault(grid.prefix.lower(), []).append((kind, grid))
+    having = grouped(
+        (grid.prefix.lower(), (kind, grid))
+        for cell, fact in facts.items()
+        for grid in (fact.grid_disks if fact.read_now else ())
+        if (kind := known[cell].get(grid.cell_disk.lower()))
+    )
     for cell, fact in facts.items():
         for prefix, kinds in _prefixes_made(own_of(statement, cell), fact, known[cell]):
             others = [grid for kind, grid in having.get(prefix.lower(), ()) if kind not in kinds]

@@ -1,29 +1,30 @@
-"""Guards for CellCLI's statements on cell disks and physical disks: what takes one away takes its contents. Pure."""
+"""Guards for CellCLI's statements on cell disks and physical disks. Pure.
+
+Guards for CellCLI's statements on cell disks and physical disks: what takes one away takes its contents.
+
+Guards for CREATE CELLDISK: the LUN that is missing, in use or not normal is named before the question.
+
+A cell disk is made on a LUN that has none; FORCE takes it from the cell disk that it has. Source: Oracle SAGUG, create-celldisk.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Media, render
+from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setting, render
+from exacell.cellcli.suggest import near, no_such
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
-from exacell.plan.facts import CellFacts
-from exacell.plan.guards.free import refuse_in_use, unused
+from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
+from exacell.core.values import dataclass
+from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.griddisks import flush, slow
-from exacell.plan.guards.luns import created, forced
-from exacell.plan.guards.settings import settings_proof
-from exacell.plan.guards.steps import (
-    guarded_plan,
-    guarded_step,
-    lossy,
-    simple,
-)
-from exacell.plan.guards.targets import means
-from exacell.plan.media import kinds_meant
-from exacell.plan.model import Check, Op, Plan, Risk, Step
-from exacell.plan.nearby import no_such
+from exacell.plan.guards.in_use import refuse_in_use
+from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, settings_proof, simple
+from exacell.plan.guards.targets import kinds_meant, means
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Step
+from exacell.plan.planners.availability import unused
 from exacell.plan.planners.griddisk import Headers
 
 
@@ -34,13 +35,36 @@ def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChang
         return simple(rack, facts, statement, text, Risk.NONE)
     if statement.action == "REENABLE" and not statement.has("FORCE"):
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
+    _one_cell(facts, text)
+    force = " (FORCE)" if statement.has("FORCE") else ""
+    reason = f"{statement.action}{force} takes its grid disks and its part of the flash cache away"
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+
+
+def _one_cell(facts: Mapping[str, CellFacts], text: str) -> None:
     if len(facts) > 1:
         raise RefusedError(
             f"{text}: it would touch disks of {fold(facts)} together; each cell is a failure group; nothing was sent",
             hint=f"one cell at a time: on {next(iter(facts))} …",
         )
-    force = " (FORCE)" if statement.has("FORCE") else ""
-    reason = f"{statement.action}{force} takes its grid disks and its part of the flash cache away"
+
+
+def lun(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan for ALTER LUN … REENABLE on one cell: it makes cell disk and grid disks anew there.
+
+    Source: Oracle SAGUG, ALTER LUN: what is on them may be lost.
+
+    Raises:
+        RefusedError: a LUN is on none of the cells, or several cells are meant.
+    """
+    there = {cell: {lun.name.lower() for lun in fact.luns} for cell, fact in facts.items() if fact.luns}
+    for name in statement.names if len(there) == len(facts) else ():
+        if not any(name.lower() in luns for luns in there.values()):
+            raise RefusedError(f"{text}: there is no LUN {name} on {fold(facts)}; nothing was sent", hint="list lun")
+    wanted = {name.lower() for name in statement.names}
+    facts = {cell: fact for cell, fact in facts.items() if not wanted or cell not in there or wanted & there[cell]}
+    _one_cell(facts, text)
+    reason = f"{statement.action} makes cell disks and grid disks anew on it: what is on them is lost"
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
 
 
@@ -64,8 +88,7 @@ def celldisk(
         names = tuple(name for name in statement.names if name.lower() in here)
         return replace(step, statement=render(replace(statement, names=names)))
 
-    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
-    return replace(plan, stages=stages)
+    return plan.each(own)
 
 
 def _judged(
@@ -136,3 +159,141 @@ def _altered_disks(fact: CellFacts, statement: CellChange) -> list[str]:
         return [disk.name for disk in fact.cell_disks if disk.name.lower() in names]
     kinds = kinds_meant(fact, statement) or ()
     return [disk.name for disk in fact.cell_disks if disk.kind in kinds]
+
+
+_LISTED = 4
+"""More LUNs than these are counted in what a plan shows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wanted:
+    """One cell disk that is named, with what is said of its place; empty where that is not said."""
+
+    name: str
+    lun: str
+    drive: str
+    size: str
+
+
+def created(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+    """Return the plan of CREATE CELLDISK without FORCE: which LUN gets which cell disk.
+
+    Raises:
+        RefusedError: a LUN is not there, has a cell disk or is not normal, a name is taken, or a size does not fit.
+    """
+    steps = []
+    done: dict[str, str] = {}
+    for cell, fact in facts.items():
+        more: dict[str, object] = {}
+        if fact.read_now and fact.luns and statement.all:
+            free = _free(fact, statement, text)
+            if not free:
+                done[cell] = "each LUN that it means has a cell disk already"
+                continue
+            more = {"changes": _all(free)}
+        elif fact.read_now and fact.luns:
+            places = tuple(_place(fact, wanted, text) for wanted in _named(statement))
+            names = tuple(place.name for place in places)
+            proof = Check(object="celldisk", op=Op.COUNT, value=len(names), where={"name": names})
+            more = {"changes": places, "proves": (proof,), "expect": len(names)}
+        steps.append(guarded_step(cell, statement, Risk.PERFORMANCE, **more))
+    return guarded_plan(rack, text, steps, done=done) if steps else Plan(statement=text, rack=rack, done=done)
+
+
+def _all(free: Sequence[Lun]) -> tuple[Change, ...]:
+    """What ALL makes on these LUNs; the cell gives the names."""
+    few = ",".join(lun.name for lun in free)
+    after = few if len(free) <= _LISTED else f"{len(free)} LUNs without a cell disk"
+    return (Change(object="celldisk", name=counted(len(free), "disk"), attribute="lun", before="-", after=after),)
+
+
+def _free(fact: CellFacts, statement: CellChange, text: str) -> list[Lun]:
+    """Return the LUNs without a cell disk that ALL of a medium may mean.
+
+    Raises:
+        RefusedError: one of them is not normal.
+    """
+    kinds = kinds_meant(fact, statement)
+    free = [lun for lun in fact.luns if not lun.cell_disk and (kinds is None or lun.kind in kinds)]
+    bad = next((lun for lun in free if lun.status != "normal"), None)
+    if bad is not None and kinds is not None:
+        raise RefusedError(
+            f"{text}: {fact.cell}: LUN {bad.name} is {bad.status or 'of no known status'}, no cell disk can be made on it; "
+            "nothing was sent",
+            hint="replace its disk first, or name the other LUNs one by one: create celldisk <name> lun=…",
+        )
+    return free
+
+
+def _named(statement: CellChange) -> list[_Wanted]:
+    """Return the cell disks that the statement names, each with what it says of it."""
+    if statement.definitions:
+        return [_wanted("", settings) for settings in statement.definitions]
+    return [_wanted(name, statement.settings) for name in statement.names]
+
+
+def _wanted(name: str, settings: Sequence[Setting]) -> _Wanted:
+    said = {s.attribute.lower(): s.value.text for s in settings if isinstance(s.value, Scalar)}
+    return _Wanted(
+        name=said.get("name", name),
+        lun=said.get("lun", ""),
+        drive=said.get("physicaldisk", ""),
+        size=said.get("size", ""),
+    )
+
+
+def _lun(fact: CellFacts, wanted: _Wanted) -> Lun | None:
+    """Return the LUN that is meant, by its name or its physical disk's; None where the cell has none, or only it knows."""
+    for lun in fact.luns:
+        if (wanted.lun and lun.name.lower() == wanted.lun.lower()) or (
+            wanted.drive and wanted.drive.lower() in (drive.lower() for drive in lun.drives)
+        ):
+            return lun
+    return None
+
+
+def _place(fact: CellFacts, wanted: _Wanted, text: str) -> Change:
+    """Return where a cell disk is made.
+
+    Raises:
+        RefusedError: it can't be made there.
+    """
+
+    def refuse(why: str, hint: str) -> RefusedError:
+        return RefusedError(f"{text}: {fact.cell}: {why}; nothing was sent", hint=hint)
+
+    if any(disk.name.lower() == wanted.name.lower() for disk in fact.cell_disks):
+        raise refuse(f"it has a cell disk {wanted.name} already", "another name, or drop that one first")
+    lun = _lun(fact, wanted)
+    if lun is None and wanted.lun:
+        meant = near(wanted.lun, [lun.name for lun in fact.luns])
+        free = [lun.name for lun in fact.luns if not lun.cell_disk]
+        none = "each LUN has a cell disk: list lun" if not free else f"without a cell disk: {', '.join(free)}"
+        raise refuse(f"there is no LUN {wanted.lun}", f"did you mean {' or '.join(meant)}?" if meant else none)
+    if lun is not None and lun.cell_disk:
+        raise refuse(
+            f"LUN {lun.name} has the cell disk {lun.cell_disk}",
+            f"drop celldisk {lun.cell_disk} first, when nothing on it is needed any more",
+        )
+    if lun is not None and lun.status != "normal":
+        raise refuse(f"LUN {lun.name} is {lun.status or 'of no known status'}", "replace its disk first")
+    size = parse_size(wanted.size) if wanted.size else None
+    if size is not None and round_down(size) < ALLOCATION_UNIT:
+        raise refuse(f"a cell disk has at least 16M, not {format_size(size)}", "without size= it takes the whole LUN")
+    if size is not None and lun is not None and lun.size and size > lun.size:
+        raise refuse(
+            f"LUN {lun.name} has {format_size(lun.size)}, not {format_size(size)}", "without size= it takes all of it"
+        )
+    where = lun.name if lun is not None else f"of physical disk {wanted.drive}"
+    return Change(object="celldisk", name=wanted.name, attribute="lun", before="-", after=where)
+
+
+def forced(fact: CellFacts, statement: CellChange) -> frozenset[str]:
+    """Return the cell disks, in lower case, whose LUNs CREATE CELLDISK FORCE names: it takes these from them.
+
+    All of the cell's where it can't be told which LUN is meant.
+    """
+    luns = [_lun(fact, wanted) for wanted in _named(statement)]
+    if statement.verb != "CREATE" or None not in luns:
+        return frozenset(lun.cell_disk.lower() for lun in luns if lun is not None and statement.verb == "CREATE")
+    return frozenset(grid.cell_disk.lower() for grid in fact.grid_disks)

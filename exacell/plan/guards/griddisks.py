@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Scalar, render
+from exacell.cellcli.statement import Change as CellChange, Scalar, render
+from exacell.cellcli.suggest import no_such
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import (
@@ -15,24 +15,22 @@ from exacell.core.units import (
     parse_size,
     round_down,
 )
+from exacell.plan.checks import on_disks
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
 from exacell.plan.guards.create import having_disks, refuse_beside, refuse_grid_room
-from exacell.plan.guards.free import refuse_in_use, unused
-from exacell.plan.guards.resize import grows_first, resized
-from exacell.plan.guards.settings import only_words, settings_proof
-from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy
+from exacell.plan.guards.in_use import grows_first, refuse_in_use, resized
+from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, only_words, settings_proof
 from exacell.plan.guards.targets import (
+    grids_meant,
     items,
     names_made,
     own_of,
     prefixes,
     targets_of,
 )
-from exacell.plan.media import grids_meant
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
-from exacell.plan.nearby import no_such
-from exacell.plan.planners.availability import may_go
+from exacell.plan.planners.availability import may_go, unused
 from exacell.plan.planners.griddisk import Headers
 
 _NAMED = 2
@@ -51,8 +49,7 @@ def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
         names = tuple(grid.name for grid in targets_of(facts[step.target], statement))
         return replace(step, statement=render(replace(statement, names=names)))
 
-    stages = tuple(replace(stage, steps=tuple(map(own, stage.steps))) for stage in plan.stages)
-    return replace(plan, stages=stages)
+    return plan.each(own)
 
 
 def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
@@ -159,9 +156,7 @@ def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple
             f"{text}: refused: {used.use(None)}: {used.name} would not be found {what}; nothing was sent",
             hint="dismount the disk group on all nodes first",
         )
-    where = {"name": tuple(grid.name for grid in moved)}
-    why = "a mounted disk group would lose it"
-    return (Check(object="griddisk", attribute="asmModeStatus", op=Op.IN, value=states, where=where, why=why),)
+    return on_disks(moved, "asmModeStatus", states, op=Op.IN, why="a mounted disk group would lose it")
 
 
 def flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
@@ -316,9 +311,9 @@ def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, 
     """What must hold right before DROP without FORCE: no disk is active, because the cell drops none of those."""
     if any(flag in statement.flags for flag in ("PREPARE", "CANCEL")):
         return ()
-    names = tuple(grid.name for grid in grids)
-    why = f"CellCLI drops no active grid disk: ALTER GRIDDISK {','.join(names[:_NAMED])} INACTIVE goes before it"
-    return (Check(object="griddisk", attribute="status", op=Op.NE, value="active", where={"name": names}, why=why),)
+    names = ",".join(grid.name for grid in grids[:_NAMED])
+    why = f"CellCLI drops no active grid disk: ALTER GRIDDISK {names} INACTIVE goes before it"
+    return on_disks(grids, "status", "active", op=Op.NE, why=why)
 
 
 def slow(statement: CellChange) -> bool:

@@ -1,12 +1,23 @@
-"""What every guarded CellCLI statement is made of: its step on each cell, and the acceptance that it may need. Pure."""
+"""What every guarded CellCLI statement is made of: its step on each cell, what proves it, and what takes it back. Pure.
+
+What shows that ALTER has set plain attributes: those that LIST prints as they were given.
+
+What takes an ALTER of plain attributes back: the values that the cells held before, where LIST told them.
+
+What takes a plan back, in the one form in which eyes and programs are told.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from exacell.cellcli.statement import Statement, render
+from exacell.cellcli.schema import Kind, objects, typed_value
+from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render
+from exacell.core.cellset import grouped
+from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts
-from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, highest
 
 Checks = Mapping[str, tuple[Check, ...]]
 """Checks by cell; a cell without an entry has none."""
@@ -93,3 +104,162 @@ def lossy(
         warnings=warnings,
         inverse=dict.fromkeys(facts, (back,)) if back else {},
     )
+
+
+_AS_GIVEN = frozenset(
+    (
+        "availableto",
+        "cachingpolicy",
+        "comment",
+        "diaghistorydays",
+        "location",
+        "metriccollection",
+        "metrichistorydays",
+        "rackname",
+        "sitename",
+        "smtpfrom",
+        "smtpfromaddr",
+        "smtpport",
+        "smtpserver",
+        "smtpusessl",
+    )
+)
+"""Attributes of which no cell is known to print another spelling than it was given."""
+
+
+_WORDS = _AS_GIVEN - {"availableto", "cachingpolicy", "metriccollection", "metrichistorydays"}
+"""Those that nothing but reports, mails and people read."""
+
+
+def only_words(statement: CellChange) -> bool:
+    """Return whether a statement does nothing but set attributes that touch no data, no redundancy and no I/O."""
+    names = {setting.attribute.lower() for setting in statement.settings}
+    return not statement.action and not names - _WORDS
+
+
+def settings_proof(statement: CellChange, names: Sequence[str] = ()) -> tuple[Check, ...]:
+    """Return what is read back when a statement has set attributes; nothing for those that LIST may print otherwise.
+
+    Args:
+        names: the disks that it means on the cell; none for the cell itself.
+    """
+    known, where = objects()[statement.object].attributes, {"name": tuple(names)} if names else {}
+    found = []
+    for setting in statement.settings:
+        name, value = setting.attribute.lower(), setting.value
+        if not isinstance(value, Scalar):
+            continue
+        if name == "name" and len(names) == 1:
+            found.append(Check(object=statement.object.lower(), op=Op.COUNT, value=1, where={"name": value.text}))
+            where = {"name": (value.text,)}
+        elif name in _AS_GIVEN:
+            attribute = known[name]
+            found.append(
+                Check(
+                    object=statement.object.lower(),
+                    attribute=attribute.name,
+                    value=typed_value(value.text, attribute.kind),
+                    where=where,
+                )
+            )
+    return tuple(found)
+
+
+_TEXT = frozenset((Kind.STRING, Kind.TEXT))
+"""Kinds whose values stand in quotes, and may be set to nothing."""
+
+_BARE = frozenset((Kind.ENUM, Kind.INT, Kind.NUMBER))
+
+_NEVER = frozenset(("name", "availableTo"))
+"""Attributes that decide who finds an object, or may use it."""
+
+
+def with_inverse(plan: Plan) -> Plan:
+    """Return the plan whose steps of plain attributes have the statements that bring the old values back.
+
+    Only steps that say what becomes of each attribute, and have no other inverse, are given one.
+    """
+    back: dict[str, tuple[str, ...]] = {}
+    taken = plan.each(lambda step: _step(step, back))
+    return replace(taken, inverse={**back, **plan.inverse}) if back else plan
+
+
+def _step(step: Step, back: dict[str, tuple[str, ...]]) -> Step:
+    """Return a step with its inverse, which is also put into ``back``; the given one when there is none."""
+    statements = _statements(step.changes) if step.inverse == NO_INVERSE else ()
+    if not statements:
+        return step
+    back[step.target] = statements
+    return replace(step, undo=Undo.STATEMENT, inverse="; ".join(statements))
+
+
+def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
+    """Return one statement for the objects that get the same back; none where a value can't be given back as it was told."""
+    settings = grouped(((change.object, change.name), _setting(change)) for change in changes)
+    if not all(text for texts in settings.values() for text in texts):
+        return ()
+    alike = grouped(((kind, ", ".join(texts)), name) for (kind, name), texts in settings.items())
+    return tuple(
+        f"ALTER {kind.upper()} {'' if kind == 'cell' else ','.join(names) + ' '}{text}"
+        for (kind, text), names in alike.items()
+    )
+
+
+def _setting(change: Change) -> str:
+    """Return ``attribute=value`` as it was before, empty when that can't be said."""
+    attribute = objects()[change.object.upper()].attributes[change.attribute.lower()]
+    value = "" if change.before == "-" else change.before
+    if attribute.name in _NEVER or "'" in value:
+        return ""
+    if attribute.kind in _TEXT:
+        return f"{attribute.name}='{value}'"
+    return f"{attribute.name}={value}" if attribute.kind in _BARE and value else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Back:
+    """What takes back what a step does.
+
+    Attributes:
+        undo: what ``undo`` carries out on the step's target, statements of exacell; empty where it can do nothing.
+        but: what it does not bring back; without ``undo``, why nothing can be taken back.
+        by_hand: the statement of CellCLI or SQL that takes the step back, where ``undo`` does nothing of it.
+    """
+
+    undo: str = ""
+    but: str = ""
+    by_hand: str = ""
+
+    def __str__(self) -> str:
+        if self.by_hand:
+            return f"by hand: {self.by_hand}; undo does not send it"
+        if not self.undo:
+            return f"cannot be undone: {self.but}"
+        return f"{self.undo}, but {self.but}" if self.but else self.undo
+
+
+def taken_back(plan: Plan, step: Step) -> Back | None:
+    """Return what takes a step of the plan back; None where there is nothing to take back, or nothing is known of it."""
+    undo = "; ".join(plan.inverse.get(step.target, ()))
+    if step.undo is Undo.IMPOSSIBLE:
+        return Back(undo=undo, but=step.inverse or step.what)
+    if step.undo is Undo.NOTHING or not (undo or step.inverse):
+        return None
+    return Back(undo=undo) if undo else Back(by_hand=step.inverse)
+
+
+def all_taken_back(plan: Plan) -> Iterator[tuple[str, Back]]:
+    """Yield target and what takes a step back there, for all that the plan does unless it fails, each once a target."""
+    told: set[tuple[str, Back]] = set()
+    for stage in plan.stages:
+        for step in stage.steps if stage.gate is not Gate.MEND else ():
+            back = taken_back(plan, step)
+            if back is not None and (step.target, back) not in told:
+                told.add((step.target, back))
+                yield step.target, back
+
+
+def risk_of(plan: Plan, step: Step) -> Risk:
+    """Return a step's risk; the plan's, where it is above that of every step that is sent unless another one fails."""
+    sent = highest(s.risk for stage in plan.stages if stage.gate is not Gate.MEND for s in stage.steps)
+    return step.risk if plan.risk is sent else plan.risk

@@ -1,13 +1,40 @@
-"""Which grid disks CellCLI's own statement means on a cell: by name, ALL, medium, prefix and WHERE. Pure."""
+"""What CellCLI's own statement means on a cell: which disks, which kinds of disks, and whether its words are slips. Pure.
+
+Which grid disks CellCLI's own statement means on a cell: by name, ALL, medium, prefix and WHERE.
+
+Which kinds of disks ALL and its medium mean on a cell, so far as anybody but the cell can tell.
+
+From 24.1 on, ALL alone means the primary medium: the hard disks of a cell that has some, one kind of flash elsewhere; and
+on a cell without hard disks nothing that LIST prints tells the two kinds of flash apart. Source: reference cellcli.md 2.4.
+
+Guards for the words of CellCLI's own statements: a disk that is not there may be a slip for one that is, and what a release
+does not do at all is not sent to it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from exacell.cellcli.ownname import for_cell, has_own_name
-from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.statement import Filter, Grant, Group, Media, Operator, Scalar, Setting, Statement, render
+from exacell.cellcli.fold import for_cell, has_own_name
+from exacell.cellcli.releases import ended_action
+from exacell.cellcli.statement import (
+    Change as CellChange,
+    Filter,
+    Grant,
+    Group,
+    Media,
+    Operator,
+    Scalar,
+    Setting,
+    Statement,
+    render,
+)
+from exacell.cellcli.suggest import refuse_slip
+from exacell.core.cellset import fold, grouped
+from exacell.core.errors import RefusedError
 from exacell.plan.facts import CellFacts, GridDisk
 
 _PLACE = "celldisk"
@@ -120,3 +147,117 @@ def names_made(fact: CellFacts, statement: CellChange) -> tuple[str, ...]:
         disks = [disk.name for disk in fact.cell_disks if (disk.flash if flash else disk.hard)]
         names = [f"{prefix}_{disk}" for prefix in prefixes(statement) for disk in disks]
     return tuple(names)
+
+
+DISKS = frozenset(("CELLDISK", "GRIDDISK"))
+"""Objects that a medium chooses."""
+
+_HARD, _FLASH, _PMEM = frozenset(("harddisk",)), frozenset(("flashdisk",)), frozenset(("pmem",))
+
+_PRIMARY_SINCE = "24.1"
+
+
+def kinds_meant(fact: CellFacts, statement: CellChange) -> frozenset[str] | None:
+    """Return the diskType, in small letters, of what ALL means on a cell; None where only the cell knows it."""
+    newer = not fact.release or fact.at_least(_PRIMARY_SINCE)
+    mixed = any(disk.hard for disk in fact.cell_disks)
+    match statement.media:
+        case Media.HARDDISK:
+            return _HARD
+        case Media.PMEM:
+            return _PMEM
+        case Media.CAPACITY:
+            return None
+        case None if not newer:
+            return _HARD | _FLASH | _PMEM
+        case Media.FLASHDISK if not newer:
+            return _FLASH
+    if not mixed or not fact.release:
+        return None
+    return _HARD if statement.media is None else _FLASH
+
+
+def grids_meant(fact: CellFacts, statement: CellChange, named: Sequence[GridDisk]) -> tuple[GridDisk, ...] | None:
+    """Return those of ``named`` (all that the statement may mean) that it does mean; None where only the cell knows.
+
+    What a WHERE leaves of them only the cell knows, too.
+    """
+    if statement.filters:
+        return None
+    if not statement.all:
+        return tuple(named)
+    kinds = kinds_meant(fact, statement)
+    return None if kinds is None else tuple(grid for grid in named if (_FLASH if grid.flash else _HARD) <= kinds)
+
+
+def rows_meant(
+    fact: CellFacts, statement: CellChange, rows: Sequence[Mapping[str, Any]]
+) -> Sequence[Mapping[str, Any]] | None:
+    """Return the rows of LIST that ALL means, of disks with their diskType; None where only the cell knows which these are."""
+    if not statement.all or statement.object not in DISKS:
+        return rows
+    kinds = kinds_meant(fact, statement)
+    return None if kinds is None else [row for row in rows if str(row.get("diskType")).lower() in kinds]
+
+
+def refuse_slips(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when a statement on grid disks or cell disks that are there names one that is not, and nearly is.
+
+    Raises:
+        RefusedError: asking which one is meant.
+    """
+    if statement.verb not in ("ALTER", "DROP") or not all(fact.read_now for fact in facts.values()):
+        return
+    if statement.object == "GRIDDISK":
+        grids = [grid for fact in facts.values() for grid in fact.grid_disks]
+        _refuse_short(facts, statement, text, "grid disk", [grid.name for grid in grids])
+        refuse_slip(text, "grid disk", statement.names, [grid.name for grid in grids])
+        known = [grid.prefix for grid in grids]
+        started = [
+            word
+            for word in prefixes(statement)
+            if not any(g.name.lower().startswith(f"{word.lower()}_") for g in grids)
+        ]
+        refuse_slip(text, "grid disk with the prefix", started, known)
+    elif statement.object == "CELLDISK":
+        disks = [disk.name for fact in facts.values() for disk in fact.cell_disks]
+        _refuse_short(facts, statement, text, "cell disk", disks)
+        refuse_slip(text, "cell disk", statement.names, disks)
+
+
+def _refuse_short(cells: Iterable[str], statement: CellChange, text: str, kind: str, known: Sequence[str]) -> None:
+    """Raise when a disk is named without its cell: CD_03 for CD_03_exa1cel01.
+
+    Raises:
+        RefusedError: asking which one is meant.
+    """
+    own = [cell.split(".")[0].lower() for cell in cells]
+    for name in statement.names:
+        meant = [disk for disk in known if disk.lower() in [f"{name.lower()}_{cell}" for cell in own]]
+        if meant and name.lower() not in [disk.lower() for disk in known]:
+            each = f", or {name}_{{cell}} for each cell's own" if len(meant) > 1 else ""
+            raise RefusedError(
+                f"{text}: there is no {kind} {name}; nothing was sent", hint=f"did you mean {meant[0]}{each}?"
+            )
+
+
+def refuse_ended(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when a statement does something that a cell's release has no more: ACTIVE of an IORM plan, which always is.
+
+    What a release does not have yet is a warning: a patch may have brought it.
+
+    Raises:
+        RefusedError: naming the cells, and the release up to which it is known.
+    """
+    ended = ((ended_action(statement, fact.release), cell) for cell, fact in facts.items())
+    for said, cells in grouped((said, cell) for said, cell in ended if said).items():
+        rest = [cell for cell in facts if cell not in cells]
+        raise RefusedError(
+            f"{text}: refused on {fold(cells)}: {said}; nothing was sent",
+            hint=f"on {fold(rest)} {text}" if rest else _INSTEAD.get((statement.object, statement.action), ""),
+        )
+
+
+_ALWAYS_ON = "the plan and its objective are always in force: objective=basic leaves it the least to say"
+_INSTEAD = {("IORMPLAN", "ACTIVE"): _ALWAYS_ON, ("IORMPLAN", "INACTIVE"): _ALWAYS_ON}
+"""What to do instead, where there is something."""

@@ -1,25 +1,31 @@
-"""Whether CellCLI's own statement would change anything: judged from what a LIST of its own tells. Pure.
+"""Statements that would change nothing where they go, so far as LIST tells. Pure.
+
+Whether CellCLI's own statement would change anything: judged from what a LIST of its own tells.
 
 What the planners read anyway is judged in :mod:`exacell.plan.guards.already`. Only what can be told for certain counts as
 unchanged; everything else is sent as it was typed.
+
+Whether roles have a privilege already, as LIST ROLE tells; what it does not tell for certain counts as unknown.
+
+A privilege stands there as ``object=griddisk, verb=list, attributes=all attributes, options=all options``, each of a role's
+own privileges so. Source: Oracle DBMMN, "LIST ROLE", whose example has one; how several stand together is not published, so a
+text that is not wholly made of such parts tells nothing.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.iorm import diff, parse
-from exacell.cellcli.schema import objects, release_key
+from exacell.cellcli.schema import objects, release_key, typed_value
 from exacell.cellcli.statement import Change, Grant, Scalar, Setting, Statement, render_value
-from exacell.cellcli.typed import typed_value
 from exacell.core.errors import ExacellError
 from exacell.plan.facts import CellFacts
-from exacell.plan.guards import privileges
-from exacell.plan.media import DISKS
-from exacell.plan.model import Change as Moved
-from exacell.plan.model import Plan
+from exacell.plan.guards.targets import DISKS
+from exacell.plan.model import Change as Moved, Plan
 
 _OBJECTS = frozenset(("CELL", "CELLDISK", "GRIDDISK", "THRESHOLD"))
 """Whose settings LIST prints as they were given."""
@@ -63,7 +69,7 @@ def told_by(statement: Statement) -> str:
     """
     if isinstance(statement, Grant):
         if statement.object == "PRIVILEGE":
-            return privileges.told_by(statement)
+            return _privileges_told_by(statement)
         return _ROLES if "ALL" not in (*statement.granted, *statement.recipients) else ""
     if not isinstance(statement, Change):
         return ""
@@ -88,10 +94,10 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
     Args:
         statement: one that :func:`told_by` has a LIST for.
         rows: what a cell answered to :func:`told_by`. With ALL every object in them counts: of disks only those that
-            :func:`exacell.plan.media.rows_meant` leaves.
+            :func:`exacell.plan.guards.targets.rows_meant` leaves.
     """
     if isinstance(statement, Grant):
-        judge = privileges.holds_already if statement.object == "PRIVILEGE" else _granted
+        judge = _holds_privilege if statement.object == "PRIVILEGE" else _granted
         return judge(statement, rows)
     if _services(statement):
         return _serve(statement, rows)
@@ -103,7 +109,7 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
     meant = _meant(statement, rows)
     if not meant or (statement.names and len(meant) != len(_lower(statement.names))):
         return False
-    return all(_has(statement, row) for row in meant)
+    return all(_has_one(statement, setting, row) for row in meant for setting in statement.settings)
 
 
 def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
@@ -114,17 +120,7 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
     """
     if not isinstance(statement, Change) or statement.verb != "ALTER":
         return plan
-    stages = tuple(
-        replace(
-            stage,
-            steps=tuple(
-                replace(s, changes=_changes(statement, told[s.target]) if s.target in told else s.changes)
-                for s in stage.steps
-            ),
-        )
-        for stage in plan.stages
-    )
-    return replace(plan, stages=stages)
+    return plan.each(lambda s: replace(s, changes=_changes(statement, told[s.target])) if s.target in told else s)
 
 
 def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Moved, ...]:
@@ -218,8 +214,8 @@ def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]],
         return _doubt_all([row for cell in cells for row in told.get(cell, ())])
     if not isinstance(statement, Grant) or statement.object != "PRIVILEGE":
         return ""
-    sure = all(cell in told and privileges.tells(statement, told[cell]) for cell in cells)
-    return "" if sure else privileges.doubt(statement)
+    sure = all(cell in told and _tells_privilege(statement, told[cell]) for cell in cells)
+    return "" if sure else _doubt_privilege(statement)
 
 
 def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
@@ -273,10 +269,6 @@ def _lower(names: Sequence[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in names)
 
 
-def _has(statement: Change, row: Mapping[str, Any]) -> bool:
-    return all(_has_one(statement, setting, row) for setting in statement.settings)
-
-
 def _has_one(statement: Change, setting: Setting, row: Mapping[str, Any]) -> bool:
     held = {name.lower(): value for name, value in row.items()}
     name, wanted = setting.attribute.lower(), setting.value
@@ -286,3 +278,97 @@ def _has_one(statement: Change, setting: Setting, row: Mapping[str, Any]) -> boo
     value, typed = held[name], typed_value(wanted.text.strip(), objects()[statement.object].attributes[name].kind)
     words = isinstance(value, str) and name in _ANY_CASE and value.lower() == wanted.text.lower()
     return value == typed or words
+
+
+_PRIVILEGES = "list role attributes name, privileges"
+
+_ONE = re.compile(
+    r"\s*object=\s*(?P<on>[\w ,]*?)\s*,\s*verb=\s*(?P<verb>[\w ,]*?)\s*,\s*attributes=\s*(?P<attributes>[\w ,]*?)\s*,\s*"
+    r"options=\s*(?P<options>[\w ,]*?)\s*(?:[;,\n]\s*(?=object=)|\s+(?=object=)|[;,]?\s*$)",
+    re.IGNORECASE,
+)
+_ALL = frozenset(("all",))
+
+
+def _privileges_told_by(statement: Grant) -> str:
+    """Return the LIST that may tell whether GRANT or REVOKE PRIVILEGE changes anything; empty when none can.
+
+    Of several actions or objects at once, and of what names neither attributes nor options, it is not published how LIST
+    ROLE shows them.
+    """
+    alone = len(statement.granted) == len(statement.on) == 1
+    said = bool(statement.attributes and statement.options)
+    return _PRIVILEGES if alone and said and "ALL" not in statement.recipients else ""
+
+
+def _holds_privilege(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether each role has the privilege as it is granted already, or none on that object to revoke.
+
+    Args:
+        statement: one that :func:`_privileges_told_by` has a LIST for.
+        rows: what a cell answered to it.
+    """
+    held = {str(row.get("name")).lower(): _read(row.get("privileges")) for row in rows}
+    wanted = _privilege(statement)
+    for role in statement.recipients:
+        privileges = held.get(role.lower())
+        if privileges is None:
+            return False
+        if statement.verb == "GRANT":
+            same = wanted in privileges
+        else:
+            same = not any(_touch(wanted, other) for other in privileges)
+        if not same:
+            return False
+    return True
+
+
+def _tells_privilege(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether what a cell answered can be read for each of the roles that it has."""
+    roles = {role.lower() for role in statement.recipients}
+    return all(_read(row.get("privileges")) is not None for row in rows if str(row.get("name")).lower() in roles)
+
+
+def _doubt_privilege(statement: Grant) -> str:
+    """Return the line for a plan that can't tell whether a privilege is there already; it is sent each time."""
+    return (
+        f"LIST ROLE does not tell for certain whether {statement.verb} PRIVILEGE changes anything for role "
+        f"{', '.join(statement.recipients)}: it is sent, also when it was before"
+    )
+
+
+_Privilege = tuple[frozenset[str], ...]
+"""Object, verb, attributes and options, in small letters; ``all`` for all of them."""
+
+
+def _read(value: object) -> tuple[_Privilege, ...] | None:
+    """Return the privileges that LIST ROLE shows; None when a part of the text is none."""
+    parts = tuple(map(str, value)) if isinstance(value, (tuple, list)) else (str(value or ""),)
+    found: list[_Privilege] = []
+    for part in parts:
+        place = 0
+        while place < len(part.rstrip()):
+            match = _ONE.match(part, place)
+            if match is None:
+                return None
+            found.append(tuple(_words(match[name]) for name in ("on", "verb", "attributes", "options")))
+            place = match.end()
+    return tuple(found)
+
+
+def _words(text: str) -> frozenset[str]:
+    words = frozenset(" ".join(word.lower().split()) for word in text.split(",") if word.strip())
+    return _ALL if words in (frozenset((f"all {noun}",)) for noun in _NOUNS) else words
+
+
+_NOUNS = ("objects", "actions", "attributes", "options")
+
+
+def _privilege(statement: Grant) -> _Privilege:
+    parts = (statement.on, statement.granted, statement.attributes, statement.options)
+    return tuple(frozenset(" ".join(word.lower().split()) for word in part) for part in parts)
+
+
+def _touch(one: _Privilege, other: _Privilege) -> bool:
+    """Whether two privileges may speak of the same action on the same object."""
+    return all(a & b or _ALL in (a, b) for a, b in zip(one[:2], other[:2], strict=True))

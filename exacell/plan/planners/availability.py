@@ -13,9 +13,10 @@ from types import MappingProxyType
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted
+from exacell.plan.checks import on_disks
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, needed, offline_cells
-from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
 
 ONLINE_WITHIN = 6 * 3600.0
 """Seconds in which ASM resyncs the disks of a cell that was away; hours after a long absence."""
@@ -51,49 +52,31 @@ def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
 def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what is read again right before disks go offline: ASM can spare the used ones, the others stay unused."""
     # A disk that is offline already takes nothing more away.
-    used = tuple(grid.name for grid in grids if needed(grid) and grid.status == "active")
-    unused = tuple(grid.name for grid in grids if not needed(grid))
-    checks: list[Check] = []
-    if used:
-        checks.append(
-            Check(
-                object="griddisk",
-                attribute="asmDeactivationOutcome",
-                value="Yes",
-                where={"name": used},
-                why="a disk group would lose data or dismount",
-            )
-        )
-    if unused:
-        checks.append(
-            Check(
-                object="griddisk",
-                attribute="asmModeStatus",
-                op=Op.IN,
-                value=NOT_IN_USE,
-                where={"name": unused},
-                why="it came into use meanwhile",
-            )
-        )
-    return tuple(checks)
+    used = [grid for grid in grids if needed(grid) and grid.status == "active"]
+    others = [grid for grid in grids if not needed(grid)]
+    lost, taken = "a disk group would lose data or dismount", "it came into use meanwhile"
+    return (
+        *on_disks(used, "asmDeactivationOutcome", "Yes", why=lost),
+        *on_disks(others, "asmModeStatus", NOT_IN_USE, op=Op.IN, why=taken),
+    )
+
+
+def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what must hold right before grid disks go: no disk group uses one."""
+    why = "a grid disk that ASM uses is never taken away"
+    return on_disks(grids, "asmModeStatus", NOT_IN_USE, op=Op.IN, why=why)
 
 
 def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what proves that ASM has the disks again: active, and ONLINE unless nobody used them before."""
-    names = tuple(grid.name for grid in grids)
-    used = tuple(grid.name for grid in grids if in_use(grid) and grid.asm_mode)
+    used = [grid for grid in grids if in_use(grid) and grid.asm_mode]
     # With CELLSRV stopped nobody could say which ones are in use.
-    unknown = tuple(grid.name for grid in grids if not grid.asm_mode)
-    checks = []
-    if names:
-        checks.append(Check(object="griddisk", attribute="status", value="active", where={"name": names}))
-    if used:
-        checks.append(Check(object="griddisk", attribute="asmModeStatus", value="ONLINE", where={"name": used}))
-    if unknown:
-        known = ("ONLINE", *NOT_IN_USE)
-        where = {"name": unknown}
-        checks.append(Check(object="griddisk", attribute="asmModeStatus", op=Op.IN, value=known, where=where))
-    return tuple(checks)
+    unknown = [grid for grid in grids if not grid.asm_mode]
+    return (
+        *on_disks(grids, "status", "active"),
+        *on_disks(used, "asmModeStatus", "ONLINE"),
+        *on_disks(unknown, "asmModeStatus", ("ONLINE", *NOT_IN_USE), op=Op.IN),
+    )
 
 
 def still_members(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
@@ -109,10 +92,8 @@ def _mounted(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 
 def _never(grids: Sequence[GridDisk], mode: str, why: str) -> tuple[Check, ...]:
-    used = tuple(grid.name for grid in grids if in_use(grid) and grid.asm_mode)
-    if not used:
-        return ()
-    return (Check(object="griddisk", attribute="asmModeStatus", op=Op.NE, value=mode, where={"name": used}, why=why),)
+    used = [grid for grid in grids if in_use(grid) and grid.asm_mode]
+    return on_disks(used, "asmModeStatus", mode, op=Op.NE, why=why)
 
 
 def deactivate(fact: CellFacts) -> Step | None:
@@ -128,14 +109,8 @@ def deactivate(fact: CellFacts) -> Step | None:
         what=f"take {counted(len(names), 'grid disk')} offline",
         needs=may_go(grids),
         proves=(
-            Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),
-            Check(
-                object="griddisk",
-                attribute="asmModeStatus",
-                op=Op.IN,
-                value=("OFFLINE", *NOT_IN_USE),
-                where={"name": names},
-            ),
+            *on_disks(grids, "status", "inactive"),
+            *on_disks(grids, "asmModeStatus", ("OFFLINE", *NOT_IN_USE), op=Op.IN),
         ),
         hopes=_mounted(grids),
         within=OFFLINE_WITHIN,
@@ -150,19 +125,8 @@ def deactivate(fact: CellFacts) -> Step | None:
 
 def _away(fact: CellFacts) -> tuple[Check, ...]:
     """Return what is read again right before CELLSRV stops: somebody may have brought a disk back meanwhile."""
-    names = tuple(grid.name for grid in fact.grid_disks)
-    if not names:
-        return ()
-    return (
-        Check(
-            object="plain griddisk",
-            attribute="status",
-            op=Op.NE,
-            value="active",
-            where={"name": names},
-            why="CELLSRV stops while ASM has the disks of its cell offline",
-        ),
-    )
+    why = "CELLSRV stops while ASM has the disks of its cell offline"
+    return on_disks(fact.grid_disks, "status", "active", op=Op.NE, why=why, object="plain griddisk")
 
 
 def _which(fact: CellFacts, names: Sequence[str]) -> str:
@@ -338,19 +302,14 @@ def restart_plan(
         RefusedError: a flush is in force, which a restart of CELLSRV would end, or ASM can't spare a disk.
     """
     stops = service in ("cellsrv", "all")
-    cells = list(facts.values())
     back = {cell: fact for cell, fact in facts.items() if cell in restarted and fact.cellsrv == "running" and stops}
     todo = {cell: fact for cell, fact in facts.items() if cell not in back}
-    stages: list[Stage] = []
-    warnings: list[str] = []
+    warnings: tuple[str, ...] = ()
     if stops and todo:
         refuse_flushing("restart of CELLSRV", todo)
         refuse_unspared(f"restart service {service}", todo, first=back)
-        steps = tuple(step for fact in todo.values() if (step := deactivate(fact)) is not None)
-        if steps:
-            stages.append(Stage(title="take the grid disks offline", key="inactive", steps=steps))
-        warnings.append("CELLSRV restarts: counters of the cell begin anew, and its databases read from other cells")
-    restarts = tuple(
+        warnings = ("CELLSRV restarts: counters of the cell begin anew, and its databases read from other cells",)
+    restarts = (
         Step(
             target=fact.cell,
             statement=f"ALTER CELL RESTART SERVICES {service.upper()}",
@@ -363,15 +322,16 @@ def restart_plan(
         )
         for fact in todo.values()
     )
-    if restarts:
-        stages.append(Stage(title=restart_words(service), key="restart", steps=restarts))
-    if stops:
-        stages += active_stages(cells)
+    stages = [
+        *staged("take the grid disks offline", map(deactivate, todo.values()) if stops else (), "inactive"),
+        *staged(restart_words(service), restarts, "restart"),
+        *(active_stages(list(facts.values())) if stops else ()),
+    ]
     return Plan(
         statement=statement,
         rack=rack,
         stages=tuple(stages),
-        warnings=tuple(warnings),
+        warnings=warnings,
         notes=(f"{fold(list(back))}: {_named(service)} restarted already, only the grid disks come back",)
         if back
         else (),
@@ -383,14 +343,12 @@ def active_stages(cells: Sequence[CellFacts]) -> list[Stage]:
 
     Inactive disks that a disk group misses come back too: an attempt that died in between left them so.
     """
-    back = {fact.cell: tuple(g for g in fact.grid_disks if g.status == "active" or in_use(g)) for fact in cells}
-    steps = tuple(step for fact in cells if (step := activate(fact, back[fact.cell])) is not None)
-    if not steps:
-        return []
+    back = [tuple(g for g in fact.grid_disks if g.status == "active" or in_use(g)) for fact in cells]
+    steps = list(map(activate, cells, back))
     again = "bring the grid disks back after the failure"
     return [
-        Stage(title="bring the grid disks back", key="active", steps=steps),
-        Stage(title=again, key="active-again", gate=Gate.MEND, mends="inactive", unless="active", steps=steps),
+        *staged("bring the grid disks back", steps, "active"),
+        *staged(again, steps, "active-again", gate=Gate.MEND, mends="inactive", unless="active"),
     ]
 
 

@@ -7,16 +7,16 @@ enabling and disabling write-back flash cache; reference cellcli.md 6.1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from exacell.core.cellset import fold
+from exacell.core.cellset import told_together
 from exacell.core.units import format_size
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import in_use
 from exacell.plan.implausible import hidden_cache
-from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
 from exacell.plan.planners.availability import (
     active_stages,
     cellsrv,
@@ -86,8 +86,8 @@ def mode_plan(
         done=done,
         inverse={fact.cell: (f"set flashcache mode={other}",) for fact in todo},
         notes=(
-            *_notes(todo, sizes, usual),
-            *_time(todo),
+            *told_together((fact.cell, f"{_made(fact, sizes[fact.cell], usual)}; {_way(fact)}") for fact in todo),
+            *filter(None, [flush_note([fact for fact in todo if fact.flash_cache is not None and fact.writeback])]),
             *(_left_note(fact, sizes) for fact in left),
         ),
         warnings=_warnings(todo, mode),
@@ -131,13 +131,10 @@ def _old(fact: CellFacts) -> bool:
     return bool(fact.release) and not fact.at_least(ONLINE_SINCE)
 
 
-def _notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], usual: int | None) -> list[str]:
-    alike: dict[str, list[str]] = {}
-    for fact in todo:
-        release = f"release {fact.release}" if fact.release else f"release unknown, taken for {ONLINE_SINCE} or later"
-        how = "its disks go offline and CELLSRV is stopped for the change" if _old(fact) else "CELLSRV is not restarted"
-        alike.setdefault(f"{_made(fact, sizes[fact.cell], usual)}; {release}: {how}", []).append(fact.cell)
-    return [f"{fold(cells)}: {says}" for says, cells in alike.items()]
+def _way(fact: CellFacts) -> str:
+    release = f"release {fact.release}" if fact.release else f"release unknown, taken for {ONLINE_SINCE} or later"
+    how = "its disks go offline and CELLSRV is stopped for the change" if _old(fact) else "CELLSRV is not restarted"
+    return f"{release}: {how}"
 
 
 def _made(fact: CellFacts, size: int, usual: int | None) -> str:
@@ -161,10 +158,6 @@ def _left_note(fact: CellFacts, sizes: Mapping[str, int]) -> str:
     return f"{fact.cell}: in the mode already; what is missing comes back: {', '.join(missing)}"
 
 
-def _time(todo: Sequence[CellFacts]) -> list[str]:
-    return list(filter(None, [flush_note([fact for fact in todo if fact.flash_cache is not None and fact.writeback])]))
-
-
 def _warnings(todo: Sequence[CellFacts], mode: str) -> tuple[str, ...]:
     if not todo:
         return ()
@@ -181,51 +174,35 @@ def _stages(
     sizes: Mapping[str, int],
     dropped: Collection[str],
 ) -> list[Stage]:
-    stages: list[Stage] = []
+    before: list[Stage] = []
     if mode == "writethrough":
-        stages += leave_writeback_stages([*todo, *left], dropped)
+        before = leave_writeback_stages([*todo, *left], dropped)
         # By the time the flash cache is dropped, its PMEM is write-through.
         todo = [replace(fact, pmem_mode="writethrough") for fact in todo]
     flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
     caches = [(fact, fact.flash_cache) for fact in todo if fact.flash_cache is not None]
     cached = [fact for fact, _ in caches]
     old = [fact for fact in todo if _old(fact)]
-    if flushing:
-        stages.append(flush_stage(flushing, Gate.ALL))
-    if cached:
-        drops = tuple(drop_step(fact, cache) for fact, cache in caches)
-        stages.append(Stage(title="drop flashcache", key="drop", gate=Gate.ALL, steps=drops))
-    stages += _each("take the grid disks offline", "inactive", old, deactivate)
-    stages += _each("stop CELLSRV", "shutdown", old, lambda fact: cellsrv(fact, "SHUTDOWN"))
-    stages += _each("change flashCacheMode", "mode", todo, lambda fact: _mode(fact, mode))
-    stages += _each("start CELLSRV", "startup", old, lambda fact: cellsrv(fact, "STARTUP"))
     back = active_stages([*old, *(fact for fact in left if _missed(fact))])
-    stages += back[:1]
     made = [fact for fact in (*todo, *left) if sizes[fact.cell] and (fact.flash_cache is None or fact in cached)]
-    stages += _each(
-        "create flashcache",
-        "create",
-        made,
-        lambda fact: create_step(fact, sizes[fact.cell], what="create flashcache at its size"),
-    )
-    if old:
-        startups = tuple(cellsrv(fact, "STARTUP") for fact in old)
-        again = "start CELLSRV after the failure"
-        stages.append(
-            Stage(title=again, key="startup-again", gate=Gate.MEND, mends="shutdown", unless="startup", steps=startups)
-        )
-    if old:
-        stages += back[1:]
-    if cached:
-        stages.append(back_stage(cached))
-    if flushing:
-        stages += mending(flushing, "drop")
-    return stages
-
-
-def _each(title: str, key: str, cells: Sequence[CellFacts], make: Callable[[CellFacts], Step | None]) -> list[Stage]:
-    steps = tuple(step for fact in cells if (step := make(fact)) is not None)
-    return [Stage(title=title, key=key, steps=steps)] if steps else []
+    what = "create flashcache at its size"
+    startups = [cellsrv(fact, "STARTUP") for fact in old]
+    again = "start CELLSRV after the failure"
+    return [
+        *before,
+        *flush_stage(flushing, Gate.ALL),
+        *staged("drop flashcache", (drop_step(*each) for each in caches), "drop", gate=Gate.ALL),
+        *staged("take the grid disks offline", map(deactivate, old), "inactive"),
+        *staged("stop CELLSRV", (cellsrv(fact, "SHUTDOWN") for fact in old), "shutdown"),
+        *staged("change flashCacheMode", (_mode(fact, mode) for fact in todo), "mode"),
+        *staged("start CELLSRV", startups, "startup"),
+        *back[:1],
+        *staged("create flashcache", (create_step(fact, sizes[fact.cell], what=what) for fact in made), "create"),
+        *staged(again, startups, "startup-again", gate=Gate.MEND, mends="shutdown", unless="startup"),
+        *(back[1:] if old else ()),
+        *back_stage(cached),
+        *mending(flushing, "drop"),
+    ]
 
 
 def _mode(fact: CellFacts, mode: str) -> Step:

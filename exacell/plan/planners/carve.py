@@ -16,7 +16,7 @@ from exacell.core.units import (
 from exacell.core.values import dataclass
 from exacell.plan.asmspace import Keeping
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
-from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Step, Undo, staged
 from exacell.plan.planners.availability import activate
 from exacell.plan.planners.flashcache import refuse
 
@@ -58,10 +58,6 @@ def media_of(fact: CellFacts, media: str) -> Media:
     return Media(words=f"{media.upper()}OPTIMIZED FLASHDISK", flash=True)
 
 
-def _disks(fact: CellFacts, media: Media) -> tuple[CellDisk, ...]:
-    return fact.flash_disks if media.flash else fact.hard_disks
-
-
 def carve_plan(
     rack: str,
     facts: Mapping[str, CellFacts],
@@ -90,7 +86,7 @@ def carve_plan(
             or cells differ in what they allow.
     """
     words = {cell: media_of(fact, media) for cell, fact in facts.items()}
-    disks = {cell: _disks(fact, words[cell]) for cell, fact in facts.items()}
+    disks = {cell: fact.flash_disks if words[cell].flash else fact.hard_disks for cell, fact in facts.items()}
     skipped = {cell: f"it has no {media} cell disks" for cell, found in disks.items() if not found}
     cells = [cell for cell in facts if cell not in skipped]
     if not cells:
@@ -152,9 +148,8 @@ def _room_note(free: int, tightest: str, size: int) -> str:
 
 def _awake(facts: Mapping[str, CellFacts], existing: Mapping[str, Sequence[GridDisk]]) -> list[Stage]:
     """Return the stage that activates grid disks that exist and are inactive: a release that stopped left them so."""
-    asleep = {cell: [grid for grid in existing[cell] if grid.status == "inactive"] for cell in facts}
-    steps = tuple(step for cell, fact in facts.items() if (step := activate(fact, asleep[cell])) is not None)
-    return [Stage(title="activate the grid disks that exist", key="active", steps=steps)] if steps else []
+    asleep = [[grid for grid in existing[cell] if grid.status == "inactive"] for cell in facts]
+    return staged("activate the grid disks that exist", map(activate, facts.values(), asleep), "active")
 
 
 def _refuse_names(prefix: str, disks: Mapping[str, Sequence[CellDisk]], facts: Mapping[str, CellFacts]) -> None:

@@ -13,9 +13,8 @@ from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
 from exacell.plan.asmspace import Keeping, keeps_failgroup
 from exacell.plan.checks import group_check
 from exacell.plan.facts import GridDisk
-from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
-from exacell.plan.planners.diskgroup_add import ADDABLE, add_stage
-from exacell.plan.planners.diskgroup_fit import refuse_few, refuse_mismatch, refuse_small
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
+from exacell.plan.planners.diskgroup_disks import ADDABLE, add_stage, refuse_few, refuse_mismatch, refuse_small
 from exacell.plan.planners.griddisk import refuse_mixed
 
 _CARVED = re.compile(r"(.+)_(?:FD|CD)_\d+_.+", re.IGNORECASE)
@@ -76,10 +75,8 @@ def create_plan(
         + ", ".join(f"'{key}'='{value}'" for key, value in attributes.items())
     )
     first, others = asm.node, [node for node in nodes if node != asm.node]
-    stages = [
-        Stage(title="create the disk group", key="create", steps=(_create(asm, first, name, sql, wanted, matched),)),
-    ]
-    stages += _mount_stages(asm, others, nodes, name)
+    made = _create(asm, first, name, sql, wanted, matched)
+    stages = [*staged("create the disk group", [made], "create"), *_mount_stages(asm, others, nodes, name)]
     total = sum(disk.os_mb for disk in matched)
     keeping = Keeping(redundancy=wanted.redundancy, au_size=wanted.au_size, by_failgroup=keeps_failgroup(asm))
     spread = [len(grids) for grids in grid_disks.values()]
@@ -148,10 +145,9 @@ def _existing(
             asm.node: f"disk group {group.name} exists on these {len(members)} grid disks and is mounted everywhere"
         }
         return Plan(statement=statement, rack=rack, done=done)
-    stages = [] if whole else [add_stage(asm, group, expected, wanted.prefix)]
-    notes = () if whole else _added_notes(group, wanted)
-    stages += _mount_stages(asm, unmounted, nodes, group.name)
-    return Plan(statement=statement, rack=rack, stages=tuple(stages), notes=notes)
+    added = [] if whole else [add_stage(asm, group, expected, wanted.prefix)]
+    stages = (*added, *_mount_stages(asm, unmounted, nodes, group.name))
+    return Plan(statement=statement, rack=rack, stages=stages, notes=() if whole else _added_notes(group, wanted))
 
 
 def _added_notes(group: DiskGroup, wanted: Wanted) -> tuple[str, ...]:
@@ -197,10 +193,8 @@ def _create(asm: AsmFacts, node: str, name: str, sql: str, wanted: Wanted, match
 
 
 def _mount_stages(asm: AsmFacts, nodes: Sequence[str], instances: Mapping[str, str], name: str) -> list[Stage]:
-    if not nodes:
-        return []
-    steps = tuple(_mount(asm, node, instances, name) for node in nodes)
-    return [Stage(title="mount it on the other nodes", key="mount", gate=Gate.ALL, steps=steps)]
+    steps = (_mount(asm, node, instances, name) for node in nodes)
+    return staged("mount it on the other nodes", steps, "mount", gate=Gate.ALL)
 
 
 def _mounted(name: str, instance: str, op: Op = Op.EQ) -> Check:
@@ -343,19 +337,14 @@ def _voting_elsewhere(asm: AsmFacts, group: DiskGroup) -> str:
 
 def _drop_stages(asm: AsmFacts, name: str, drop: Step, others: Sequence[str], nodes: Mapping[str, str]) -> list[Stage]:
     """Return the drop with a dismount on the other nodes before it, which is taken back when the drop fails."""
-    stages = [Stage(title="drop the disk group", key="drop", gate=Gate.ALL, steps=(drop,))]
-    if not others:
-        return stages
-    away = tuple(_mount(asm, node, nodes, name, away=True) for node in others)
-    back = Stage(
-        title="mount it again after the failure",
-        key="back",
-        gate=Gate.MEND,
-        mends="dismount",
-        unless="drop",
-        steps=_mount_stages(asm, others, nodes, name)[0].steps,
-    )
-    return [Stage(title="dismount it on the other nodes", key="dismount", steps=away), *stages, back]
+    away = (_mount(asm, node, nodes, name, away=True) for node in others)
+    back = (_mount(asm, node, nodes, name) for node in others)
+    again = "mount it again after the failure"
+    return [
+        *staged("dismount it on the other nodes", away, "dismount"),
+        *staged("drop the disk group", [drop], "drop", gate=Gate.ALL),
+        *staged(again, back, "back", gate=Gate.MEND, mends="dismount", unless="drop"),
+    ]
 
 
 def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str]) -> None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped, told_together
 from exacell.core.errors import RefusedError
 from exacell.core.units import (
     format_size,
@@ -12,10 +12,9 @@ from exacell.core.units import (
     parse_size,
     whole_size,
 )
-from exacell.plan.estimate import flush_seconds
+from exacell.plan.estimate import flush_notes, flush_seconds, resize_notes, resize_warnings
 from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
-from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
-from exacell.plan.planners.flashcache_notes import flush_notes, resize_notes, resize_warnings
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch, staged
 from exacell.plan.planners.pmem import (
     PMEM_FLUSHED,
     flush_stages,
@@ -59,13 +58,9 @@ def applicable(facts: Mapping[str, CellFacts]) -> tuple[dict[str, CellFacts], di
         if not fact.flash_disks
         else "an Extreme Flash cell caches nothing but its own"
         for cell, fact in facts.items()
-        if not fact.flash_disks or _extreme_flash(fact)
+        if not fact.flash_disks or "extreme flash" in fact.model.lower() or not fact.hard_disks
     }
     return {cell: fact for cell, fact in facts.items() if cell not in skipped}, skipped
-
-
-def _extreme_flash(fact: CellFacts) -> bool:
-    return "extreme flash" in fact.model.lower() or not fact.hard_disks
 
 
 def flush_refusal(fact: CellFacts) -> str:
@@ -92,6 +87,18 @@ def flush_refusal(fact: CellFacts) -> str:
     return unwritable(fact)
 
 
+def _knows_no_flush(fact: CellFacts) -> bool:
+    return bool(fact.release) and not fact.at_least(FLUSH_SINCE)
+
+
+def _refusals(cells: Iterable[CellFacts]) -> dict[str, str]:
+    """Return why these caches must not be flushed, by cell."""
+    known = tuple(cells)
+    found = {fact.cell: reason for fact in known if (reason := flush_refusal(fact))}
+    dirty = [fact for fact in known if fact.cell not in found and fact.writeback and _knows_no_flush(fact)]
+    return found | {f.cell: f"release {f.release} has no FLUSH and its cache is write-back" for f in dirty}
+
+
 def unwritable(fact: CellFacts) -> str:
     """Return which grid disk could not take the dirty data that the cell's caches hold of it, empty when all can."""
     for grid in fact.grid_disks:
@@ -106,13 +113,9 @@ def unwritable(fact: CellFacts) -> str:
 
 def refuse(reasons: Mapping[str, str], what: str, hint: str = "") -> None:
     """Raise when there is a reason for any cell, folded over cells with the same one."""
-    if not reasons:
-        return
-    by_reason: dict[str, list[str]] = {}
-    for cell, reason in reasons.items():
-        by_reason.setdefault(reason, []).append(cell)
-    text = "; ".join(f"{fold(cells)}: {reason}" for reason, cells in by_reason.items())
-    raise RefusedError(f"{what} refused on {text}; nothing was sent", hint=hint)
+    if reasons:
+        text = "; ".join(told_together(reasons.items()))
+        raise RefusedError(f"{what} refused on {text}; nothing was sent", hint=hint)
 
 
 def _flush_step(fact: CellFacts, cache: FlashCache, limit: float | None) -> Step:
@@ -228,30 +231,19 @@ def flush_plan(
         RefusedError: on some cell a flush must not start, or the release can't flush a write-back cache.
     """
     cells, skipped = applicable(facts)
-    refusals = {cell: reason for cell, fact in cells.items() if (reason := flush_refusal(fact))}
-    old = {cell: fact for cell, fact in cells.items() if fact.release and not fact.at_least(FLUSH_SINCE)}
-    for cell, fact in old.items():
-        if fact.writeback:
-            refusals.setdefault(cell, f"release {fact.release} has no FLUSH and its cache is write-back")
-    refuse(refusals, "flush flashcache")
-    can = [fact for cell, fact in cells.items() if cell not in old]
-    stages: list[Stage] = []
-    if can:
-        stages += flush_stages(can)
-        stages.append(flush_stage(can, limit=limit))
-        if recreate:
-            used = Check(
-                object="metriccurrent", attribute="metricValue", op=Op.ABOVE, value=0, where={"name": "FC_BY_USED"}
-            )
-            sizes = {fact.cell: fact.cache_size for fact in can}
-            where = ", where the flush left something in it"
-            stages += _recreate_stages(can, sizes, Gate.EACH, only_if=(used,), key="left", where=where)
-        stages.append(Stage(title="switch caching on again", key="rearm", steps=tuple(_rearm(f) for f in can)))
-        stages += [*mending(can, "rearm", "dropleft"), *rearm_stages(can, "dropleft")]
-    if old:
-        stages += _recreate_stages(
-            list(old.values()), {f.cell: f.cache_size for f in old.values()}, Gate.EACH, key="old"
-        )
+    refuse(_refusals(cells.values()), "flush flashcache")
+    old = [fact for fact in cells.values() if _knows_no_flush(fact)]
+    can = [fact for fact in cells.values() if fact not in old]
+    sizes = {cell: fact.cache_size for cell, fact in cells.items()}
+    stages = [
+        *flush_stages(can),
+        *flush_stage(can, limit=limit),
+        *(_recreate_stages(can, sizes, Gate.EACH, only_if=(_USED,), key="left", where=_LEFT) if recreate else ()),
+        *staged("switch caching on again", map(_rearm, can), "rearm"),
+        *mending(can, "rearm", "dropleft"),
+        *rearm_stages(can, "dropleft"),
+        *_recreate_stages(old, sizes, Gate.EACH, key="old"),
+    ]
     return Plan(
         statement=statement,
         rack=rack,
@@ -265,10 +257,14 @@ def flush_plan(
     )
 
 
-def flush_stage(cells: Sequence[CellFacts], gate: Gate = Gate.EACH, *, limit: float | None = None) -> Stage:
+_USED = Check(object="metriccurrent", attribute="metricValue", op=Op.ABOVE, value=0, where={"name": "FC_BY_USED"})
+_LEFT = ", where the flush left something in it"
+
+
+def flush_stage(cells: Sequence[CellFacts], gate: Gate = Gate.EACH, *, limit: float | None = None) -> list[Stage]:
     """Return the stage that flushes these caches and proves each empty."""
-    steps = tuple(_flush_step(fact, fact.flash_cache, limit) for fact in cells if fact.flash_cache is not None)
-    return Stage(title="flush flashcache", key="flush", gate=gate, steps=steps)
+    steps = (_flush_step(fact, fact.flash_cache, limit) for fact in cells if fact.flash_cache is not None)
+    return staged("flush flashcache", steps, "flush", gate=gate)
 
 
 def _recreate_stages(
@@ -281,33 +277,24 @@ def _recreate_stages(
     where: str = "",
 ) -> list[Stage]:
     """Return the stages that drop and create; ``where`` completes their titles when ``only_if`` may skip them."""
-    with_cache = [fact for fact in cells if fact.flash_cache is not None]
-    stages = []
-    if with_cache:
-        drops = tuple(drop_step(fact, fact.flash_cache, only_if=only_if) for fact in with_cache if fact.flash_cache)
-        stages.append(Stage(title=f"drop flashcache{where}", key=f"drop{key}", gate=gate, steps=drops))
-    creates = tuple(create_step(fact, sizes[fact.cell], what="create flashcache") for fact in cells)
-    stages.append(Stage(title=f"create flashcache{where}", key=f"create{key}", steps=creates))
-    if with_cache:
-        stages.append(back_stage(with_cache, key))
-    return stages
+    drops = (drop_step(fact, fact.flash_cache, only_if=only_if) for fact in cells if fact.flash_cache)
+    creates = (create_step(fact, sizes[fact.cell], what="create flashcache") for fact in cells)
+    return [
+        *staged(f"drop flashcache{where}", drops, f"drop{key}", gate=gate),
+        *staged(f"create flashcache{where}", creates, f"create{key}"),
+        *back_stage(cells, key),
+    ]
 
 
-def back_stage(cells: Sequence[CellFacts], key: str = "") -> Stage:
+def back_stage(cells: Sequence[CellFacts], key: str = "") -> list[Stage]:
     """Return the mending stage that creates dropped caches at their old sizes."""
-    back = tuple(
+    back = (
         create_step(fact, fact.flash_cache.size, what="create flashcache at its old size", before="gone")
         for fact in cells
         if fact.flash_cache
     )
-    return Stage(
-        title="bring back the old flash cache",
-        key=f"back{key}",
-        gate=Gate.MEND,
-        mends=f"drop{key}",
-        unless=f"create{key}",
-        steps=back,
-    )
+    mends, unless = f"drop{key}", f"create{key}"
+    return staged("bring back the old flash cache", back, f"back{key}", gate=Gate.MEND, mends=mends, unless=unless)
 
 
 def mending(cells: Sequence[CellFacts], unless: str, drop: str = "drop") -> list[Stage]:
@@ -315,18 +302,8 @@ def mending(cells: Sequence[CellFacts], unless: str, drop: str = "drop") -> list
 
     Where the stage ``drop`` has no answer the flush stays in force: who carries that DROP out later drops a clean cache.
     """
-    steps = tuple(_rearm(fact) for fact in cells)
-    return [
-        Stage(
-            title="switch caching on again after the failure",
-            key="mend",
-            gate=Gate.MEND,
-            mends="flush",
-            unless=unless,
-            unsure=drop,
-            steps=steps,
-        )
-    ]
+    title = "switch caching on again after the failure"
+    return staged(title, map(_rearm, cells), "mend", gate=Gate.MEND, mends="flush", unless=unless, unsure=drop)
 
 
 def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, statement: str, force: bool = False) -> Plan:
@@ -383,29 +360,19 @@ def recreate_stages(
         RefusedError: a write-back cache must not be flushed, or the release can't flush it.
     """
     flushing = [fact for fact in todo if fact.flash_cache is not None and fact.writeback]
-    refusals = {fact.cell: reason for fact in flushing if (reason := flush_refusal(fact))}
-    for fact in flushing:
-        if fact.release and not fact.at_least(FLUSH_SINCE):
-            refusals.setdefault(fact.cell, f"release {fact.release} has no FLUSH and its cache is write-back")
-    refuse(refusals, "re-creating the flash cache")
-    stages: list[Stage] = []
-    if flushing:
+    refuse(_refusals(flushing), "re-creating the flash cache")
+    return [
         # Nothing is dropped unless all get there, so that nothing is flushed for it either.
-        stages += flush_stages(flushing, Gate.ALL)
-        stages.append(flush_stage(flushing, Gate.ALL))
-    if todo:
-        stages += _recreate_stages(todo, sizes, Gate.ALL)
-    if flushing:
-        stages += mending(flushing, "drop")
-    return [*stages, *rearm_stages([*flushing, *(fact for fact in idle if fact not in flushing)])]
+        *flush_stages(flushing, Gate.ALL),
+        *flush_stage(flushing, Gate.ALL),
+        *_recreate_stages(todo, sizes, Gate.ALL),
+        *mending(flushing, "drop"),
+        *rearm_stages([*flushing, *(fact for fact in idle if fact not in flushing)]),
+    ]
 
 
 def _refuse_room(cells: Mapping[str, CellFacts], size: int) -> None:
-    short: dict[int, list[str]] = {}
-    for cell, fact in cells.items():
-        room = fact.cache_room()
-        if size > room:
-            short.setdefault(room, []).append(cell)
+    short = grouped((room, cell) for cell, fact in cells.items() if size > (room := fact.cache_room()))
     if short:
         text = "; ".join(f"at most {format_size(r, largest='G')} ({r} bytes) on {fold(c)}" for r, c in short.items())
         raise RefusedError(

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from exacell.core.cellset import fold, fold_briefly
+from exacell.core.cellset import fold, fold_briefly, grouped, told_together
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted, format_size, whole_size
-from exacell.plan.asmgone import ways_out
+from exacell.plan.asmspace import ways_out
 from exacell.plan.estimate import flush_note
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk
-from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
+from exacell.plan.planners.availability import unused
 from exacell.plan.planners.carve import media_of
 from exacell.plan.planners.flashcache import recreate_stages
 
@@ -52,12 +53,8 @@ def refuse_used(
     Raises:
         RefusedError: a disk is in use, or it can't be told that it is not.
     """
-    used: dict[str, list[tuple[str, GridDisk]]] = {}
-    for cell, grids in grids_by_cell.items():
-        for grid in grids:
-            reason = grid.use(headers)
-            if reason:
-                used.setdefault(reason, []).append((cell, grid))
+    every = [(cell, grid) for cell, grids in grids_by_cell.items() for grid in grids]
+    used = grouped((reason, (cell, grid)) for cell, grid in every if (reason := grid.use(headers)))
     if not used:
         return
     reason, found = next(iter(used.items()))
@@ -134,9 +131,9 @@ def release_plan(
     stages: list[Stage] = []
     notes: list[str] = []
     if found:
-        stages.append(Stage(title="deactivate", key="inactive", steps=tuple(_inactive(c, g) for c, g in found.items())))
-        drops = tuple(_drop(facts[c], g, prefix, alone=_alone(facts, found, prefix)) for c, g in found.items())
-        stages.append(Stage(title=f"drop grid disks {prefix}_*", key="dropgrid", gate=Gate.ALL, steps=drops))
+        drops = (_drop(facts[c], g, prefix, alone=_alone(facts, found, prefix)) for c, g in found.items())
+        stages += staged("deactivate", (_inactive(c, g) for c, g in found.items()), "inactive")
+        stages += staged(f"drop grid disks {prefix}_*", drops, "dropgrid", gate=Gate.ALL)
         sizes = sorted({grid.size for grids in found.values() for grid in grids})
         count = sum(len(grids) for grids in found.values())
         notes.append(f"{counted(count, 'grid disk')} of {', '.join(map(format_size, sizes))}, free (no disk group)")
@@ -152,10 +149,10 @@ def release_plan(
                 for fact in grown
                 if fact.cell not in found and fact.flash_cache is not None
             }
-            grows: dict[str, list[str]] = {}
-            for cell, size in sizes_by_cell.items():
-                grows.setdefault(f"{format_size(_cache(facts[cell]))} → {format_size(size)}", []).append(cell)
-            notes += [f"{fold(cells)}: flash cache {grow}" for grow, cells in grows.items()]
+            notes += told_together(
+                (cell, f"flash cache {format_size(_cache(facts[cell]))} → {format_size(size)}")
+                for cell, size in sizes_by_cell.items()
+            )
             notes += filter(None, [flush_note([fact for fact in grown if fact.writeback and fact.flash_cache])])
     warnings = ("the cache starts empty after it has grown",) if any(s.key.startswith("create") for s in stages) else ()
     return Plan(
@@ -232,7 +229,7 @@ def _inactive(cell: str, grids: Sequence[GridDisk]) -> Step:
         target=cell,
         statement=f"ALTER GRIDDISK {','.join(names)} INACTIVE",
         what=f"deactivate {counted(len(names), 'grid disk')}",
-        needs=(_free_check(names),),
+        needs=unused(grids),
         proves=(Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),),
         expect=len(names),
         risk=Risk.NONE,
@@ -247,17 +244,6 @@ def _inactive(cell: str, grids: Sequence[GridDisk]) -> Step:
                 after="inactive",
             ),
         ),
-    )
-
-
-def _free_check(names: tuple[str, ...]) -> Check:
-    return Check(
-        object="griddisk",
-        attribute="asmModeStatus",
-        op=Op.IN,
-        value=("UNUSED", "DROPPED"),
-        where={"name": names},
-        why="a grid disk that ASM uses is never taken away",
     )
 
 
@@ -276,7 +262,7 @@ def _drop(fact: CellFacts, grids: Sequence[GridDisk], prefix: str, *, alone: boo
         statement=f"DROP GRIDDISK {','.join(names)}",
         what=f"drop {counted(len(names), 'grid disk')}",
         needs=(
-            _free_check(names),
+            *unused(grids),
             Check(object="griddisk", attribute="status", value="inactive", where={"name": names}),
         ),
         proves=(Check(object="griddisk", op=Op.ABSENT, where={"name": names}),),

@@ -25,7 +25,7 @@ from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import in_use
-from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, staged
 from exacell.plan.planners.carve import held_by
 from exacell.plan.planners.griddisk import EXASCALE_LETS_GO, members, refuse_mixed
 
@@ -101,24 +101,21 @@ def resize_griddisk_plan(
     wanted = replace(wanted, others=_resized_elsewhere(wanted, asm))
     group = _group(wanted, asm)
     todo = {cell: grids for cell, grids in wanted.grids.items() if any(g.size != wanted.size for g in grids)}
-    cells = [
-        Stage(title=f"resize {prefix}_* on the cells", key="cells", gate=Gate.ALL, steps=_cell_steps(todo, wanted))
-    ]
-    cells = cells if todo else []
+    steps = (_cell_step(cell, grids, wanted) for cell, grids in todo.items())
+    cells = staged(f"resize {prefix}_* on the cells", steps, "cells", gate=Gate.ALL)
     done = {cell: f"its grid disks {prefix}_* are {format_size(wanted.size)} already" for cell in wanted.grids}
     shrinking = wanted.shrinks or (group is not None and group.total_mb > wanted.count * (wanted.size // MIB))
     in_asm: list[Stage] = []
-    if asm is not None and group is not None and (todo or not _as_wanted(wanted, group)):
+    if asm is not None and group is not None and (todo or group.total_mb != _total(wanted, group)):
         in_asm = _asm_stages(wanted, asm, group, sent if shrinking else ())
     if not todo and not in_asm:
         return Plan(statement=statement, rack=rack, done=done)
-    back = _inverse(wanted, asm if in_asm else None)
     return Plan(
         statement=statement,
         rack=rack,
         stages=tuple([*in_asm, *cells] if shrinking else [*cells, *in_asm]),
         done={cell: why for cell, why in done.items() if cell not in todo},
-        inverse=back,
+        inverse=_inverse(wanted, asm if in_asm else None),
         notes=tuple(_notes(wanted, size, group)),
         warnings=_warnings(wanted, group, shrinking=shrinking),
         risk=Risk.PERFORMANCE,
@@ -298,10 +295,6 @@ def _moved(wanted: _Resize, group: DiskGroup) -> int:
     return used * (group.total_mb - _total(wanted, group)) // group.total_mb
 
 
-def _as_wanted(wanted: _Resize, group: DiskGroup) -> bool:
-    return group.total_mb == _total(wanted, group)
-
-
 def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
     total = _total(wanted, group)
     shrinks = group.total_mb > total
@@ -345,10 +338,6 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
     return Stage(title=title, key="asm", gate=Gate.ALL, steps=(step,))
 
 
-def _cell_steps(todo: Mapping[str, Sequence[GridDisk]], wanted: _Resize) -> tuple[Step, ...]:
-    return tuple(_cell_step(cell, grids, wanted) for cell, grids in todo.items())
-
-
 def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
     names = tuple(grid.name for grid in grids)
     before = sorted({grid.size for grid in grids})
@@ -360,16 +349,14 @@ def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
         needs.append(room)
     if before[-1] > wanted.size and any(in_use(grid) for grid in grids):
         # Waves may be hours behind the disk group's own step, and somebody may have grown it again.
-        why = "ASM still keeps data behind the new end of it"
-        where = {"name": names}
         needs.append(
             Check(
                 object="ASM griddisk",
                 attribute="asmDiskSize",
                 op=Op.NOT_ABOVE,
                 value=wanted.size,
-                where=where,
-                why=why,
+                where={"name": names},
+                why="ASM still keeps data behind the new end of it",
             )
         )
     return Step(

@@ -6,9 +6,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.directive_names import PROFILE, ways
-from exacell.cellcli.directives import DATABASE as A_DATABASE
-from exacell.cellcli.directives import IDENTITY
+from exacell.cellcli.directives import DATABASE as A_DATABASE, IDENTITY, PROFILE, ways
 from exacell.cellcli.fold import fold_equal
 from exacell.cellcli.iorm import (
     DEFAULT,
@@ -25,7 +23,9 @@ from exacell.cellcli.iorm import (
 from exacell.cellcli.schema import find_object
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.units import format_size
 from exacell.core.values import dataclass
+from exacell.measure.limits import FAST_DEVICE, RedoPath, limits
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
 
@@ -87,7 +87,7 @@ def flashlog_plan(
     """Return the plan that switches flash logging in one directive: a database's own, or one of its several.
 
     Args:
-        facts: with CELL, IORMPLAN and DATABASE read.
+        facts: with CELL, IORMPLAN, DATABASE, FLASHLOG, PMEMLOG, XRMEMLOG and REDO_METRICS read.
 
     Raises:
         RefusedError: the cells disagree, the database is unknown, which directive is meant is not clear, or what the
@@ -108,8 +108,23 @@ def flashlog_plan(
         word_now = inherited(old).get("flashlog")
         if (word_now.value.lower() == word) if word_now else on:
             return already
-    new = set_attributes(old, wanted, {"flashLog": word})
-    return plan_change(rack, facts, old, new, statement)
+    plan = plan_change(rack, facts, old, set_attributes(old, wanted, {"flashLog": word}), statement)
+    return replace(plan, notes=(*plan.notes, *limits(_redo_paths(facts))))
+
+
+def _redo_paths(facts: Mapping[str, CellFacts]) -> dict[str, RedoPath]:
+    return {
+        cell: RedoPath(
+            release=fact.release,
+            mode=fact.mode,
+            model=fact.model,
+            memory_log=format_size(fact.memory_log) if fact.memory_log else "none",
+            flash_log=format_size(fact.flash_log) if fact.flash_log else "none",
+            on_flash=sum(count for name, (count, _) in (fact.redo or {}).items() if name in FAST_DEVICE),
+            writes=(fact.redo or {}).get("FL_RQ_W", (0, 0))[0],
+        )
+        for cell, fact in facts.items()
+    }
 
 
 def plan_change(rack: str, facts: Mapping[str, CellFacts], old: IormPlan, new: IormPlan, statement: str) -> Plan:
@@ -221,8 +236,7 @@ def set_plan(
         return goal_plan(rack, facts, dict.fromkeys(facts, Goal(objective=objective)), statement)
     old = agree(facts)
     wanted = known(facts, wanted, old)
-    spelled = {_attribute(key): value for key, value in settings.items()}
-    new = set_attributes(old, wanted, spelled)
+    new = set_attributes(old, wanted, {_attribute(key): value for key, value in settings.items()})
     warnings = () if any(_lists_databases(fact) for fact in facts.values()) else (_UNLISTED,)
     if wanted.kind == PROFILE and find(old, wanted) is None:
         warnings = (_UNLISTED_PROFILE,)

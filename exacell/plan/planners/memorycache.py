@@ -6,12 +6,12 @@ is the same. Source: Oracle SAGUG, ALTER PMEMCACHE and ALTER XRMEMCACHE ("can on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from exacell.core.cellset import fold
+from exacell.core.cellset import told_together
 from exacell.core.units import human_size
 from exacell.plan.facts import CellFacts, PmemCache
-from exacell.plan.model import Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch
+from exacell.plan.model import Check, Gate, Op, Plan, Risk, Step, Undo, Watch, staged
 from exacell.plan.planners.flashcache import refuse, unwritable
 from exacell.plan.planners.pmem import rearm_step, unhealthy
 from exacell.plan.watch import METERS
@@ -42,25 +42,19 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
     refuse({cell: reason for cell, fact in cells.items() if (reason := _refusal(fact))}, "flush of PMEM")
     if not cells:
         return Plan(statement=statement, rack=rack, skipped=skipped)
-    steps = tuple(_flush(fact, cache, limit) for fact, cache in caches.values())
-    again = tuple(rearm_step(fact, fact.memory_cache) for fact in cells.values())
+    steps = (_flush(fact, cache, limit) for fact, cache in caches.values())
+    again = [rearm_step(fact, fact.memory_cache) for fact in cells.values()]
+    after = "let the cache in memory cache again after the failure"
     return Plan(
         statement=statement,
         rack=rack,
         stages=(
-            Stage(title="flush the cache in memory and prove it flushed", key="flush", steps=steps),
-            Stage(title="let the cache in memory cache again", key="rearm", steps=again),
-            Stage(
-                title="let the cache in memory cache again after the failure",
-                key="mend",
-                gate=Gate.MEND,
-                mends="flush",
-                unless="rearm",
-                steps=again,
-            ),
+            *staged("flush the cache in memory and prove it flushed", steps, "flush"),
+            *staged("let the cache in memory cache again", again, "rearm"),
+            *staged(after, again, "mend", gate=Gate.MEND, mends="flush", unless="rearm"),
         ),
         skipped=skipped,
-        notes=tuple(_notes(caches.values())),
+        notes=tuple(told_together((fact.cell, _holds(fact, cache)) for fact, cache in caches.values())),
         warnings=(_STOPPED, *((_DOWN,) if any(fact.pmem_writeback for fact in cells.values()) else ())),
         risk=Risk.PERFORMANCE,
     )
@@ -95,11 +89,8 @@ def _flush(fact: CellFacts, cache: PmemCache, limit: float | None) -> Step:
     )
 
 
-def _notes(caches: Iterable[tuple[CellFacts, PmemCache]]) -> list[str]:
-    alike: dict[str, list[str]] = {}
-    for fact, cache in caches:
-        used = fact.metric_bytes(METERS[fact.memory_cache].falls)
-        holds = f"{human_size(used)} used of {human_size(cache.size)}" if used is not None else human_size(cache.size)
-        mode = "write-back, and no metric tells how much of it is dirty" if fact.pmem_writeback else "write-through"
-        alike.setdefault(f"{holds}; {mode}", []).append(fact.cell)
-    return [f"{fold(names)}: {says}" for says, names in alike.items()]
+def _holds(fact: CellFacts, cache: PmemCache) -> str:
+    used = fact.metric_bytes(METERS[fact.memory_cache].falls)
+    holds = f"{human_size(used)} used of {human_size(cache.size)}" if used is not None else human_size(cache.size)
+    mode = "write-back, and no metric tells how much of it is dirty" if fact.pmem_writeback else "write-through"
+    return f"{holds}; {mode}"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from exacell.plan.facts import CellFacts, PmemCache
-from exacell.plan.model import Change, Check, Gate, Op, Risk, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Gate, Op, Risk, Stage, Step, Undo, staged
 
 FLUSHED = "normal - flushed"
 
@@ -35,8 +35,8 @@ _UNDER_WAY = Check(
 
 def flush_stages(cells: Sequence[CellFacts], gate: Gate = Gate.EACH) -> list[Stage]:
     """Return the stage that flushes write-back PMEM caches, nothing when there are none."""
-    steps = tuple(_flush(fact, fact.pmem_cache) for fact in cells if fact.pmem_mode == "writeback" and fact.pmem_cache)
-    return [Stage(title="flush the PMEM cache first", key="pmemflush", gate=gate, steps=steps)] if steps else []
+    steps = (_flush(fact, fact.pmem_cache) for fact in cells if fact.pmem_mode == "writeback" and fact.pmem_cache)
+    return staged("flush the PMEM cache first", steps, "pmemflush", gate=gate)
 
 
 def unhealthy(fact: CellFacts) -> str:
@@ -66,22 +66,13 @@ def rearm_stages(cells: Sequence[CellFacts], drop: str = "drop") -> list[Stage]:
     Args:
         drop: the key of the stage that drops the flash cache behind it; where that gave no answer PMEM stays flushed.
     """
-    steps = tuple(rearm_step(fact) for fact in cells if fact.pmem_writeback)
-    if not steps:
-        return []
+    steps = [rearm_step(fact) for fact in cells if fact.pmem_writeback]
+    return [*staged("let PMEM cache again", steps, "pmemrearm"), *_mending(steps, "pmemrearm", drop)]
+
+
+def _mending(steps: Sequence[Step], unless: str, unsure: str) -> list[Stage]:
     again = "let PMEM cache again after the failure"
-    return [
-        Stage(title="let PMEM cache again", key="pmemrearm", steps=steps),
-        Stage(
-            title=again,
-            key="pmemmend",
-            gate=Gate.MEND,
-            mends="pmemflush",
-            unless="pmemrearm",
-            unsure=drop,
-            steps=steps,
-        ),
-    ]
+    return staged(again, steps, "pmemmend", gate=Gate.MEND, mends="pmemflush", unless=unless, unsure=unsure)
 
 
 def leave_writeback_stages(cells: Sequence[CellFacts], dropped: Collection[str] = ()) -> list[Stage]:
@@ -91,38 +82,19 @@ def leave_writeback_stages(cells: Sequence[CellFacts], dropped: Collection[str] 
         dropped: cells on which an attempt has dropped the PMEM cache before; it is created where it is missing still.
     """
     caches = [fact for fact in cells if fact.pmem_writeback]
-    modes = tuple(_mode(fact.cell) for fact in cells if fact.pmem_mode == "writeback")
-    missing = tuple(_create(fact.cell) for fact in cells if fact.cell in dropped and fact.pmem_cache is None)
-    stages = flush_stages(caches, Gate.ALL)
-    if caches:
-        drops = tuple(_drop(fact, fact.pmem_cache) for fact in caches if fact.pmem_cache)
-        stages.append(
-            Stage(title="drop the PMEM cache while it is flushed", key="pmemdrop", gate=Gate.ALL, steps=drops)
-        )
-    if modes:
-        stages.append(Stage(title="PMEM to write-through", key="pmemmode", steps=modes))
-    creates = tuple(_create(fact.cell) for fact in caches)
-    if creates or missing:
-        stages.append(Stage(title="create the PMEM cache", key="pmemcreate", steps=(*creates, *missing)))
-    if caches:
-        again = "bring back the PMEM cache"
-        stages.append(
-            Stage(title=again, key="pmemback", gate=Gate.MEND, mends="pmemdrop", unless="pmemcreate", steps=creates)
-        )
-        rearm = tuple(rearm_step(fact) for fact in caches)
-        again = "let PMEM cache again after the failure"
-        stages.append(
-            Stage(
-                title=again,
-                key="pmemmend",
-                gate=Gate.MEND,
-                mends="pmemflush",
-                unless="pmemdrop",
-                unsure="pmemdrop",
-                steps=rearm,
-            )
-        )
-    return stages
+    drops = (_drop(fact, fact.pmem_cache) for fact in caches if fact.pmem_cache)
+    modes = (_mode(fact.cell) for fact in cells if fact.pmem_mode == "writeback")
+    creates = [_create(fact.cell) for fact in caches]
+    missing = [_create(fact.cell) for fact in cells if fact.cell in dropped and fact.pmem_cache is None]
+    again = "bring back the PMEM cache"
+    return [
+        *flush_stages(caches, Gate.ALL),
+        *staged("drop the PMEM cache while it is flushed", drops, "pmemdrop", gate=Gate.ALL),
+        *staged("PMEM to write-through", modes, "pmemmode"),
+        *staged("create the PMEM cache", [*creates, *missing], "pmemcreate"),
+        *staged(again, creates, "pmemback", gate=Gate.MEND, mends="pmemdrop", unless="pmemcreate"),
+        *_mending([rearm_step(fact) for fact in caches], "pmemdrop", "pmemdrop"),
+    ]
 
 
 def _flush(fact: CellFacts, cache: PmemCache) -> Step:

@@ -109,7 +109,8 @@ def _stamp(source: str) -> list[str | int]:
 
 
 def _read(home: Home, env: Mapping[str, str], cellip: str) -> dict[str, Any]:
-    from exacell.core.config import Config, load, which_rack
+    from exacell.core.config import Config, load
+    from exacell.core.racks import which_rack
 
     config = load(home, {})
     racks = {name: _kept(rack) for name, rack in config.racks.items()}

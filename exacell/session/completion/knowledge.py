@@ -3,53 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
+from exacell.core.packaged import PAGES, packaged_files
 from exacell.core.paths import Home
 from exacell.language.registry import Kind, Param
 from exacell.language.suggestion import Known
 from exacell.session.completion.names import NameCache
+
+if TYPE_CHECKING:
+    from exacell.core.config import RackConfig
+    from exacell.session.completion.kept_racks import KeptRack
 
 GROUPS = ("all", "ok", "failed", "up", "down")
 """Cell groups that every rack has; see :mod:`exacell.session.selection`."""
 
 _MOST_FILES = 200
 
-
-class RackNames(Protocol):
-    """What completion needs to know of a rack: its name, its cells, and its groups without the ``@``."""
-
-    @property
-    def name(self) -> str:
-        """The rack's name."""
-
-    @property
-    def cells(self) -> tuple[str, ...]:
-        """Its cells."""
-
-    @property
-    def groups(self) -> Mapping[str, tuple[str, ...]]:
-        """Its groups of cells."""
-
-    @property
-    def dbnodes(self) -> tuple[str, ...]:
-        """Its database nodes."""
-
-    @property
-    def asm(self) -> Collection[str]:
-        """The names of its ASM clusters."""
+RackNames: TypeAlias = "RackConfig | KeptRack"
+"""What knows a rack's name, cells, groups, database nodes and ASM clusters."""
 
 
 def name_cache(home: Home, rack: RackNames | None) -> NameCache:
     """Return what was learned from ``rack``, an empty cache without one."""
-    return NameCache(names_file(home, rack))
-
-
-def names_file(home: Home, rack: RackNames | None) -> Path:
-    """Return the file of what was learned from ``rack``."""
-    return home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json"
+    return NameCache(home.cache_dir / "names" / f"{rack.name if rack else 'none'}.json")
 
 
 def knowledge(
@@ -95,7 +74,13 @@ def knowledge(
         return (*named.cells, *named.dbnodes) if named is not None else ()
 
     return Known(
-        names=names, recipe_params=recipe_params, seen=cache.seen, files=files, hosts_of=hosts_of, release=release
+        names=names,
+        recipe_params=recipe_params,
+        seen=cache.seen,
+        files=files,
+        hosts_of=hosts_of,
+        pages=lambda: tuple(packaged_files("docs", *PAGES)),
+        release=release,
     )
 
 

@@ -10,27 +10,18 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import short_message
 from exacell.cellcli.rows import Rows as ByColumn
-from exacell.cellcli.schema import Kind as AttributeKind
-from exacell.cellcli.schema import find_object
+from exacell.cellcli.schema import Kind as AttributeKind, find_object
 from exacell.core.cellset import fold
 from exacell.language.registry import Kind
+from exacell.language.suggestion import NAMED
 
 if TYPE_CHECKING:
+    from exacell.session.answers import Answers
     from exacell.session.completion.names import NameCache
-    from exacell.session.fleet import Answers, Fleet
+    from exacell.session.fleet import Fleet
 
 STALE = 3600.0
 """Seconds after which a rack is read again when a prompt opens on it."""
-
-NAMED: Mapping[str, Kind] = {
-    "GRIDDISK": Kind.GRIDDISK,
-    "CELLDISK": Kind.CELLDISK,
-    "PHYSICALDISK": Kind.PHYSICALDISK,
-    "LUN": Kind.LUN,
-    "DATABASE": Kind.DB,
-    "ALERTHISTORY": Kind.ALERT,
-}
-"""Objects whose names are kept, and as what."""
 
 STATEMENTS: Mapping[str, str] = {
     "GRIDDISK": "list griddisk attributes name, asmDiskGroupName, status, cachingPolicy",

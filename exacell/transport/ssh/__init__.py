@@ -20,8 +20,7 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Ro
 from exacell.transport.capabilities import SSH
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
-from exacell.transport.login import login_for
-from exacell.transport.rack_transport import RackTransport
+from exacell.transport.rack_transport import RackTransport, login_for
 from exacell.transport.ssh.hostkeys import Trust, append_key
 from exacell.transport.ssh.reader import Reader
 

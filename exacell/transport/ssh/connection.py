@@ -10,9 +10,9 @@ from typing import Any, Protocol
 import paramiko
 
 from exacell.core.errors import TransportError
+from exacell.transport.ssh.endpoint import Tunnel
 from exacell.transport.ssh.kept_cellcli import Sessions
 from exacell.transport.ssh.route import Route
-from exacell.transport.ssh.tunnel import Tunnel
 from exacell.transport.ssh.wire import Wire
 
 _KEEPALIVE_S = 30

@@ -1,4 +1,5 @@
-"""Drives pairs (:mod:`exacell.transport.exchange`) on our connections: on a stream of the one reader, or on a plain channel.
+"""Drives pairs (:mod:`exacell.transport.exchange`) on our connections: on a stream of the one reader, or on a plain
+channel; and makes replies of how commands ended there.
 
 Imports paramiko. However a pair ends, it is known whether the statement left.
 """
@@ -13,14 +14,23 @@ import paramiko
 from paramiko import SSHException
 
 from exacell.transport.base import Pair, Reply, State
-from exacell.transport.capture import Capture, End, Ending
-from exacell.transport.exchange import TICK, Act, Exchange
-from exacell.transport.exchange_drivers import ENDED, NOTHING, VIGIL_S, converse, data_of, late_look, unsent
+from exacell.transport.capture import Capture, End, Ending, Store
+from exacell.transport.exchange import (
+    ENDED,
+    NOTHING,
+    TICK,
+    VIGIL_S,
+    Act,
+    Exchange,
+    converse,
+    data_of,
+    late_look,
+    unsent,
+)
 from exacell.transport.fanout import Flight
-from exacell.transport.replies import PROBLEMS, no_end
+from exacell.transport.replies import PROBLEMS, no_end, problem_of_ending
 from exacell.transport.ssh.channel import listen
 from exacell.transport.ssh.connection import Connection
-from exacell.transport.ssh.replies import reply_of
 from exacell.transport.ssh.stream import Stream
 
 
@@ -195,3 +205,57 @@ class StreamPair:
                     return
                 case _:
                     return
+
+
+def late_reply(
+    flight: Flight, connection: Connection, channel: paramiko.Channel, capture: Capture, seconds: float
+) -> Callable[[], Reply]:
+    """Return what makes the reply of a command on a plain channel that did not end within ``seconds``."""
+
+    def reply() -> Reply:
+        if channel.exit_status_ready() and channel.exit_status >= 0:
+            # It ended; something that it left running holds its output open.
+            return reply_of(flight, connection, Ending(end=End.STATUS, exit_status=channel.exit_status), capture)
+        return timed_out(flight, connection, seconds, capture.stdout, capture.stderr)
+
+    return reply
+
+
+def kept_answer(flight: Flight, connection: Connection, answer: bytes | Store) -> Reply:
+    """Return the reply of a long-lived CellCLI that answered; a large answer is handed over."""
+    large = None
+    if isinstance(answer, bytes):
+        text = answer.decode("utf-8", "backslashreplace")
+    else:
+        large = answer.hand_over_file() if flight.request.in_pieces else None
+        text = "" if large is not None else answer.hand_over()
+    return flight.reply(
+        State.OK, stdout=text, large=large, exit_status=0, fingerprint=connection.fingerprint, banner=connection.banner
+    )
+
+
+def timed_out(flight: Flight, connection: Connection, seconds: float, stdout: str, stderr: str = "") -> Reply:
+    """Return the reply of a command without an end, with what had come of its answer."""
+    return flight.reply(
+        State.TIMED_OUT,
+        no_end(flight.request, seconds),
+        stdout=stdout,
+        stderr=stderr,
+        fingerprint=connection.fingerprint,
+    )
+
+
+def reply_of(flight: Flight, connection: Connection, ending: Ending, capture: Capture) -> Reply:
+    """Return the reply of a command that ended; what was captured is handed over."""
+    state = State.OK if ending.exit_status == 0 else State.FAILED
+    large = capture.output.hand_over_file() if flight.request.in_pieces and state is State.OK else None
+    return flight.reply(
+        state,
+        "" if state is State.OK else problem_of_ending(ending, capture.limit),
+        large=large,
+        stdout="" if large is not None else capture.output.hand_over(),
+        stderr=capture.errors.hand_over(),
+        exit_status=ending.exit_status,
+        fingerprint=connection.fingerprint,
+        banner=connection.banner,
+    )

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from exacell.core.errors import ConfigError, TransportError
 from exacell.core.values import dataclass
-from exacell.transport.ssh.patterns import is_literal, matches_list
+from exacell.transport.ssh.sshconfig import is_literal, matches_list
 
 _REVOKED = "@revoked"
 _AUTHORITY = "@cert-authority"

@@ -12,8 +12,7 @@ from exacell.core.errors import TransportError
 from exacell.core.values import dataclass
 from exacell.transport.base import State
 from exacell.transport.fanout import Abort, Flight
-from exacell.transport.login import Login
-from exacell.transport.rack_transport import RackTransport
+from exacell.transport.rack_transport import Login, RackTransport
 from exacell.transport.ssh.connection import Connection
 from exacell.transport.ssh.opener import Offer, Opener
 from exacell.transport.ssh.reader import Reader

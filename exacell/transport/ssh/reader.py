@@ -1,6 +1,6 @@
 """One thread that reads every connection: a selector over their sockets, calls from other threads, and timers.
 
-What it reads are wires (:mod:`exacell.transport.ssh.wire`) and tunnels (:mod:`exacell.transport.ssh.tunnel`). Everything that
+What it reads are wires (:mod:`exacell.transport.ssh.wire`) and tunnels (:mod:`exacell.transport.ssh.endpoint`). Everything that
 happens to one that is attached happens in this thread, so neither they nor the streams on them need locks.
 Nothing in it may wait: what takes long (a name, a TCP connection, a login, a disk) is done elsewhere and handed over.
 What goes wrong with one connection ends that one, and all others are read on.

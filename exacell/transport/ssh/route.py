@@ -1,17 +1,26 @@
-"""What ssh_config says about reaching one target, as typed values: address, names of its host key, hops, deadlines."""
+"""What ssh_config says about reaching one target, as typed values: address, names of its host key, hops, deadlines;
+and the keys that log in there."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import os
 import re
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import Any
+
+import paramiko
+from cryptography.exceptions import UnsupportedAlgorithm
+from paramiko.auth_strategy import AuthFailure, AuthSource, AuthStrategy, InMemoryPrivateKey
 
 from exacell.core.errors import ConfigError
 from exacell.core.values import dataclass
 from exacell.transport.ssh.hostkeys import lookup_names
-from exacell.transport.ssh.patterns import expand_tokens
+from exacell.transport.ssh.sshconfig import expand_tokens
 
 _USER_FILES = "~/.ssh/known_hosts ~/.ssh/known_hosts2"
 _GLOBAL_FILES = "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"
@@ -122,3 +131,124 @@ def jump_hops(text: str, *, host: str, target: str) -> tuple[str, ...]:
     if not hops or (len(hops) == 1 and hops[0].lower() == "none"):
         return ()
     return () if Hop.parse(hops[-1]).host in (host, target) else hops
+
+
+DEFAULT_FILES = ("~/.ssh/id_rsa", "~/.ssh/id_ecdsa", "~/.ssh/id_ed25519")
+
+
+class KeyRing:
+    """Private keys by file, each loaded once while it does not change. Thread-safe."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._loaded: dict[Path, tuple[int, paramiko.PKey | str]] = {}
+
+    def load(self, path: Path) -> paramiko.PKey | str | None:
+        """Return the key in ``path``, one line on why it cannot be used, or None when there is no such file."""
+        try:
+            stamp = path.stat().st_mtime_ns
+        except OSError:
+            return None
+        with self._lock:
+            known = self._loaded.get(path)
+            if known is None or known[0] != stamp:
+                known = (stamp, _load(path))
+                self._loaded[path] = known
+            return known[1]
+
+
+def _load(path: Path) -> paramiko.PKey | str:
+    try:
+        return paramiko.PKey.from_path(path)
+    except (paramiko.PasswordRequiredException, TypeError):
+        # cryptography says TypeError when a key is encrypted and no password is given.
+        return f"{path} needs a passphrase: ssh-add it"
+    except OSError as error:
+        return f"{path} can't be read ({error.strerror})"
+    except (ValueError, UnsupportedAlgorithm, paramiko.SSHException, paramiko.pkey.UnknownKeyType) as error:
+        return f"{path} is not a usable private key ({' '.join(str(error).split()) or type(error).__name__})"
+
+
+class KeyStrategy(AuthStrategy):
+    """Tries every key that OpenSSH would try, without ever asking anything.
+
+    Attributes:
+        tried: what was offered, for the message when nothing is accepted.
+        notes: why keys that were named could not be offered.
+    """
+
+    def __init__(self, *, ring: KeyRing, ssh_config: Any, username: str, fabric_config: object | None = None) -> None:
+        super().__init__(ssh_config=ssh_config)
+        self.username = username
+        self.tried: list[str] = []
+        self.notes: list[str] = []
+        self._ring = ring
+        named = ssh_config.get("identityfile") or []
+        self._files = [Path(os.path.expanduser(name)) for name in (named or DEFAULT_FILES) if name.lower() != "none"]
+        self._only = str(ssh_config.get("identitiesonly", "no")).lower() == "yes"
+        self._agent = str(ssh_config.get("identityagent", "")).lower() != "none"
+
+    @staticmethod
+    def was_refused(failure: AuthFailure) -> bool:
+        """Return whether the server said no (or there was nothing to offer), as against a connection that broke."""
+        results = [item.result for item in failure.result]
+        said_no = [
+            (isinstance(result, paramiko.AuthenticationException) and "Authentication failed." in str(result))
+            or isinstance(result, paramiko.BadAuthenticationType)
+            for result in results
+        ]
+        return not results or any(said_no)
+
+    def refusal(self, route: Route, *, second_factor: bool = False) -> str:
+        """Return one line on why nobody is logged in, with the way out."""
+        where = f"{route.user}@{route.target}"
+        notes = f" ({'; '.join(self.notes)})" if self.notes else ""
+        if second_factor:
+            return f"login {where} wants more than a key, which cannot be given here: allow it to log in by key alone"
+        if not self.tried:
+            return (
+                f"there is no key to log in as {where}{notes}: name one with IdentityFile in ssh_config, or ssh-add it"
+            )
+        keys = ", ".join(self.tried)
+        return f"login {where} was refused, tried {keys}{notes}: install a key with `ssh-copy-id {where}`"
+
+    def get_sources(self) -> Iterator[AuthSource]:
+        """Yield the keys in the order in which they are tried."""
+        files = list(self._file_keys())
+        agent = paramiko.Agent() if self._agent and os.environ.get("SSH_AUTH_SOCK") else None
+        try:
+            offered: Sequence[paramiko.PKey] = agent.get_keys() if agent is not None else ()
+            named = {bytes(key) for key in files} | self._public_blobs()
+            first = [key for key in offered if bytes(key) in named]
+            rest = [] if self._only else [key for key in offered if bytes(key) not in named]
+            held = {bytes(key) for key in offered}
+            for key in (*first, *rest):
+                yield self._source(key, "agent")
+            for key in files:
+                if bytes(key) not in held:
+                    yield self._source(key, "file")
+        finally:
+            if agent is not None:
+                agent.close()
+
+    def _source(self, key: paramiko.PKey, origin: str) -> AuthSource:
+        self.tried.append(f"{key.fingerprint} ({origin})")
+        return InMemoryPrivateKey(username=self.username, pkey=key)
+
+    def _file_keys(self) -> Iterator[paramiko.PKey]:
+        for path in self._files:
+            key = self._ring.load(path)
+            if isinstance(key, paramiko.PKey):
+                yield key
+            elif key is not None:
+                self.notes.append(key)
+
+    def _public_blobs(self) -> set[bytes]:
+        """Return the public halves beside the key files: they tell an agent's key when its file is encrypted."""
+        blobs = set()
+        for path in self._files:
+            try:
+                blobs.add(base64.b64decode(Path(f"{path}.pub").read_bytes().split()[1], validate=True))
+            except (OSError, IndexError, binascii.Error):
+                continue  # No public half, or not one: the agent's keys are then tried without preference.
+        return blobs

@@ -12,20 +12,17 @@ from dataclasses import replace
 from exacell.core.errors import ConfigError, TransportError
 from exacell.transport.base import Reply, Request, Role, State
 from exacell.transport.capture import SPILL, Capture, End, Ending, Store
-from exacell.transport.exchange_drivers import wait_until_ours
+from exacell.transport.exchange import wait_until_ours
 from exacell.transport.fanout import Flight
-from exacell.transport.login import Login, login_of
-from exacell.transport.rack_transport import RackTransport, read_only_cellcli
-from exacell.transport.replies import PROBLEMS, broken_off_reply
-from exacell.transport.ssh.channel import execute, hang_up
+from exacell.transport.rack_transport import Login, RackTransport, login_of, read_only_cellcli
+from exacell.transport.replies import PROBLEMS, problem_of_ending
+from exacell.transport.ssh.channel import execute, hang_up, send_files
 from exacell.transport.ssh.connection import Connection
-from exacell.transport.ssh.exchanges import StreamPair, over_channel
+from exacell.transport.ssh.exchanges import StreamPair, kept_answer, late_reply, over_channel, reply_of, timed_out
 from exacell.transport.ssh.kept_cellcli import Question, Session
 from exacell.transport.ssh.kept_connections import KeptConnections
 from exacell.transport.ssh.reader import Reader
-from exacell.transport.ssh.replies import kept_answer, late_reply, reply_of, timed_out
 from exacell.transport.ssh.stream import Stream
-from exacell.transport.ssh.upload import send_files
 
 
 class Sender:
@@ -105,7 +102,7 @@ class Sender:
             flight.finish(lambda: kept_answer(flight, connection, answer))
 
         def broken_off(end: End) -> None:
-            flight.finish(broken_off_reply(flight, end, limit))
+            flight.finish(flight.reply(State.FAILED, problem_of_ending(Ending(end=end), limit)))
 
         def lost(reason: str) -> None:
             # The deadline stays: a cell that does not answer is told of when its time is over, whoever was asked.

@@ -1,4 +1,5 @@
-"""ssh_config as one target sees it: Includes followed, Host blocks decided, the rest left to fabric's parser.
+"""ssh_config as one target sees it: Includes followed, Host blocks decided, the rest left to fabric's parser; and its
+patterns and tokens.
 
 paramiko's parser knows neither Include nor any index, and takes 10 ms a host for a file of 300 Host blocks. So the
 files are read once into blocks, and for each target only the text that can matter to it is handed on: Host blocks that
@@ -12,12 +13,12 @@ import glob
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from exacell.core.errors import ConfigError, why_unreadable
 from exacell.core.values import dataclass
-from exacell.transport.ssh.patterns import matches_list
 
 USER_CONFIG = Path("~/.ssh/config")
 SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
@@ -116,3 +117,40 @@ def _words(text: str, where: str) -> list[str]:
         return shlex.split(text, comments=True)
     except ValueError as error:
         raise ConfigError(f"{where}: {error}") from error
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile("".join(".*" if c == "*" else "." if c == "?" else re.escape(c) for c in pattern), re.DOTALL)
+
+
+def is_literal(pattern: str) -> bool:
+    """Return whether ``pattern`` can only match itself."""
+    return "*" not in pattern and "?" not in pattern and not pattern.startswith("!")
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Return whether one pattern (without ``!``) matches the whole ``name``; case counts."""
+    if is_literal(pattern):
+        return pattern == name
+    return _compiled(pattern).fullmatch(name) is not None
+
+
+def matches_list(patterns: Iterable[str], name: str) -> bool:
+    """Return whether a pattern list matches ``name``: one pattern does, and none behind ``!`` does."""
+    found = False
+    for pattern in patterns:
+        if pattern.startswith("!"):
+            if matches(pattern[1:], name):
+                return False
+        elif not found:
+            found = matches(pattern, name)
+    return found
+
+
+def expand_tokens(text: str, tokens: Mapping[str, str]) -> str:
+    """Return ``text`` with ``%x`` replaced from ``tokens`` (keys are the letters) and ``%%`` by ``%``.
+
+    An unknown token stays as it is, so that the error about the missing file shows it.
+    """
+    return re.sub(r"%(.)", lambda m: "%" if m[1] == "%" else tokens.get(m[1], m[0]), text)

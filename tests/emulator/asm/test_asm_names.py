@@ -155,7 +155,14 @@ def test_parameters_of_databases_and_asm(lab):
     sizes = "alter system set db_recovery_file_dest_size=4096g;\nalter system flush buffer_cache;\n"
     assert not lab.db(f"{sizes}alter system flush flash_cache;\nalter system register;\n").codes
     assert "4398046511104" in lab.db("select value from v$parameter where name = 'db_recovery_file_dest_size';\n").out
-    assert lab.db("alter system set nosuch=1;\n").codes == [2095]
+    told = lab.db("alter system set nosuch=1;\n").lines
+    assert told[:4] == [
+        "alter system set nosuch=1", f"{'*':>18}", "ERROR at line 1:", "ORA-02065: illegal option for ALTER SYSTEM",
+    ]  # fmt: skip
+    assert lab.db("alter system set cpu_count=8;\n").lines[3] == (
+        "ORA-02095: specified initialization parameter cannot be modified"
+    )
+    assert [lab.sql(f"alter system set {name}=1;\n").codes for name in ("nosuch", "processes")] == [[2065], [2095]]
     assert not lab.sql("alter system set asm_diskgroups='DATA','RECO' scope=memory;\n").codes
 
 
@@ -168,4 +175,5 @@ def test_events_and_parallel_work(lab):
         assert lab.db(f"{text};\n").lines == ["Session altered."]
     for text in ("set events 'immediate trace name x'", "reset db_cache_size scope=spfile sid='*'"):
         assert lab.db(f"alter system {text};\n").lines == ["System altered."]
-    assert lab.db("alter system reset nosuch;\n").codes == [2095]
+    assert lab.db("alter system reset nosuch;\n").codes == [2065]
+    assert lab.db("alter system reset cpu_count;\n").codes == [2095]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from exacell.opaque.errors import UnreadError
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.sql import read_sql
 
 READS = [

@@ -6,8 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from exacell.emulator.ora_messages import OraError
 from exacell.emulator.sql.engine import run_query

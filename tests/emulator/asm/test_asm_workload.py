@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from asm_lab import Lab
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from exacell.emulator.database_io import STATISTICS
 from exacell.emulator.load_profiles import PROFILES

@@ -6,8 +6,7 @@ import random
 
 import pytest
 from cells_bench import AsmStub, Bench
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from exacell.core.units import parse_size
 from exacell.emulator.profiles import models

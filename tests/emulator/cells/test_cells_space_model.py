@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cells_bench import Bench
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 CELL = "exa1cel01"
 FLASH = [f"FD_{n:02d}_{CELL}" for n in range(16)]

@@ -12,8 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from cells_bench import Bench
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 CELL = "exa1cel01"
 UNIT = 16 << 20

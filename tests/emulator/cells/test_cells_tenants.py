@@ -6,8 +6,7 @@ from collections import defaultdict
 
 import pytest
 from cells_bench import Bench
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.clock import RackClock

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from server_fakes import wait_for
 
 from exacell.emulator import control
 from exacell.emulator.fronts import front_scripts
@@ -228,3 +229,21 @@ def test_a_rack_on_the_path_is_passed_over(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", f"{ours}:{os.environ['PATH']}")
     script = front_scripts(str(tmp_path / "config"), ("python3", "dcli.py"), {})["ssh"]
     assert str(ours) not in script and script.startswith("exec /")
+
+
+def test_ping_tells_of_a_host_that_is_switched_off(front: Front, home: Path) -> None:
+    """A host that is switched off loses every packet, the others none; once it is on again it answers."""
+
+    def answers(*hosts: str) -> list[bool]:
+        return [front("ping", "-c", "1", host).returncode == 0 for host in hosts]
+
+    hosts = ("exa1cel01", "exa1cel02", "192.168.10.12")
+    control.fault(home, RACK, ["exa1cel02"], "power-off")
+    try:
+        wait_for(lambda: answers(*hosts) == [True, False, False])
+        done = front("ping", "-c", "3", "exa1cel02")
+        assert (done.returncode, "bytes from" in done.stdout) == (1, False)
+        assert "3 packets transmitted, 0 received, 100% packet loss" in done.stdout
+    finally:
+        control.clear_faults(home, RACK)
+    wait_for(lambda: answers(*hosts) == [True, True, True])

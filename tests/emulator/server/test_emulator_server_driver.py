@@ -6,8 +6,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from exacell.emulator.driver import ConsoleLost, LineBuffer, drive
 from exacell.emulator.program import Ask, Out, Pause, Program

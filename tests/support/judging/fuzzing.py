@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 
-from exacell.opaque.errors import UnreadError
-from exacell.opaque.places import READ, SHOWN
+from exacell.opaque.findings import UnreadError
+from exacell.opaque.scan import arguments, wrapped
 from exacell.opaque.shell import Reading, read_shell
-from exacell.opaque.table import table
-from exacell.opaque.wrapping import arguments, wrapped
+from exacell.opaque.table import READ, SHOWN, table
 from tests.support.judging import sampling
 from tests.support.judging.grammar import BUILTINS, PRODUCTIONS, PROGRAMS, Grammar
 from tests.support.judging.sandbox import Run, Sandbox, installed

@@ -6,12 +6,11 @@ import random
 import re
 import shlex
 from collections.abc import Sequence
-from re import _constants as codes
-from re import _parser as patterns
+from re import _constants as codes, _parser as patterns
 from typing import Any
 
-from exacell.opaque import places
-from exacell.opaque.errors import UnreadError
+from exacell.opaque import table as places
+from exacell.opaque.findings import UnreadError
 from exacell.opaque.shell import read_shell
 from exacell.opaque.table import Row, table
 

@@ -186,3 +186,30 @@ def test_replies_are_told_once_each(made: Any, kind: type) -> None:
     told: list[str] = []
     made(kind).run([read(cell, LIST) for cell in CELLS], on_reply=lambda reply: told.append(reply.target))
     assert sorted(told) == list(CELLS)
+
+
+@pytest.mark.parametrize("kind", OVER_SSH)
+def test_a_large_answer_is_on_disk_and_an_endless_one_a_failure(made: Any, kind: type) -> None:
+    """With in_pieces a large answer is read from disk; one that is larger than max_answer is broken off, others stand."""
+    transport = made(kind, timeout=60.0)
+    transport.settings = transport.settings.with_value("max_answer", "4m")
+    each = f"case $(hostname) in {CELLS[0]}*) yes;; {CELLS[1]}*) seq 300000;; *) seq 3;; esac"
+    endless, large, small = transport.run([read(cell, each, in_pieces=True) for cell in CELLS]).replies.values()
+    assert (endless.state, endless.stdout, endless.large) == (State.FAILED, "", None), endless.problem
+    assert endless.problem == (
+        "its answer is larger than 4M: it was broken off, nothing of it is used (set max_answer raises that)"
+    )
+    assert large.large is not None and large.large.text == "".join(f"{n}\n" for n in range(1, 300_001))
+    assert (large.stdout, small.stdout, small.large) == ("", "1\n2\n3\n", None)
+
+
+@pytest.mark.parametrize("kind", OVER_SSH)
+@pytest.mark.parametrize("command", ["yes >&2", "yes; exit 3"])
+@pytest.mark.parametrize("ask", [read, write])
+def test_an_endless_answer_ends_alone_too(made: Any, kind: type, command: str, ask: Any) -> None:
+    """What a single cell says without end, on either stream, in a read or a change, is broken off at max_answer."""
+    transport = made(kind, timeout=60.0)
+    transport.settings = transport.settings.with_value("max_answer", "1m")
+    reply = transport.run([ask(CELLS[0], command)]).replies[CELLS[0]]
+    assert (reply.state, reply.stdout, reply.stderr) == (State.FAILED, "", ""), reply.problem
+    assert reply.problem.startswith("its answer is larger than 1M: it was broken off") and reply.seconds < 50

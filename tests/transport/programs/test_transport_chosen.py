@@ -13,14 +13,16 @@ import pytest
 
 from exacell.change.dcli import work
 from exacell.cli import main
-from exacell.core.config import RackConfig, Settings, parse_rack
-from exacell.core.errors import ConfigError
-from exacell.core.transportconfig import (
+from exacell.core.config import (
     AUTO,
     TRANSPORTS,
+    RackConfig,
     Reach,
+    Settings,
+    parse_rack,
     transport_name,
 )
+from exacell.core.errors import ConfigError
 from exacell.transport.factory import make_transport
 from exacell.transport.ssh import SshTransport
 from tests.support.patience import patiently

@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from exacell.core.config import RackConfig, Settings
+from exacell.core.config import RackConfig, Reach, Settings
 from exacell.core.errors import ConfigError
-from exacell.core.transportconfig import Reach
 from exacell.transport.base import State
 from exacell.transport.clush import ClushTransport
 from tests.support.gateways import PYTHON_VARIABLE, gateways

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from exacell.core.config import RackConfig, Settings
+from exacell.core.config import RackConfig, Reach, Settings
 from exacell.core.errors import ConfigError, RefusedError
-from exacell.core.transportconfig import Reach
 from exacell.transport import dcli
 from exacell.transport.base import State
+from exacell.transport.capture import End
 from exacell.transport.dcli import DcliTransport
-from exacell.transport.dcli_answers import Answer, ascii_only, closing, read_answers
+from exacell.transport.dcli_answers import Answer, Answers, ascii_only, at_most, closing
 from tests.support.patience import patiently
 from tests.support.requests import read, write
 
@@ -28,7 +29,7 @@ def fake(path: Path, help_text: str, body: str) -> Path:
     program.write_text(
         f"#!/bin/sh\ncase $1 in --help) cat <<'E'\n{help_text}E\nexit 0;; esac\n"
         f"printf '%s\\n' \"$*\" >> {path}/calls\nfor last; do :; done\n"
-        f"word=$(printf '%s' \"$last\" | grep -o 'exacell-[0-9a-f]*')\n{body}\n"
+        f"word=$(printf '%s' \"$last\" | grep -o 'exacell-[0-9a-f]*' | head -1)\n{body}\n"
     )
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
     return program
@@ -79,11 +80,21 @@ ANSWERS = {
 }  # fmt: skip
 
 
+def read_answers(targets: list[str], word: str, stdout: str, stderr: str, *, step: int = 7) -> dict[str, Answer]:
+    """Return what is made of dcli's output that comes in pieces of so many bytes."""
+    answers = Answers(targets, word)
+    data = stdout.encode()
+    for start in range(0, len(data), step):
+        answers.take(data[start : start + step])
+    return answers.ended(stderr)
+
+
 @pytest.mark.parametrize("case", ANSWERS)
 def test_the_stream_is_taken_apart(case: str) -> None:
     """dcli's output becomes one answer a target, complete only with its closing line."""
     stdout, stderr, wanted = ANSWERS[case]
-    assert read_answers(["c1", "c2"], "W", stdout, stderr) == wanted
+    for step in (1, 2, 7, 4096):
+        assert read_answers(["c1", "c2"], "W", stdout, stderr, step=step) == wanted
 
 
 def test_a_stream_cut_anywhere_gives_no_false_end() -> None:
@@ -98,7 +109,15 @@ def test_a_stream_cut_anywhere_gives_no_false_end() -> None:
 
 
 @pytest.mark.parametrize("command", ["true", "false", "exit 9", "cat <<E\nx\nE", "echo a # comment", "printf x"])
-@pytest.mark.parametrize("wrap", [lambda text: text, ascii_only])
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda text: text,
+        ascii_only,
+        lambda text: at_most(text, "W", 99),
+        lambda text: ascii_only(at_most(text, "W", 99)),
+    ],
+)
 def test_the_closing_line_comes_whatever_the_command_is(command: str, wrap: Any) -> None:
     """Behind any command a shell prints the word and the command's own status."""
     import subprocess
@@ -106,6 +125,33 @@ def test_the_closing_line_comes_whatever_the_command_is(command: str, wrap: Any)
     own = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
     done = subprocess.run(["sh", "-c", wrap(closing(command, "W"))], capture_output=True, text=True, check=False)
     assert done.stdout == f"{own.stdout}W {own.returncode}\n"
+
+
+def test_a_cell_whose_lines_pass_the_limit_fails_alone() -> None:
+    """In dcli's one stream the answer that grows larger than it may is dropped, also a line without an end; the rest stands."""
+    for flood in (b"c1: x\n" * 40, b"c1: " + b"x" * 200, b"c1: x\nc1: W cut\n", b"c1:ssh says\n" + b"more of it\n" * 9):
+        answers = Answers(["c1", "c2"], "W", 60)
+        for piece in (flood, b"\nc2: b\nc1: W 0\nc2: W 0\n"):
+            answers.take(piece)
+        assert answers.broken_off == {"c1"}
+        found = answers.ended()
+        assert (found["c1"].text, found["c1"].broken_off) == ("", End.TOO_LARGE)
+        assert found["c2"] == Answer(text="b\n", status=0)
+
+
+@pytest.mark.parametrize("tools", ["head and wc", "neither"])
+def test_a_host_cuts_what_is_too_long_where_it_can(tmp_path: Path, tools: str) -> None:
+    """With head(1) there no more leaves the host than may, and it says so; without, all comes and is cut here."""
+    import subprocess
+
+    for name in ("sh", "cat", "seq", *(("head", "wc") if tools == "head and wc" else ())):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    done = subprocess.run(
+        ["sh", "-c", at_most(closing("seq 100000", "W"), "W", 1000)],
+        capture_output=True, text=True, check=True, env={"PATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.stdout.endswith("\nW cut\n" if tools == "head and wc" else "\nW 0\n")
+    assert (len(done.stdout) < 1100) is (tools == "head and wc")
 
 
 def test_equal_reads_are_one_run_and_writes_one_each(tmp_path: Path) -> None:

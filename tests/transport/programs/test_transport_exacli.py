@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from exacell.core.config import RackConfig
+from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import ConfigError, RefusedError
-from exacell.core.transportconfig import Reach
 from exacell.transport.base import State
 from exacell.transport.capabilities import EXACLI, EXACLI_CLOUD, split_statements, statements_in
 from exacell.transport.exacli import ExacliTransport, without_services

@@ -9,10 +9,9 @@ from typing import Any
 import pytest
 
 from exacell.change.execute import execute
-from exacell.core.config import load
+from exacell.core.config import TRANSPORTS, load
 from exacell.core.errors import ExacellError
 from exacell.core.paths import Home
-from exacell.core.transportconfig import TRANSPORTS
 from exacell.journal.record import Journal
 from exacell.language.line import parse_line
 from exacell.output.console import SilentConsole

@@ -17,7 +17,7 @@ from exacell.core.errors import ConfigError
 from exacell.emulator.store import rack_files
 from exacell.transport.base import State, Upload
 from exacell.transport.openssh import OpensshTransport
-from tests.support.requests import CELLS, read, write
+from tests.support.requests import read, write
 
 ECHO = "echo hello"
 
@@ -147,17 +147,3 @@ def test_without_the_program_there_is_no_transport(monkeypatch: pytest.MonkeyPat
     with pytest.raises(ConfigError, match="needs the program ssh"):
         OpensshTransport(RackConfig(name="x", cells=("c1",)), Settings())
     assert os.environ["PATH"] == str(tmp_path)
-
-
-def test_a_large_answer_is_on_disk_and_an_endless_one_a_failure(made: Any) -> None:
-    """With in_pieces a large answer is read from disk; one that is larger than max_answer is broken off, others stand."""
-    transport = made(OpensshTransport)
-    transport.settings = transport.settings.with_value("max_answer", "4m")
-    commands = {CELLS[0]: "yes", CELLS[1]: "seq 300000", CELLS[2]: "seq 3"}
-    endless, large, small = transport.run(
-        [read(cell, line, in_pieces=True) for cell, line in commands.items()]
-    ).replies.values()
-    assert (endless.state, endless.stdout, endless.large) == (State.FAILED, "", None)
-    assert endless.problem.startswith("its answer is larger than 4M: it was broken off")
-    assert large.large is not None and large.large.text == "".join(f"{n}\n" for n in range(1, 300_001))
-    assert (large.stdout, small.stdout, small.large) == ("", "1\n2\n3\n", None)

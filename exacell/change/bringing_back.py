@@ -1,0 +1,188 @@
+"""Bring back what a change that did not come to its end took away, so that what is left of it can be planned.
+
+CELLSRV is started where the change stopped it: nothing can be planned for such a cell. And where disks of a second cell went
+while the change held those of a first one offline, ASM has dismounted disk groups: they are mounted again, or no disk ever
+comes ONLINE and no gate opens. Source: reference asm.md section 2 (each cell is a failure group).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exacell.change.execute import execute
+from exacell.change.leftbehind import unnoted
+from exacell.change.settling import attempts
+from exacell.core.cellset import fold
+from exacell.core.errors import ExitCode
+from exacell.core.units import counted
+from exacell.journal.left import observe_online
+from exacell.journal.state import ChangeState
+from exacell.language.line import with_call_flags
+from exacell.output.result import Result
+from exacell.plan import facts as f
+from exacell.plan.gate import all_online, unmounted
+
+if TYPE_CHECKING:
+    from exacell.language.registry import Value
+    from exacell.session.context import Context
+
+_ACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sACTIVE", re.IGNORECASE)
+_INACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE", re.IGNORECASE)
+_OFFLINE = re.compile(
+    _INACTIVE.pattern + r"|ALTER\s+CELL\s+(SHUTDOWN|RESTART)\s+SERVICES\s+(CELLSRV|ALL)", re.IGNORECASE
+)
+
+
+def start_and_mount(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+    """Start CELLSRV, and mount disk groups, where ``change`` left them stopped or dismounted; each planned and confirmed.
+
+    Returns:
+        None when all of it runs now, or can't be asked; else what the statement came to that did not end well or was only
+        shown: nothing else can be planned yet.
+
+    Raises:
+        RefusedError: nobody agreed.
+    """
+    held_up = start_again(ctx, change, flags, origin)
+    return held_up if held_up is not None else mount_again(ctx, change, flags, origin)
+
+
+def _state(ctx: Context, change: int) -> ChangeState:
+    """Return how a change stands with those that went on with it, and with the attempts to take it back."""
+    rack = ctx.need_rack().name
+    rows = ctx.journal.chain(rack, change)
+    for attempt in attempts(ctx.journal, rack, change):
+        rows += ctx.journal.chain(rack, attempt.change)
+    return ChangeState.of(sorted(rows, key=lambda row: row.seq))
+
+
+def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+    """Start CELLSRV, planned and confirmed like any change, where ``change`` stopped it and it is stopped still.
+
+    Returns:
+        None when every cell's CELLSRV runs now, or can't be asked; else what the start came to, and nothing else can be
+        planned yet (it failed, or it was only shown).
+
+    Raises:
+        RefusedError: nobody agreed.
+    """
+    known = set(ctx.need_rack().cells)
+    maybe = [cell for cell in _state(ctx, change).cellsrv if cell in known]
+    if not maybe:
+        return None
+    answers = ctx.fleet.query(maybe, [f.CELL]).good
+    down = [
+        cell
+        for cell, answer in answers.items()
+        if any(str(row.get("cellsrvStatus")).lower() == "stopped" for row in answer.tables[0])
+    ]
+    if not down:
+        return None
+    statement = f"on {fold(down)} alter cell startup services cellsrv"
+    ctx.console.say(f"change {change} left CELLSRV stopped on {fold(down)}; first: {statement}")
+    return _first(ctx, statement, flags, origin, "CELLSRV runs")
+
+
+def mount_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+    """Mount the disk groups that no ASM instance has mounted any more, where ``change`` took disks of cells offline.
+
+    Returns and raises what ``start_and_mount`` does. A disk group that is mounted nowhere for another reason is left alone.
+    """
+    if not any(_OFFLINE.search(row.statement) for row in _state(ctx, change).intents):
+        return None
+    rack = ctx.need_rack()
+    answers = ctx.fleet.query(rack.cells, [f.GRIDDISK]).good
+    facts = {cell: f.build(cell, [f.GRIDDISK], answer.tables) for cell, answer in answers.items()}
+    wanted = unmounted(facts)
+    for cluster in rack.asm if wanted else ():
+        known = ctx.asm(cluster).facts()
+        for group in known.groups:
+            if group.name not in wanted or group.state != "DISMOUNTED":
+                continue
+            statement = f'sql asm "alter diskgroup {group.name} mount" asm={cluster}'
+            ctx.console.say(f"disk group {group.name} is mounted nowhere since change {change}; first: {statement}")
+            held_up = _first(ctx, statement, flags, origin, f"{group.name} is mounted")
+            if held_up is not None:
+                return held_up
+    return None
+
+
+def _borrowed(ctx: Context, change: int) -> dict[str, tuple[f.GridDisk, ...]]:
+    """Return the grid disks of each cell of which ``change``, or an attempt to take it back, took disks offline only for a
+    while; a cell that does not answer is left out."""
+    rack = ctx.need_rack()
+    taken: set[str] = set()
+    for number in (change, *(attempt.change for attempt in attempts(ctx.journal, rack.name, change))):
+        state = ctx.journal.whole_state(rack.name, number)
+        promised = {step.target for plan in state.plans for step, _ in plan.steps if _ACTIVE.match(step.statement)}
+        gone = {row.target for row in state.intents if _INACTIVE.match(row.statement)}
+        taken |= gone & promised
+    maybe = [cell for cell in rack.cells if cell in taken]
+    answers = ctx.fleet.query(maybe, [f.GRIDDISK]).good if maybe else {}
+    return {cell: f.build(cell, [f.GRIDDISK], answer.tables).grid_disks for cell, answer in answers.items()}
+
+
+def activate_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+    """Bring back the grid disks that ``change`` took offline only for a while and that are inactive still.
+
+    Returns:
+        None when all are back or their cell can't be asked; else what ``online cell`` came to on the first cell where it
+        did not end well, or was only shown.
+
+    Raises:
+        RefusedError: nobody agreed.
+    """
+    for cell, grids in _borrowed(ctx, change).items():
+        away = [grid for grid in grids if grid.status == "inactive"]
+        if away:
+            statement = f"online cell {cell}"
+            ctx.console.say(f"change {change} left {counted(len(away), 'grid disk')} of {cell} inactive: {statement}")
+            held_up = _first(ctx, statement, flags, origin, "they are back")
+            if held_up is not None:
+                return held_up
+    return None
+
+
+def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+    """Bring back the grid disks that ``change`` took offline only for a while, when nothing else is left to do.
+
+    What the change was for may be reached, or taken back, on a cell whose disks are not back yet, as after a link that was
+    away for hours: then a new plan of its statement has nothing to do there.
+
+    Returns:
+        None when all are back or their cell can't be asked; else what ``activate_again`` returns, or which disks ASM has
+        dropped for good meanwhile.
+    """
+    held_up = activate_again(ctx, change, flags, origin)
+    if held_up is not None:
+        return held_up
+    problems: list[str] = []
+    borrowed = _borrowed(ctx, change)
+    if not (flags.get("dry-run") or ctx.options.dry_run):
+        # What came back when nobody looked is in no later plan.
+        back = [cell for cell, grids in borrowed.items() if all_online(grids)]
+        for line in unnoted(ctx, observe_online(ctx.journal, ctx.need_rack().name, back)):
+            ctx.console.say(line)
+    for cell, grids in borrowed.items():
+        dropped = [grid for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group]
+        if dropped:
+            groups = " and ".join(sorted({grid.asm_group for grid in dropped}))
+            problems.append(
+                f"{cell}: ASM dropped {len(dropped)} of its grid disks from {groups} for good while "
+                "offline (disk_repair_time): alter diskgroup … add disk takes them in again"
+            )
+    return Result(problems=problems, exit_code=ExitCode.FAILED) if problems else None
+
+
+def _first(ctx: Context, statement: str, flags: Mapping[str, Value], origin: str, when: str) -> Result | None:
+    """Carry a statement out as a change of its own; None when it went well, else what it came to."""
+    if ctx.interrupted.is_set():  # Carrying it out would forget that.
+        return Result(notes=[f"interrupted before: {statement}"], exit_code=ExitCode.INTERRUPTED)
+    result = execute(ctx, with_call_flags(statement, flags), replace(ctx.request, origin=origin, finishing=0))
+    if flags.get("dry-run") or ctx.options.dry_run:
+        ctx.console.say(f"what is left of the change can be planned when {when}")
+        return result
+    return None if result.exit_code is ExitCode.DONE else result

@@ -1,0 +1,172 @@
+"""Which rack is meant: by its name, by its cells, or by what this host knows.
+
+The ways are tried in a fixed order, see :func:`which_rack`.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from exacell.core.cellset import CellSet
+from exacell.core.config import RACK_NAME, Config, RackConfig
+from exacell.core.errors import ConfigError
+from exacell.core.groupfile import read_cellip, read_group_file
+
+_FEW_RACKS = 3
+
+CELLIP_PATH = Path("/etc/oracle/cell/network-config/cellip.ora")
+"""Where a database node lists its cells. Source: Oracle SAGUG, "Configuring cells for ASM"; present only there."""
+
+
+def named_cells(cells: str | None, group_file: Path | None) -> tuple[str, ...]:
+    """Return what ``-g`` and ``-c`` name together: the file first, then the list, without repeats, as dcli does.
+
+    Raises:
+        ConfigError: the file cannot be read or a line in it is no host name.
+        CellSetError: ``cells`` is no cell set.
+    """
+    listed = read_group_file(group_file) if group_file is not None else ()
+    return tuple(dict.fromkeys((*listed, *(CellSet.parse(cells) if cells is not None else ()))))
+
+
+class NoRackError(ConfigError):
+    """Nothing says which rack is meant; the message names the ways to choose one on the command line."""
+
+
+def way_to_a_rack(names: Iterable[str]) -> str:
+    """Return how to choose a rack at the prompt, of those that are configured."""
+    known = sorted(names)
+    if not known:
+        return "emulator start demo, then connect demo: a rack to try it on; help docs config.example shows how to name your own"
+    if len(known) <= _FEW_RACKS:
+        return " or ".join(f"connect {name}" for name in known)
+    return f"connect one of {', '.join(known)}"
+
+
+def which_rack(
+    config: Config,
+    *,
+    rack: str | None = None,
+    cells: str | None = None,
+    group_file: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    cellip_path: Path = CELLIP_PATH,
+    cell_group_path: Path | None = None,
+    login: str | None = None,
+    ssh_config: Path | None = None,
+) -> RackConfig:
+    """Return the rack that the command line means.
+
+    In this order: ``rack`` (-r); EXACELL_RACK or ``default_rack``, unless ``cells`` or ``group_file`` name a cell that
+    it does not have; the cells named by ``cells`` (-c) and ``group_file`` (-g); the cells in ``cellip.ora`` of
+    a database node; those in ``~/cell_group``. Cells that are named are the configured rack's that has them, with its marks
+    and its lock, a rack of their own where none has. The selection of cells within the rack is :func:`named_cells`.
+
+    Args:
+        env: EXACELL_RACK and HOME are read from it. Default: the process environment.
+        login: logs in everywhere on cells, for reads and writes (-l).
+        ssh_config: replaces the rack's own (--ssh-config).
+
+    Raises:
+        ConfigError: no such rack, a named cell is not in the rack asked for, the named cells are not all of one
+            configured rack, or there is nothing to go by.
+    """
+    variables = os.environ if env is None else env
+    names = named_cells(cells, group_file)
+    found = _chosen(config, rack or "", variables.get("EXACELL_RACK") or config.default_rack, names)
+    if found is None and names:
+        found = _owner(config, names) or RackConfig(name="cells", cells=names, source="-c/-g")
+    if found is None:
+        home_group = cell_group_path or Path(variables.get("HOME") or os.path.expanduser("~")) / "cell_group"
+        found = _found_on_host(config, cellip_path, home_group)
+    if found is None:
+        raise NoRackError(
+            "no rack is chosen: give -r RACK, set EXACELL_RACK or default_rack in config.toml, name cells with -c or "
+            f"-g, or have {cellip_path} or {home_group}",
+            hint="to try it without cells: exacell demo" if not config.racks else _known(config),
+        )
+    if login:
+        found = replace(found, read_user=login, write_user=login)
+    return replace(found, ssh_config=ssh_config) if ssh_config is not None else found
+
+
+def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -> RackConfig | None:
+    """Return the rack that is asked for or, failing that, the default one if it has all ``names``."""
+    name = wanted or default
+    if not name or (not wanted and names and name not in config.racks):
+        return None
+    if name in config.partial:
+        raise ConfigError(
+            f"config.toml says something of rack {name} and not its cells, and no file in racks.d does",
+            hint=f'exacell emulator start {name}, where it is an emulated rack; else set cells = "…" in [racks.{name}]',
+        )
+    if name not in config.racks:
+        known = _known(config) or "no rack is configured"
+        raise ConfigError(f"there is no rack {name}; {known}", hint=_closest(config, name))
+    rack = config.racks[name]
+    strangers = CellSet(names) - CellSet((*rack.cells, *rack.dbnodes))
+    if strangers and wanted:
+        raise ConfigError(f"rack {name} has no {strangers}; its cells are {CellSet(rack.cells)}")
+    return None if strangers else rack
+
+
+def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
+    """Return the configured rack that has all ``names``, None where no rack has any of them.
+
+    An emulated rack's names may be a real rack's: only asking for it means it.
+
+    Raises:
+        ConfigError: several racks have them, or one has some.
+    """
+    racks = [rack for rack in config.racks.values() if not rack.emulated and {*rack.cells, *rack.dbnodes} & {*names}]
+    if not racks:
+        return None
+    known = ", ".join(sorted(rack.name for rack in racks))
+    strangers = CellSet(names) - CellSet((*racks[0].cells, *racks[0].dbnodes))
+    if len(racks) > 1:
+        raise ConfigError(
+            f"{CellSet(names)} are named by several racks: {known}; a statement goes to one", hint="say which: -r RACK"
+        )
+    if strangers:
+        mine = CellSet(names) - strangers
+        raise ConfigError(
+            f"{mine} of rack {known} and {strangers} of another place are named; a statement goes to one rack",
+            hint=f"-c '{mine}' and -c '{strangers}', one after the other",
+        )
+    return racks[0]
+
+
+def _found_on_host(config: Config, cellip_path: Path, cell_group_path: Path) -> RackConfig | None:
+    """Return the rack that a database node's files name.
+
+    Raises:
+        ConfigError: they name some cells of a configured rack, and not all.
+    """
+    if cellip_path.is_file():
+        found = RackConfig(name="cellip", cells=read_cellip(cellip_path), source=str(cellip_path))
+    elif cell_group_path.is_file():
+        found = RackConfig(name="cell_group", cells=read_group_file(cell_group_path), source=str(cell_group_path))
+    else:
+        return None
+    owner = _owner(config, found.cells)
+    if owner is not None and {*owner.cells} != {*found.cells}:
+        raise ConfigError(
+            f"{found.source} names {CellSet(found.cells)}, which is not all of rack {owner.name}",
+            hint=f"say what is meant: -r {owner.name}",
+        )
+    return owner or found
+
+
+def _known(config: Config) -> str:
+    return f"configured racks: {', '.join(sorted(config.racks))}" if config.racks else ""
+
+
+def _closest(config: Config, name: str) -> str:
+    close = difflib.get_close_matches(name, config.racks, n=1)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"an emulated rack is started with: exacell emulator start {name}" if RACK_NAME.fullmatch(name) else ""

@@ -1,0 +1,222 @@
+"""The difference of two snapshots, and whether they were taken under the same conditions. Pure.
+
+The difference of two snapshots: counters that began anew in between are no difference.
+
+What shows that they did is :mod:`exacell.measure.snapshot`'s and the caller's, who can ask the journal and the cells.
+
+Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the
+sum of its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
+
+Whether two snapshots were taken under the same conditions: only then does their difference tell of the load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import field
+
+from exacell.cellcli.iorm import IormPlan, diff, parse
+from exacell.core.cellset import fold
+from exacell.core.errors import ReplyError
+from exacell.core.units import format_size
+from exacell.core.values import dataclass
+from exacell.measure.snapshot import CellCounters, Snapshot, created_anew, fell
+
+Number = int | float
+
+
+@dataclass(frozen=True, kw_only=True)
+class CellDelta:
+    """One cell's difference, or the whole rack's.
+
+    Attributes:
+        cell: None for the rack.
+        seconds: between the two collections on the cell's clock; for the rack the longest of its cells.
+        values: metric → difference, cumulative ones only; empty when ``invalid``.
+        figures: what follows from them; None where the data do not allow it.
+        invalid: why there is no difference, empty when there is one.
+    """
+
+    cell: str | None
+    seconds: float = 0.0
+    values: Mapping[str, Number] = field(default_factory=dict)
+    figures: Mapping[str, Number | None] = field(default_factory=dict)
+    invalid: str = ""
+
+
+def _ratio(part: Number, whole: Number) -> float | None:
+    return round(100.0 * part / whole, 4) if whole else None
+
+
+def _flashlog(values: Mapping[str, Number]) -> dict[str, Number | None]:
+    disk, flash = values.get("FL_DISK_FIRST"), values.get("FL_FLASH_FIRST")
+    wins = _ratio(flash, disk + flash) if disk is not None and flash is not None else None
+    prevented, actual = values.get("FL_PREVENTED_OUTLIERS"), values.get("FL_ACTUAL_OUTLIERS")
+    return {
+        "diskFirst": disk,
+        "flashFirst": flash,
+        "flashWinPercent": wins,
+        "preventedOutliers": prevented,
+        "actualOutliers": actual,
+        "skippedByIormPlan": values.get("FL_IO_W_SKIP_IORM_PLAN"),
+        "redoWrites": values.get("FL_RQ_W"),
+    }
+
+
+def _flashcache(values: Mapping[str, Number]) -> dict[str, Number | None]:
+    hits, misses = values.get("FC_IO_RQ_R"), values.get("FC_IO_RQ_R_MISS")
+    return {
+        "readHits": hits,
+        "readMisses": misses,
+        "hitPercent": _ratio(hits, hits + misses) if hits is not None and misses is not None else None,
+        "writes": values.get("FC_IO_RQ_W"),
+        "megabytesRead": values.get("FC_IO_BY_R"),
+        "megabytesWritten": values.get("FC_IO_BY_W"),
+    }
+
+
+_FIGURES: Mapping[str, Callable[[Mapping[str, Number]], dict[str, Number | None]]] = {
+    "flashlog": _flashlog,
+    "flashcache": _flashcache,
+}
+
+
+_NO_LOAD: Mapping[str, tuple[tuple[str, ...], str]] = {
+    "flashlog": (("redoWrites",), "no redo was written in between, so the flash log's figures say nothing"),
+    "flashcache": (
+        ("readHits", "readMisses", "writes"),
+        "nothing was read or written through the flash cache in between",
+    ),
+}
+
+
+def without_load(kind: str, rack: CellDelta) -> str:
+    """Return the sentence for a rack on which nothing happened between the two snapshots; empty where something did, or
+    where that is not known."""
+    figures, sentence = _NO_LOAD[kind]
+    return sentence if not rack.invalid and all(rack.figures.get(name) == 0 for name in figures) else ""
+
+
+def delta(
+    before: Snapshot, after: Snapshot, cumulative: Iterable[str], void: Mapping[str, str] | None = None
+) -> list[CellDelta]:
+    """Return one CellDelta per cell in either snapshot, and the rack's as the last.
+
+    Args:
+        cumulative: the metrics whose difference means something.
+        void: cell → why its counters are known to have begun anew in between, though they need not have fallen.
+    """
+    names = sorted(cumulative)
+    cells = sorted(dict.fromkeys([*before.cells, *after.cells]))
+    known = void or {}
+    rows = [
+        _cell(cell, before.cells.get(cell), after.cells.get(cell), names, before.kind, known.get(cell, ""))
+        for cell in cells
+    ]
+    return [*rows, _rack(rows, before.kind)]
+
+
+def _cell(
+    cell: str, before: CellCounters | None, after: CellCounters | None, names: Iterable[str], kind: str, void: str
+) -> CellDelta:
+    if before is None or after is None:
+        return CellDelta(cell=cell, invalid=f"it is missing in the {'first' if before is None else 'second'} snapshot")
+    seconds = (after.collected - before.collected) / 1000
+    if seconds <= 0:
+        return CellDelta(
+            cell=cell, invalid="both snapshots hold the same collection" if seconds == 0 else "the second is older"
+        )
+    why = "its cache or log was created anew in between" if created_anew(before, after) else void
+    if not why and (fallen := fell(before, after, names)):
+        why = f"{fallen}: the counters restarted (a flush, a new cache, or a CELLSRV restart)"
+    if why:
+        return CellDelta(cell=cell, seconds=seconds, invalid=why)
+    values = {
+        name: _tidy(after.values[name] - before.values[name])
+        for name in names
+        if name in before.values and name in after.values
+    }
+    return CellDelta(cell=cell, seconds=seconds, values=values, figures=_FIGURES[kind](values))
+
+
+def _rack(rows: Iterable[CellDelta], kind: str) -> CellDelta:
+    rows = list(rows)
+    bad = [row.cell for row in rows if row.invalid]
+    good = [row for row in rows if not row.invalid]
+    if bad or not good:
+        return CellDelta(cell=None, invalid=f"no figure for the rack: {', '.join(str(c) for c in bad) or 'no cell'}")
+    names = set(good[0].values).intersection(*(row.values for row in good))
+    values = {name: _tidy(sum(row.values[name] for row in good)) for name in sorted(names)}
+    return CellDelta(cell=None, seconds=max(row.seconds for row in good), values=values, figures=_FIGURES[kind](values))
+
+
+def _tidy(value: Number) -> Number:
+    rounded = round(float(value), 6)
+    return int(rounded) if rounded == int(rounded) else rounded
+
+
+CONDITIONS: Mapping[str, str] = {
+    "release": "release",
+    "flashCacheMode": "flash cache mode",
+    "cacheSize": "flash cache size",
+    "flashLog": "flash log",
+    "memoryLog": "memory log",
+    "services": "services",
+    "objective": "IORM objective",
+    "dbPlan": "IORM dbPlan",
+    "catPlan": "IORM catPlan",
+    "clusterPlan": "IORM clusterPlan",
+}
+"""What of a cell's passport must be the same in both snapshots, and how people call it."""
+
+_PLANS = ("dbPlan", "catPlan", "clusterPlan")
+_SIZES = ("cacheSize",)
+
+
+def unlike(before: Snapshot, after: Snapshot) -> list[str]:
+    """Return what differs between two snapshots, one line for equal cells; empty when they are alike.
+
+    A cell that only one of them has, and what only one of them tells, is not compared. IORM plans are compared by what they
+    mean, releases and modes in any case.
+    """
+    found: dict[str, list[str]] = {}
+    for cell in before.cells.keys() & after.cells.keys():
+        old, new = before.cells[cell].passport, after.cells[cell].passport
+        for key, name in CONDITIONS.items():
+            for change in _changes(key, old[key], new[key]) if key in old and key in new else ():
+                found.setdefault(f"{name}: {change}", []).append(cell)
+    order = list(CONDITIONS.values())
+    lines = sorted(found, key=lambda line: (order.index(line.partition(":")[0]), line))
+    return [f"{fold(found[line])}: {line}" for line in lines]
+
+
+def untold(before: Snapshot, after: Snapshot) -> list[str]:
+    """Return by name what could not be compared because only one of the snapshots, or neither, tells it."""
+    both = [(before.cells[cell].passport, after.cells[cell].passport) for cell in before.cells if cell in after.cells]
+    return [name for key, name in CONDITIONS.items() if any(key not in old or key not in new for old, new in both)]
+
+
+def _changes(key: str, old: str, new: str) -> Iterator[str]:
+    if old.lower() == new.lower():
+        return
+    if key in _PLANS:
+        plans = _plan(old), _plan(new)
+        if plans[0] is not None and plans[1] is not None:
+            for change in diff(plans[0], plans[1]):
+                what = f"{change.directive} {change.attribute}".strip()
+                yield f"{what}: {change.before or 'not set'} → {change.after or 'not set'}"
+            return
+    yield " → ".join([_shown(key, text) for text in (old, new)])
+
+
+def _plan(text: str) -> IormPlan | None:
+    try:
+        return parse(text)
+    except ReplyError:
+        return None  # It is compared as text.
+
+
+def _shown(key: str, text: str) -> str:
+    if key in _SIZES and text.isdecimal():
+        return format_size(int(text))
+    return text or "none"

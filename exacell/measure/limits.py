@@ -1,0 +1,86 @@
+"""What the flash log's counters, or a comparison of flash logging on and off, can't show on these cells, and why. Pure.
+
+Sources: Oracle DBMSO, "Smart Flash Log Write-Back" (from 20.1 on, X7 and newer, write-back flash cache, databases in
+ARCHIVELOG mode: the redo log files themselves are kept in the flash cache); SAGUG, create-pmemlog (databases write redo into
+persistent memory first); reference cellcli.md 4.1 (FL_IO_W_SKIP_LOG_ON_FAST_DEV: the redo logs are on flash themselves).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from exacell.cellcli.schema import release_key
+from exacell.core.cellset import fold
+from exacell.core.values import dataclass
+
+WRITE_BACK_REDO = "20.1"
+"""The first release with Smart Flash Log Write-Back."""
+
+WRITE_BACK = "Smart Flash Log Write-Back"
+_WRITE_BACK_MODEL = 7
+_MODEL = re.compile(r"\bX(\d+)", re.IGNORECASE)
+_FOUR_DIGITS = 1000
+"""Models before X4 have four digits: SUN FIRE X4270 M2."""
+
+FAST_DEVICE = ("FL_IO_W_SKIP_LOG_ON_FAST_DEV", "FL_IO_W_SKIP_LOG_ON_FLASH")
+"""Redo writes that passed the flash log by because the redo logs are on flash: the newer and the older name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RedoPath:
+    """What decides where a cell's redo goes; empty text where the cell did not tell.
+
+    Attributes:
+        mode: ``writeback`` or ``writethrough``.
+        model: the cell's makeModel.
+        memory_log: the PMEM or XRMEM log's size and status, ``none`` without one.
+        flash_log: likewise.
+        on_flash: redo writes that passed the flash log by because the logs are on flash, in the time that is looked at.
+        writes: all redo writes in that time.
+    """
+
+    release: str = ""
+    mode: str = ""
+    model: str = ""
+    memory_log: str = ""
+    flash_log: str = ""
+    on_flash: float = 0
+    writes: float = 0
+
+
+_NOTHING, _DISKS = "can't show anything", "can't show what flash logging does against disks"
+
+
+def limits(cells: Mapping[str, RedoPath]) -> list[str]:
+    """Return what a comparison of flash logging on and off can't show on these cells, and why: a sentence each, without its
+    stop. Empty where nothing stands in its way."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for cell, path in cells.items():
+        for why in _limits(path):
+            found.setdefault(why, []).append(cell)
+    return [
+        f"a comparison of flash logging on and off {what} on {fold(names)}: {why}"
+        for (what, why), names in found.items()
+    ]
+
+
+def _limits(path: RedoPath) -> list[tuple[str, str]]:
+    found = []
+    if path.flash_log.startswith("none"):
+        found.append((_NOTHING, "there is no flash log"))
+    if "extreme flash" in path.model.lower():
+        found.append((_DISKS, "an Extreme Flash cell has none, so its redo is written to flash anyway"))
+    elif path.mode == "writeback" and path.release and release_key(path.release) >= release_key(WRITE_BACK_REDO):
+        model = _MODEL.search(path.model)
+        if model is None or _WRITE_BACK_MODEL <= int(model[1]) < _FOUR_DIGITS:
+            keeps = "keeps" if model else "may keep (on X7 and newer)"
+            why = (
+                f"release {path.release} {keeps} the redo of databases in ARCHIVELOG mode in its write-back flash cache"
+            )
+            found.append((_DISKS, f"{why}; {WRITE_BACK} is what Oracle calls it"))
+    if path.memory_log and not path.memory_log.startswith("none"):
+        found.append((_NOTHING, "databases from 19c on write their redo to its PMEM log first"))
+    if path.on_flash and path.on_flash >= path.writes / 2:
+        found.append((_NOTHING, "the redo logs are on flash themselves, so that their writes pass the flash log by"))
+    return found

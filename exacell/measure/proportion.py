@@ -1,0 +1,59 @@
+"""Shares of counted events, with intervals that hold for small counts and for shares near 0 and 1. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+from exacell.core.values import dataclass
+
+Z95 = 1.959963984540054
+"""The normal distribution's 97.5 % quantile."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share in percent with its 95 % interval, as counting alone makes it uncertain."""
+
+    percent: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{rounded(self.percent, self)} % (95 %: {rounded(self.low, self)} to {rounded(self.high, self)})"
+
+
+def share(part: float, whole: float) -> Share | None:
+    """Return ``part`` of ``whole`` with Wilson's score interval; None where nothing was counted.
+
+    The interval takes the events for independent of each other. Source: E. B. Wilson, JASA 22 (1927) 209.
+    """
+    if whole <= 0:
+        return None
+    p, z = part / whole, Z95
+    middle = (p + z * z / (2 * whole)) / (1 + z * z / whole)
+    half = z * sqrt(p * (1 - p) / whole + z * z / (4 * whole * whole)) / (1 + z * z / whole)
+    return Share(100 * p, 100 * max(0.0, middle - half), 100 * min(1.0, middle + half))
+
+
+def rounded(value: float, of: Share) -> str:
+    """Return a percentage with as many digits as the interval of ``of`` is worth, one at least."""
+    width = of.high - of.low
+    digits = 1 if width >= 0.2 else 2 if width >= 0.02 else 3
+    return f"{value:.{digits}f}"
+
+
+def differ_by_more_than_chance(counts: Sequence[tuple[float, float]]) -> bool:
+    """Whether shares (part, whole) differ more than chance makes equal shares differ: chi-square, p below 0.001.
+
+    The tail by Wilson and Hilferty's cube root, good to a tenth of p there. Source: PNAS 17 (1931) 684.
+    """
+    used = [(part, whole) for part, whole in counts if whole > 0]
+    total = sum(whole for _, whole in used)
+    p = sum(part for part, _ in used) / total if total else 0.0
+    if len(used) < 2 or not 0 < p < 1:
+        return False
+    free = len(used) - 1
+    squares = sum((part - whole * p) ** 2 / (whole * p * (1 - p)) for part, whole in used)
+    spread = 2 / (9 * free)
+    return bool(((squares / free) ** (1 / 3) - (1 - spread)) / sqrt(spread) > 3.0902)

@@ -1,0 +1,230 @@
+"""Delivers what statements answer: data to standard output, a pipe or a file, a screen at a time where it is longer; notes and
+problems to the console."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TextIO
+
+from exacell.cellcli.fold import has_own_name
+from exacell.cellcli.rows import ByBlocks
+from exacell.core.errors import ExitCode, OutputError, StatementError
+from exacell.output.folding import MASK, brief_problems, each_cell_apart, too_many_to_fold
+from exacell.output.render import lines, render, with_local_dates
+from exacell.output.result import Result
+from exacell.output.style import terminal_width, wants_color
+from exacell.output.terminal import TerminalConsole
+
+
+class Delivery:
+    """Where the answers of one surface go.
+
+    Args:
+        console: where talk and errors go.
+        out: where data goes; standard output when None.
+        header: whether tables begin with titles.
+        pager: returns what ``set pager`` says now.
+    """
+
+    def __init__(self, console: TerminalConsole, out: TextIO | None, *, header: bool, pager: Callable[[], str]) -> None:
+        self.console = console
+        self.out = out if out is not None else sys.stdout
+        self.header = console.header = header
+        self.pages = True
+        """Whether what is longer than the screen is shown a screen at a time."""
+        self._pager = pager
+        self._explained = False
+        """Whether this session has said what stands for a cell's own name."""
+
+    def deliver(
+        self, result: Result, format_name: str, *, pipe: str = "", redirect: str = "", folds: bool | None = None
+    ) -> None:
+        """Send the result's data where it belongs, then its notes and problems to the console.
+
+        Args:
+            folds: whether equal cells are shown once; None: on a terminal they are, in what a program reads they are not.
+
+        Raises:
+            OutputError: the file can't be written, or takes no more; once all else is told.
+            OSError: standard output takes nothing more; once all else is told.
+        """
+        unwritten: OSError | OutputError | None = None
+        to_terminal = not (pipe or redirect) and self.out.isatty()
+        asked = format_name == "table" and (folds or (folds is None and to_terminal))
+        unfolded = too_many_to_fold(result) if asked else ""
+        whole = result if folds and not unfolded else each_cell_apart(result)
+        if unfolded or folds is False:
+            result = whole
+        # The data and the talk go to one screen: what one of them says the other need not repeat.
+        seen = format_name == "table" and to_terminal and self.console.on_terminal
+        if pipe:
+            with self.piped(pipe) as process:
+                assert process.stdin is not None
+                render(whole, format_name, process.stdin, header=self.header)
+            if process.returncode:
+                self.console.say(f"{pipe}: exit status {process.returncode}")
+        elif redirect:
+            try:
+                with opened(redirect) as stream:
+                    render(whole, format_name, stream, header=self.header)
+            except StatementError as error:
+                unwritten = OutputError(f"{error.message}; what was done on cells stands")
+            except OutputError as error:
+                unwritten = error
+        else:
+            width, color = terminal_width(self.out), wants_color(self.out)
+            shown = result if self.out.isatty() else whole
+            shown = with_local_dates(shown) if self.console.local_dates and format_name == "table" else shown
+            if not (seen and result.shown):
+                try:
+                    self._show(shown, format_name, width, color, explained=not seen)
+                except OSError as error:
+                    if error is not self.console.lost:
+                        raise
+                    unwritten = error
+            if self.console.spooling:
+                for row in lines(whole, format_name, header=self.header):
+                    self.console.copy(f"{row}\n")
+        anything = result.records or result.text or result.notes or result.problems
+        if format_name == "table" and result.data and not anything:
+            self.console.say("(none)")
+        if unfolded:
+            self.console.say(unfolded)
+        # Who wants quiet is told why a statement failed: where no problem says so, the notes do.
+        good = result.exit_code in (ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT)
+        say = self.console.say if good or result.problems else self.console.tell
+        for note in result.notes:
+            say(note)
+        if result.exit_code is ExitCode.NOT_EXECUTED and not (result.notes or result.problems):
+            self.console.tell("nothing was executed")
+        problems = [one for one in result.problems if not (seen and one in result.told)]
+        for problem in brief_problems(problems) if self.console.on_terminal else problems:
+            self.console.tell(problem, "error")
+        if unwritten is not None:
+            raise unwritten
+
+    def _show(self, result: Result, format_name: str, width: int | None, color: bool, *, explained: bool) -> None:
+        """Write a result where data goes; what ``{cell}`` means is said once below it, unless that is ``explained``."""
+        masked = None
+        if width is not None:
+            masked = self.console.written(lambda out: self._paged(result, format_name, width, color), self.out)
+        if masked is None:
+            masked = self.console.written(
+                lambda out: render(result, format_name, out, width=width, color=color, header=self.header), self.out
+            )
+        if masked and not explained and not self._explained:
+            self._explained = True
+            self.console.say(f"{MASK} is each cell's own name, in what you type as well")
+
+    def _paged(self, result: Result, format_name: str, width: int, color: bool) -> bool | None:
+        """Show a result that is longer than the terminal a screen at a time, and return whether ``{cell}`` is in it; None
+        where it was not shown."""
+        from exacell.output.pager import OFF, page, wants_pager  # What programs read is never paged.
+
+        setting = self._pager()
+        if not self.pages or setting in OFF:
+            return None
+        found = lines(result, format_name, width=width, color=color, header=self.header)
+        if isinstance(result.records, ByBlocks) or result.pieces:
+            return self._paged_at_once(found, setting)
+        shown = list(found)
+        if not wants_pager(shown, setting, self.out):
+            return None
+        with self.console.lend():
+            page(shown, setting, self.out)
+        return any(has_own_name(row) for row in shown)
+
+    def _paged_at_once(self, found: Iterator[str], setting: str) -> bool | None:
+        """Give a pager the lines of a large answer as they are made; None where there is no program that pages."""
+        from exacell.output.pager import page_by_command
+
+        with self.console.lend():
+            return False if page_by_command(found, setting, self.out) else None
+
+    @contextmanager
+    def piped(self, command: str) -> Iterator[subprocess.Popen[str]]:
+        """Start a command of the local shell to write to, which may have enough before the end, as head has; wait for it."""
+        with self._lent():
+            process = subprocess.Popen(
+                command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True
+            )
+            assert process.stdin is not None
+            try:
+                with suppress(BrokenPipeError):
+                    yield process
+            finally:
+                with suppress(BrokenPipeError):
+                    process.stdin.close()
+                process.wait()
+
+    def local(self, command: str) -> ExitCode:
+        """Run a command of the local shell on the terminal, and return what its status means."""
+        try:
+            with self._lent():
+                status = subprocess.run(command, shell=True, stdout=_descriptor(self.out), check=False).returncode
+        except KeyboardInterrupt:
+            return ExitCode.INTERRUPTED
+        if status:
+            self.console.say(f"{command}: exit status {status}")
+        return ExitCode.FAILED if status else ExitCode.DONE
+
+    @contextmanager
+    def _lent(self) -> Iterator[None]:
+        """Let another program write where data goes."""
+        self.out.flush()
+        with self.console.lend():
+            yield
+
+
+@contextmanager
+def opened(name: str) -> Iterator[TextIO]:
+    """Open the file that ``>`` names, to be written.
+
+    Raises:
+        StatementError: it can't be opened.
+        OutputError: it takes no more.
+    """
+    try:
+        stream = Path(name).expanduser().open("w", encoding="utf-8")
+    except OSError as error:
+        raise StatementError(f"{name} can't be written: {error.strerror}") from error
+    try:
+        with stream:
+            yield stream
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        reason = (error.strerror or "it can't be written").lower()
+        raise OutputError(f"{name}: {reason}; it is cut off, what was done on cells stands") from error
+
+
+def check_writable(name: str) -> None:
+    """Refuse a file behind ``>`` that can't be written before anything is done for it.
+
+    Raises:
+        StatementError: a folder, a file of others, or no folder to put it in.
+    """
+    path = Path(name).expanduser()
+    try:
+        if path.is_file():
+            path.open("a", encoding="utf-8").close()
+        elif path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        elif not path.exists() and not os.access(path.parent, os.W_OK):
+            number = errno.EACCES if path.parent.is_dir() else errno.ENOENT
+            raise OSError(number, os.strerror(number))
+    except OSError as error:
+        raise StatementError(f"{name} can't be written: {error.strerror}") from error
+
+
+def _descriptor(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError, AttributeError):
+        return None

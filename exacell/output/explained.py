@@ -1,0 +1,56 @@
+"""Sentences first, the figures behind them second. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from exacell.core.errors import ExitCode
+from exacell.output.result import Column, Result
+from exacell.output.style import hung
+from exacell.output.tables import table_lines
+
+FIGURES = (
+    Column("figure"),
+    Column("value", "number"),
+    Column("unit"),
+    Column("low", "number"),
+    Column("high", "number"),
+    Column("means", "prose"),
+)
+"""What a figure over the rack is shown with."""
+
+_WIDE = 1 << 20
+"""As good as no limit of columns."""
+
+
+def explained(
+    sentences: Sequence[str],
+    figures: Sequence[Mapping[str, Any]],
+    *,
+    columns: Sequence[Column] = FIGURES,
+    notes: Sequence[str] = (),
+    failed: bool = False,
+) -> Result:
+    """Return a result that reads as text with a table below it, and for programs as records.
+
+    Args:
+        sentences: each becomes a paragraph, and for programs a record ``{"cell": null, "says": …}`` in front of the figures.
+        failed: there is no verdict, because a cell has no figure.
+    """
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        for sentence in sentences:
+            yield from hung(sentence, width or _WIDE, after="  ")
+        if figures:
+            yield ""
+            yield from table_lines(figures, columns, width=width, color=color, header=header)
+
+    says = [{"cell": None, "says": sentence} for sentence in sentences]
+    return Result(
+        records=[*says, *figures],
+        data=True,
+        draw=draw,
+        notes=notes,
+        exit_code=ExitCode.FAILED if failed else ExitCode.DONE,
+    )

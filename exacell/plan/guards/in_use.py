@@ -1,0 +1,147 @@
+"""Guards that keep grid disks which ASM uses: taken away never, made larger or smaller only as ASM allows. Pure.
+
+Guards that keep grid disks which are not free: what is said of them, and what is read again before free ones go.
+
+Guards for ALTER GRIDDISK size=: ASM shrinks before the cell, and grows behind it.
+
+Source: Oracle DBMMN, resizing grid disks; reference cellcli.md 6.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exacell.cellcli.statement import Change as CellChange, Scalar
+from exacell.core.errors import RefusedError
+from exacell.core.units import ALLOCATION_UNIT, format_size, parse_size, round_down, whole_size
+from exacell.plan.asmspace import ways_out
+from exacell.plan.checks import on_disks
+from exacell.plan.facts import CellFacts, GridDisk
+from exacell.plan.gate import in_use
+from exacell.plan.model import Check, Op
+from exacell.plan.planners.availability import unused
+from exacell.plan.planners.carve import held_by
+from exacell.plan.planners.griddisk import Headers, refuse_used
+
+
+def refuse_in_use(text: str, hit: Mapping[str, Sequence[GridDisk]], headers: Headers) -> None:
+    """Raise when any of these grid disks is not free, naming what lets go of just these.
+
+    Raises:
+        RefusedError: a disk is in use, or it can't be told that it is not.
+    """
+    refuse_used(text, hit, headers, apart=ways_out(hit, headers))
+
+
+_TELLS_SINCE = "12.1.2.3"
+"""The release since which a cell tells asmDiskSize. Source: reference cellcli.md 3.3."""
+
+
+def resized(
+    text: str,
+    facts: Mapping[str, CellFacts],
+    hit: Mapping[str, Sequence[GridDisk]],
+    sure: Mapping[str, Sequence[GridDisk]],
+    statement: CellChange,
+    headers: Headers,
+) -> dict[str, tuple[Check, ...]]:
+    """Return what must hold on each cell right before its grid disks get another size.
+
+    Args:
+        facts: with CELL, CELLDISK and GRIDDISK read, and ``asm_size`` of the disks that ASM uses.
+        hit: the disks that the statement may mean, by cell.
+        sure: the disks that it means, for the cells of which that is known.
+
+    Raises:
+        RefusedError: there is no room, ASM keeps data behind the new end or may do so, or nobody can tell.
+    """
+    size = _size(statement)
+    if size < ALLOCATION_UNIT:
+        raise RefusedError(f"{text}: a grid disk has at least 16M; nothing was sent")
+    free = {cell: [grid for grid in grids if not grid.use(headers)] for cell, grids in hit.items()}
+    used = {cell: [grid for grid in grids if grid not in free[cell]] for cell, grids in hit.items()}
+    if len(statement.settings) > 1:
+        # What else is set is judged for disks that nobody uses.
+        refuse_in_use(text, used, headers)
+    odd = {cell: [grid for grid in grids if grid.pool or grid.asm_mode != "ONLINE"] for cell, grids in used.items()}
+    refuse_in_use(text, odd, headers)
+    return {
+        cell: (
+            *unused(free[cell]),
+            *_shrunk(text, fact, [grid for grid in used[cell] if grid.size > size], size),
+            *_room(text, fact, [grid for grid in sure.get(cell, ()) if grid.size < size], size),
+        )
+        for cell, fact in facts.items()
+    }
+
+
+def grows_first(hit: Mapping[str, Sequence[GridDisk]], statement: CellChange) -> tuple[str, ...]:
+    """Return the line that says how the disk group takes the new space, where used disks grow; else nothing."""
+    size = _size(statement)
+    grown = [grid for grids in hit.values() for grid in grids if grid.size < size and in_use(grid)]
+    if not grown:
+        return ()
+    return (f"ASM uses the new space once its disk group grows: {_verb(grown[0], size)} does that too",)
+
+
+def _size(statement: CellChange) -> int:
+    """The new size as the cell rounds it."""
+    said = statement.setting("size")
+    assert isinstance(said, Scalar)  # The grammar takes nothing else.
+    return round_down(parse_size(said.text))
+
+
+def _verb(grid: GridDisk, size: int) -> str:
+    return f"resize griddisk prefix={grid.prefix or '…'} size={whole_size(size)}"
+
+
+def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> tuple[Check, ...]:
+    """What shows again, right before used disks shrink, that ASM has let go of their ends.
+
+    Raises:
+        RefusedError: it has not, or it can't be told by ASM now or by the cell then.
+    """
+    for grid in grids:
+        way = f"{_verb(grid, size)} shrinks the disk group first, waits for its rebalance, and then the grid disks"
+        if grid.asm_size is None:
+            raise RefusedError(
+                f"{text}: {fact.cell}: {grid.name} would shrink, and not every ASM instance says that {grid.asm_group} is quiet "
+                "and how much of the disk it uses; nothing was sent",
+                hint=way,
+            )
+        if grid.asm_size > size:
+            raise RefusedError(
+                f"{text}: {fact.cell}: {grid.name} would be smaller than ASM uses of it, {format_size(grid.asm_size)}; nothing "
+                "was sent",
+                hint=way,
+            )
+        if not fact.at_least(_TELLS_SINCE):
+            raise RefusedError(
+                f"{text}: {fact.cell} runs {fact.release or 'an unknown release'}, which can't show right before the statement "
+                f"how much ASM uses of {grid.name}; nothing was sent",
+                hint=way,
+            )
+    return on_disks(grids, "asmDiskSize", size, op=Op.AT_MOST, why="ASM still keeps data behind the new end of it")
+
+
+def _room(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> tuple[Check, ...]:
+    """What must be free on the cell disks still when grid disks grow.
+
+    Raises:
+        RefusedError: it is not.
+    """
+    more: dict[str, int] = {}
+    for grid in grids:
+        more[grid.cell_disk] = more.get(grid.cell_disk, 0) + size - grid.size
+    free = {disk.name: disk.free for disk in fact.cell_disks}
+    for name, needed in more.items():
+        if fact.read_now and needed > free.get(name, 0):
+            raise RefusedError(
+                f"{text}: {fact.cell}: {name} has {format_size(free.get(name, 0))} free, {format_size(needed)} more are needed; "
+                "nothing was sent",
+                hint=held_by(fact, name),
+            )
+    return tuple(
+        Check(object="celldisk", attribute="freeSpace", op=Op.AT_LEAST, value=needed, where={"name": name})
+        for name, needed in more.items()
+    )
