@@ -240,13 +240,9 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     **{
-        f"opaque/{name}.py": ((), ("tests/opaque",))
-        for name in ("door", "lexing", "shell", "table", "places", "cellclitext", "scan", "wrapping", "sql")
+        f"opaque/{name}.py": ((), ("tests/opaque",)) for name in ("findings", "lexing", "shell", "table", "scan", "sql")
     },
-    **{
-        f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",))
-        for name in ("sqlnames", "sqlquery", "sqltokens")
-    },
+    **{f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",)) for name in ("sqlquery", "sqltokens")},
     "commands/host.py": (
         ("judged", "pass_untyped", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),

@@ -32,7 +32,7 @@ def entry() -> NoReturn:
             stream.reconfigure(errors="backslashreplace")
     if sys.argv[1:2] == ["--complete"]:
         from exacell.core.paths import Home
-        from exacell.session.completion.kept_commands import use_kept
+        from exacell.session.completion.kept import use_kept
 
         use_kept(Home.from_env().cache_dir)  # A process that only completes; never where commands are to run.
     _leave(main())

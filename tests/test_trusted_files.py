@@ -14,8 +14,8 @@ from exacell.core.errors import ConfigError, ExacellError
 from exacell.core.paths import Home
 from exacell.output.console import SilentConsole
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params
-from exacell.session.aliases import Aliases
 from exacell.session.context import Context, Options
+from exacell.session.history import Aliases
 
 RACK = 'cells = "exa1cel01"\nssh_config = "ssh_config"\n'
 

@@ -412,8 +412,7 @@ class Engine:
             sent = client.send(plain, timeout=seconds, ours=ours) if plain else {}
             if going:
                 sent |= client.send_upon(going, ours=ours, timeout=seconds, within=self._read_timeout)
-            for node, (reply, problem) in sent.items():
-                results[node] = judge_sql(by_target[node], reply, problem)
+            results |= {node: judge_sql(by_target[node], reply, problem) for node, (reply, problem) in sent.items()}
 
 
 def _followed(sent: StepResult, end: StepResult | None) -> StepResult:

@@ -164,8 +164,8 @@ def take_back(errand: Errand, item: Deadline) -> str:
     """
     from exacell.change.undoing import undo
     from exacell.session.opening import open_context
-    from exacell.session.request import Options
     from exacell.session.signalled import ending_well
+    from exacell.session.state import Options
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
     console = LogConsole()

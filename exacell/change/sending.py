@@ -1,4 +1,4 @@
-"""How far a copy of files is, cell by cell."""
+"""What is shown of files on their way to several targets, once that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ from time import monotonic
 from exacell.change.following import Board
 from exacell.core.units import human_size
 from exacell.output.console import Console
+
+_QUICK, _OFTEN = 1.0, 0.5
+"""Seconds in which nothing is shown, and between two looks at one target."""
 
 
 def size_of(sources: Sequence[Path]) -> int:
@@ -59,7 +62,3 @@ class Sending:
         with self._lock:
             if self._board is not None:
                 self._console.progress(None)
-
-
-_QUICK, _OFTEN = 1.0, 0.5
-"""Seconds in which nothing is shown, and between two looks at one target."""

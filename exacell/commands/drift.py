@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from exacell.cellcli.fold import for_cell
 from exacell.cellcli.schema import Kind as Type, find_object
 from exacell.cellcli.statement import List, parse, render
-from exacell.commands.rehearsal.driftfacts import read_all, read_cells
+from exacell.commands.rehearsal.copyreading import read_all, read_cells
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted, format_size
 from exacell.language.registry import Call

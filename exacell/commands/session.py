@@ -18,8 +18,7 @@ from exacell.language.registry import Call, commands
 from exacell.language.shorthand import ALIAS_NAME
 from exacell.language.words import unquote
 from exacell.output.result import Column, Result
-from exacell.session.aliases import Aliases
-from exacell.session.history import history_file, read_entries
+from exacell.session.history import Aliases, history_file, read_entries
 from exacell.session.signals import EditRequested, ScriptRequested, SessionExit
 from exacell.session.wherecells import use_cells
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH

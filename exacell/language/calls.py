@@ -128,20 +128,40 @@ def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word]
                 end=word.end,
                 suggestions=tuple("--" + n for n in near),
             )
-        if flag.value is None:
-            if equals:
-                raise StatementError(f"--{flag.name} takes no value", start=word.start, end=word.end)
-            flags[flag.name] = True
-            continue
-        if flag.optional and not equals:
-            flags[flag.name] = True
-            continue
-        if not equals and waiting and not waiting[0].raw.startswith("-"):
+        if (
+            not equals
+            and flag.value is not None
+            and not flag.optional
+            and waiting
+            and not waiting[0].raw.startswith("-")
+        ):
             raw_value = waiting.pop(0).raw  # --flag value, as well as --flag=value
-        if not raw_value:
-            raise StatementError(f"--{flag.name} needs a value: --{flag.name}=…", start=word.start, end=word.end)
-        flags[flag.name] = convert(flag.param(flag.value), unquote(raw_value), word.start, word.end)
+        given = raw_value if equals or raw_value else None
+        flags[flag.name] = flag_value(flag, given, quoted=True, start=word.start, end=word.end)
     return bare, flags
+
+
+def flag_value(
+    flag: Flag, given: str | None, *, quoted: bool = False, start: int | None = None, end: int | None = None
+) -> Value:
+    """Return the value of a flag that was given with ``given``, None for nothing; True where it needs none.
+
+    Args:
+        quoted: what was given may have quotes, which are taken off.
+        start, end: where it stands in the line; None where it stands in none.
+
+    Raises:
+        StatementError: it lacks its value, takes none, or its value is wrong.
+    """
+    if flag.value is None:
+        if given is not None:
+            raise StatementError(f"--{flag.name} takes no value", start=start, end=end)
+        return True
+    if flag.optional and given is None:
+        return True
+    if not given:
+        raise StatementError(f"--{flag.name} needs a value: --{flag.name}=…", start=start, end=end)
+    return convert(flag.param(flag.value), unquote(given) if quoted else given, start or 0, end or 0)
 
 
 def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:

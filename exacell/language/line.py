@@ -20,8 +20,7 @@ from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
-from exacell.language.calls import VERBS, find_command, read_call, take_flags, unknown_first
-from exacell.language.kinds import convert
+from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
 from exacell.language.pasted_sql import sql_error
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
@@ -321,16 +320,7 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
         if flag is None:
             near = tuple(f"--{n}" for n in difflib.get_close_matches(name, known, n=2))
             raise StatementError(f"--{name} is neither an option nor a flag of this statement", suggestions=near)
-        if flag.value is None:
-            if text is not None:
-                raise StatementError(f"--{name} takes no value")
-            merged[name] = True
-        elif flag.optional and text is None:
-            merged[name] = True
-        elif not text:
-            raise StatementError(f"--{name} needs a value: --{name}=…")
-        else:
-            merged[name] = convert(flag.param(flag.value), text, 0, 0)
+        merged[name] = flag_value(flag, text)
     for name in line.flags:
         merged.pop(_AGAINST.get(name, ""), None)
     merged.update(line.flags)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from exacell.core.errors import ExitCode
 from exacell.core.version import __version__
 from exacell.language.options import OPTIONS
-from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Param
+from exacell.language.registry import COMMON_FLAGS, Command, Effect, Param
 
 _EXIT = {
     ExitCode.DONE: "done, or nothing to do",
@@ -62,9 +62,8 @@ def _lines(commands: Mapping[tuple[str, ...], Command], safety: str) -> Iterator
     yield ".SH OPTIONS"
     for option in OPTIONS:
         names = ", ".join(filter(None, (f"-{option.short}" if option.short else "", f"--{option.name}")))
-        yield ".TP"
-        yield f"\\fB{_text(names)}\\fR" + (f" \\fI{_text(option.value)}\\fR" if option.value else "")
-        yield _text(option.help)
+        value = f" \\fI{_text(option.value)}\\fR" if option.value else ""
+        yield from _entry(f"\\fB{_text(names)}\\fR{value}", option.help)
     yield ".SH STATEMENTS"
     yield _text(
         "CellCLI's own (LIST, DESCRIBE, ALTER, CREATE, DROP ...) are spelled as on a cell and go to every selected cell; those "
@@ -79,7 +78,8 @@ def _lines(commands: Mapping[tuple[str, ...], Command], safety: str) -> Iterator
             yield from _command(found)
     yield ".SH FLAGS OF STATEMENTS THAT CHANGE SOMETHING"
     for flag in COMMON_FLAGS:
-        yield from _flag(flag)
+        short = f"-{flag.short}, " if flag.short else ""
+        yield from _entry(f"\\fB{_text(short + flag.shape)}\\fR", flag.help)
     yield ".SH SAFETY"
     for line in safety.strip().splitlines()[1:]:
         if line.strip():
@@ -87,14 +87,10 @@ def _lines(commands: Mapping[tuple[str, ...], Command], safety: str) -> Iterator
             yield ".br"
     yield ".SH EXIT STATUS"
     for code, meaning in _EXIT.items():
-        yield ".TP"
-        yield f"\\fB{int(code)}\\fR"
-        yield _text(meaning)
+        yield from _entry(f"\\fB{int(code)}\\fR", meaning)
     yield ".SH FILES"
     for name, meaning in _FILES:
-        yield ".TP"
-        yield f"\\fI{_text(name)}\\fR"
-        yield _text(meaning)
+        yield from _entry(f"\\fI{_text(name)}\\fR", meaning)
     yield ".SH SEE ALSO"
     yield _text("exacell help, exacell help STATEMENT, exacell tutorial")
 
@@ -110,9 +106,7 @@ def _command(found: Command) -> Iterator[str]:
     if rows:
         yield ".RS"
         for shape, meaning in rows:
-            yield ".TP"
-            yield f"\\fI{_text(shape)}\\fR"
-            yield _text(meaning)
+            yield from _entry(f"\\fI{_text(shape)}\\fR", meaning)
         yield ".RE"
     yield ".IP"
     yield f"Example: \\fB{_text(found.example)}\\fR"
@@ -123,11 +117,11 @@ def _param(param: Param) -> tuple[str, str]:
     return param.shape.strip("[]") if not param.rest else param.shape, param.help + default
 
 
-def _flag(flag: Flag) -> Iterator[str]:
+def _entry(head: str, meaning: str) -> Iterator[str]:
+    """Yield an entry of a list: its head, and below it what it means."""
     yield ".TP"
-    short = f"-{flag.short}, " if flag.short else ""
-    yield f"\\fB{_text(short + flag.shape)}\\fR"
-    yield _text(flag.help)
+    yield head
+    yield _text(meaning)
 
 
 def _text(text: str) -> str:

@@ -315,7 +315,6 @@ MODULES = (
     "watching",
     "journal",
     "change",
-    "locks",
     "drift",
     "recipes",
     "emulator",

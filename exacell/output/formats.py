@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 from unicodedata import category
 
 Record = Mapping[str, Any]
@@ -108,21 +108,6 @@ def flat(value: Any) -> str:
     return str(value)
 
 
-def as_csv(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
-    """Yield CSV with a header line; quoting as RFC 4180 has it. A quoted field may hold line ends."""
-    keys = keys_of(records)
-    if header and keys:
-        yield csv_line(keys)
-    for record in records:
-        yield csv_line([flat(record.get(key)) for key in keys])
-
-
-def csv_line(fields: Sequence[str]) -> str:
-    """Return a line of CSV."""
-    # A line of one empty field is quoted: readers skip an empty line.
-    return ",".join(map(csv_field, fields)) or '""'
-
-
 def csv_field(text: str) -> str:
     """Return a field of CSV, quoted where it has to be."""
     if "," in text or '"' in text or "\n" in text or "\r" in text:
@@ -138,36 +123,9 @@ def tsv_field(text: str) -> str:
     return text.translate(_TSV)
 
 
-def as_tsv(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
-    r"""Yield tab-separated lines with a header; tab, newline and backslash in a value become ``\t``, ``\n``, ``\\``."""
-    keys = keys_of(records)
-    if header and keys:
-        yield "\t".join(keys)
-    for record in records:
-        yield "\t".join(tsv_field(flat(record.get(key))) for key in keys)
-
-
 def md_field(text: str) -> str:
     """Return a field of a Markdown table."""
     return text.replace("|", "\\|").replace("\n", "<br>")
-
-
-def as_md(records: Sequence[Record], *, header: bool = True) -> Iterator[str]:
-    """Yield a Markdown pipe table."""
-    keys = keys_of(records)
-    if not keys:
-        return
-    if header:
-        yield from md_titles(keys)
-    for record in records:
-        cells = (md_field(flat(record.get(key))) for key in keys)
-        yield "| " + " | ".join(cells) + " |"
-
-
-def md_titles(keys: Sequence[str]) -> Iterator[str]:
-    """Yield the two lines of titles of a Markdown table."""
-    yield "| " + " | ".join(keys) + " |"
-    yield "|" + "|".join(" --- " for _ in keys) + "|"
 
 
 def as_yaml(records: Sequence[Record]) -> Iterator[str]:
@@ -195,3 +153,49 @@ def _yaml_key(key: str) -> str:
         if key.isidentifier() and key.lower() not in ("yes", "no", "on", "off", "true", "false", "null", "y", "n")
         else json.dumps(key)
     )
+
+
+class Form(NamedTuple):
+    """How a format puts a row together: what stands before it, between its fields, and behind it, and what makes a field."""
+
+    lead: str
+    between: str
+    tail: str
+    field: Callable[[str, Any], str]
+
+
+FORMS: Mapping[str, Form] = {
+    "csv": Form("", ",", "", lambda key, value: csv_field(flat(value))),
+    "tsv": Form("", "\t", "", lambda key, value: tsv_field(flat(value))),
+    "md": Form("| ", " | ", " |", lambda key, value: md_field(flat(value))),
+    "json": Form(" {", ", ", "}", json_field),
+    "jsonl": Form("{", ", ", "}", json_field),
+    "yaml": Form("- ", "\n  ", "", yaml_field),
+}
+"""The one list of the formats that programs read."""
+
+TITLED = ("csv", "tsv", "md")
+"""Those with a line of titles, and the same fields in each row."""
+
+
+def titles(name: str, keys: Sequence[str]) -> Iterator[str]:
+    """Yield what stands above the rows of a format with titles."""
+    form = FORMS[name]
+    yield form.lead + form.between.join(form.field("", key) for key in keys) + form.tail
+    if name == "md":
+        yield "|" + "|".join(" --- " for _ in keys) + "|"
+
+
+def as_rows(records: Sequence[Record], name: str, *, header: bool = True) -> Iterator[str]:
+    r"""Yield the lines of a format with titles.
+
+    CSV is quoted as RFC 4180 has it, and a quoted field may hold line ends; in TSV tab, newline and backslash become ``\t``,
+    ``\n``, ``\\``; Markdown is a pipe table.
+    """
+    form, keys = FORMS[name], keys_of(records)
+    if header and keys:
+        yield from titles(name, keys)
+    for record in records:
+        fields = form.between.join(form.field(key, record.get(key)) for key in keys)
+        # A line of one empty field is quoted: readers of CSV skip an empty line.
+        yield '""' if name == "csv" and not fields else form.lead + fields + form.tail

@@ -6,7 +6,7 @@ What a text becomes in a format is found out once for each different text: a col
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from exacell.cellcli.rows import UNIT, ByBlocks, Columns, LargeRows
 from exacell.cellcli.schema import METRIC_VALUES, kind_of, known_unit, metric_value, typed_value
@@ -16,32 +16,13 @@ from exacell.output.style import paint, paint_within
 from exacell.output.tables import TROUBLE, number_text, quantities, texts_of, value_text
 
 
-class _Form(NamedTuple):
-    """How rows are put together: what stands before a row, between its fields, and behind it, and what makes a field."""
-
-    lead: str
-    between: str
-    tail: str
-    field: Field
-
-
-_FORMS = {
-    "csv": _Form("", ",", "", lambda key, value: formats.csv_field(formats.flat(value))),
-    "tsv": _Form("", "\t", "", lambda key, value: formats.tsv_field(formats.flat(value))),
-    "md": _Form("| ", " | ", " |", lambda key, value: formats.md_field(formats.flat(value))),
-    "json": _Form(" {", ", ", "}", formats.json_field),
-    "jsonl": _Form("{", ", ", "}", formats.json_field),
-    "yaml": _Form("- ", "\n  ", "", formats.yaml_field),
-}
-
-
 def large_blocks(
     records: ByBlocks, name: str, columns: Sequence[Column], *, color: bool, header: bool
 ) -> Iterator[str]:
     """Yield the lines of a format, many of them at a time.
 
     Args:
-        name: of the format: one of ``_FORMS``, or table.
+        name: of the format: one of :data:`exacell.output.formats.FORMS`, or table.
         columns: which attributes the table shows, in order; empty: all.
     """
     assert isinstance(records, LargeRows)
@@ -49,12 +30,9 @@ def large_blocks(
         yield from large_table(records, columns, color=color, header=header)
         return
     keys = ("cell", *records.keys)
-    if header and name in ("csv", "tsv"):
-        yield formats.csv_line(keys) if name == "csv" else "\t".join(keys)
-    elif header and name == "md":
-        yield from formats.md_titles(keys)
-    form = _FORMS[name]
-    blocks = _rows(records, form)
+    if header and name in formats.TITLED:
+        yield from formats.titles(name, keys)
+    blocks = _rows(records, formats.FORMS[name])
     if name == "json":
         blocks = _as_array(blocks)
     yield from blocks
@@ -71,7 +49,7 @@ def _as_array(blocks: Iterator[str]) -> Iterator[str]:
     yield "[]" if before is None else before + "]"
 
 
-def _rows(rows: LargeRows, form: _Form) -> Iterator[str]:
+def _rows(rows: LargeRows, form: formats.Form) -> Iterator[str]:
     makers = [_maker(rows, key, form.field) for key in rows.keys]
     cells: dict[str, str] = {}
     between = f"{form.tail}\n{form.lead}"

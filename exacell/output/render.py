@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
@@ -20,16 +20,6 @@ from exacell.output.tables import table_blocks
 
 _AT_ONCE = 256
 """Lines that are written in one piece where they come one by one: an unbuffered stream takes each to the system."""
-
-_MACHINE: dict[str, Callable[[Sequence[Record]], Iterator[str]]] = {
-    "json": formats.as_json,
-    "jsonl": formats.as_jsonl,
-    "csv": formats.as_csv,
-    "tsv": formats.as_tsv,
-    "yaml": formats.as_yaml,
-    "md": formats.as_md,
-}
-
 
 _EXACT = ("raw", "csv", "tsv", "md")
 """Formats without escapes for signs that drive a terminal: exact for programs, spelt out where a terminal gets them."""
@@ -96,14 +86,14 @@ def _for_programs(result: Result, name: str, *, header: bool) -> Iterator[str]:
         if not result.raw:
             return iter(result.text.splitlines())
         records = [{"cell": cell, "text": text.strip("\n")} for cell, text in result.raw]
-    if name in ("csv", "tsv", "md") and not header:
-        without = {"csv": formats.as_csv, "tsv": formats.as_tsv, "md": formats.as_md}[name]
-        return without(records, header=False)
-    if not records and name in ("csv", "tsv", "md"):
+    if name in formats.TITLED and not records:
         # An empty answer still names its columns when they are known.
         keys = [column.name for column in result.columns]
-        return iter([{"csv": ",", "tsv": "\t", "md": " | "}[name].join(keys)] if keys and header else [])
-    return _MACHINE[name](records)
+        return iter([formats.FORMS[name].between.join(keys)] if keys and header else [])
+    if name in formats.TITLED:
+        return formats.as_rows(records, name, header=header)
+    whole = {"json": formats.as_json, "jsonl": formats.as_jsonl, "yaml": formats.as_yaml}
+    return whole[name](records)
 
 
 def _for_eyes(result: Result, width: int | None, color: bool, header: bool) -> Iterator[str]:
@@ -139,7 +129,9 @@ def _raw(result: Result) -> Iterator[str]:
                 yield lead + body.replace("\n", f"\n{lead}") if lead else body
         return
     if not result.raw:
-        found = formats.as_tsv(result.records, header=False) if result.records else iter(result.text.splitlines())
+        found = (
+            formats.as_rows(result.records, "tsv", header=False) if result.records else iter(result.text.splitlines())
+        )
         while some := list(islice(found, _AT_ONCE)):
             yield "\n".join(some)
         return

@@ -241,7 +241,9 @@ def _body_of(records: Sequence[Record], shown: Sequence[Column], *, folded: bool
     """Return the rows of a table of any records, and by row what stands for the cell of a record that is no cell's."""
     rows = fold_records(records) if folded else [_alone(record) for record in records]
     columns = {column.name: [row.record.get(column.name) for row in rows] for column in shown}
-    return Body([row.cells for row in rows], [row.odd for row in rows], columns), [_whose(row.record) for row in rows]
+    # What is no cell's is the rack's, unless a database node is named.
+    whose = ["-" if "node" in row.record else "rack" for row in rows]
+    return Body([row.cells for row in rows], [row.odd for row in rows], columns), whose
 
 
 def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
@@ -253,11 +255,6 @@ def texts_of(values: Sequence[Any], kind: str = "text") -> list[str]:
     return [
         value if type(value) is str and value and value.isprintable() else value_text(value, kind) for value in values
     ]
-
-
-def _whose(record: Record) -> str:
-    """Return what stands for the cell of a record that is no cell's: the rack, unless a database node is named."""
-    return "-" if "node" in record else "rack"
 
 
 class Aligned(NamedTuple):

@@ -28,13 +28,11 @@ from exacell.core.errors import ExacellError, ExitCode
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import STYLE, prompt_fragments
-from exacell.prompt.keys import bindings
+from exacell.prompt.keys import TypingAhead, bindings
 from exacell.prompt.lazy import LazyCompleter, LazyLexer, toolbar
 from exacell.prompt.learner import Learner
 from exacell.prompt.store import PrivateHistory, ShortSuggestions
-from exacell.prompt.typing_ahead import TypingAhead
-from exacell.session.aliases import Aliases
-from exacell.session.history import Usage, history_file
+from exacell.session.history import Aliases, Usage, history_file
 from exacell.session.opening import find_rack_quietly
 from exacell.session.signals import AtPrompt, EditRequested, SessionExit
 
@@ -266,7 +264,7 @@ class Prompt:
 
     def _run(self, text: str) -> None:
         from exacell.prompt.check import segments
-        from exacell.prompt.slowreads import StillReading
+        from exacell.prompt.entering import StillReading
         from exacell.runner import GOES_ON
 
         self.background.catch_up()

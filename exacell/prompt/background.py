@@ -11,8 +11,7 @@ from exacell.core.errors import ExitCode
 from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.terminal import TerminalConsole
-from exacell.prompt.entering import PromptRunner
-from exacell.prompt.slowreads import Reading
+from exacell.prompt.entering import PromptRunner, Reading
 
 _MOST = 8
 """Statements that read at the same time; the next one waits for the oldest."""

@@ -1,6 +1,18 @@
-"""What Enter, Tab and Page Up do at the prompt; every other key is prompt_toolkit's."""
+"""What Enter, Tab and Page Up do at the prompt; every other key is prompt_toolkit's. And what is typed
+while no prompt stands there."""
 
 from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import termios
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType, TracebackType
+from typing import Any
 
 from prompt_toolkit.application import get_app
 from prompt_toolkit.buffer import Buffer
@@ -101,3 +113,111 @@ def _whole_word(buffer: Buffer) -> str:
         return ""
     found = offered[0]
     return found.text if document.text[found.start_position :].lower() == found.text.lower() else ""
+
+
+_LFLAG, _IFLAG, _CC = 3, 0, 6
+_ENTER = (b"\r", b"\n")
+
+
+class TypingAhead:
+    """While it is entered, the terminal neither echoes nor edits, except where it is lent; Ctrl-C still interrupts.
+
+    A prompt that runs meanwhile finds these modes and leaves them so. What is typed stays in the terminal's queue for
+    the next prompt; what had to be taken from there is handed to ``keep`` by :meth:`hand_over`. Without a terminal
+    nothing changes.
+    """
+
+    def __init__(self, keep: Callable[[str], None], descriptor: int | None = None) -> None:
+        self._keep = keep
+        self._fd = sys.stdin.fileno() if descriptor is None else descriptor
+        self._before: list[Any] | None = None
+        self._ahead = b""
+        self._lent = False
+        self._on_continue: Any = None
+
+    def __enter__(self) -> TypingAhead:
+        with suppress(termios.error):  # Not a terminal: there is nothing to keep.
+            self._before = termios.tcgetattr(self._fd)
+            self._quiet()
+            if threading.current_thread() is threading.main_thread():
+                self._on_continue = signal.signal(signal.SIGCONT, self._continued)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._before is not None:
+            if self._on_continue is not None:
+                signal.signal(signal.SIGCONT, self._on_continue)
+            self._as_before()
+        self.hand_over()
+
+    def _continued(self, number: int, frame: FrameType | None) -> None:
+        """After Ctrl-Z and fg the shell may have left the terminal in its own modes."""
+        if not self._lent:
+            self._quiet()
+
+    def hand_over(self) -> None:
+        """Give what was taken from the terminal's queue to ``keep``."""
+        if self._ahead:
+            typed, self._ahead = self._ahead, b""
+            self._keep(typed.decode("utf-8", "replace"))
+
+    def typed(self) -> bool:
+        """Return whether somebody is typing a line: something is there, and no Enter in it."""
+        if self._before is None:
+            return False
+        self._drain()
+        return bool(self._ahead) and not any(key in self._ahead for key in _ENTER)
+
+    def interrupted(self) -> bool:
+        """Return whether Ctrl-C lies in the terminal's queue: it was pressed before the terminal could make a signal of it.
+
+        What was typed before it is dropped.
+        """
+        if self._before is None:
+            return False
+        self._drain()
+        _, pressed, self._ahead = self._ahead.rpartition(b"\x03")
+        return bool(pressed)
+
+    def question(self, ask: Callable[[], str | None]) -> str | None:
+        """Return what ``ask`` reads from the terminal, with echo and line editing on."""
+        with self.lent():
+            return ask()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Give the terminal back as it was: for a question, or for a local command such as an editor."""
+        if self._before is None:
+            yield
+            return
+        self._drain()
+        self._as_before()
+        self._lent = True
+        try:
+            yield
+        finally:
+            self._lent = False
+            self._quiet()
+
+    def _as_before(self) -> None:
+        if self._before is not None:
+            with suppress(termios.error):  # The terminal was closed: nobody misses its modes.
+                termios.tcsetattr(self._fd, termios.TCSADRAIN, self._before)
+
+    def _quiet(self) -> None:
+        with suppress(termios.error):
+            mode = termios.tcgetattr(self._fd)
+            mode[_LFLAG] &= ~(termios.ECHO | termios.ICANON)
+            mode[_IFLAG] &= ~termios.ICRNL
+            mode[_CC][termios.VMIN], mode[_CC][termios.VTIME] = 1, 0
+            termios.tcsetattr(self._fd, termios.TCSADRAIN, mode)
+
+    def _drain(self) -> None:
+        with suppress(OSError):
+            while select.select([self._fd], [], [], 0)[0]:
+                data = os.read(self._fd, 4096)
+                if not data:
+                    return
+                self._ahead += data

@@ -14,7 +14,7 @@ from prompt_toolkit.lexers import Lexer
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics, objects
 from exacell.language.registry import commands
-from exacell.prompt.check import PLAIN, Surroundings, live_error
+from exacell.prompt.check import Surroundings, live_error
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)
@@ -78,10 +78,6 @@ def _word_class(word: str, things: frozenset[str], attributes: frozenset[str]) -
     return "cells" if "[" in word or word.startswith("@") else "word"
 
 
-def _plain() -> Surroundings:
-    return PLAIN
-
-
 class StatementLexer(Lexer):
     """Colours a statement; the faulty part, unless it is still being typed, has the class ``wrong``.
 
@@ -89,7 +85,7 @@ class StatementLexer(Lexer):
         around: what statements are judged by at this moment.
     """
 
-    def __init__(self, around: Callable[[], Surroundings] = _plain) -> None:
+    def __init__(self, around: Callable[[], Surroundings] = Surroundings) -> None:
         self._around = around
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:

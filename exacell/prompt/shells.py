@@ -23,8 +23,6 @@ from exacell.language.words import takes_all_words
 
 SHELLS = ("bash", "zsh", "fish")
 
-_FILES = {"bash": "exacell.bash", "zsh": "_exacell", "fish": "exacell.fish"}
-
 
 def complete(args: Sequence[str], out: TextIO) -> int:
     """Print the candidates for one word, one a line, with a description behind a tab for zsh and fish.
@@ -162,7 +160,7 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
 
     @cache
     def ready() -> Known:
-        from exacell.session.completion.kept_racks import kept_racks
+        from exacell.session.completion.kept import kept_racks
         from exacell.session.completion.knowledge import knowledge, name_cache
 
         home = Home.from_env(env)
@@ -301,12 +299,10 @@ complete -c exacell -n __exacell_wants_file -F
 complete -c exacell -n 'not __exacell_wants_file' -f -k -a '(__exacell_complete)'
 """
 
-_TEXTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
-
 
 def completion_files() -> dict[str, str]:
     """Return the text of each file in ``completions/`` by its name."""
-    return {_FILES[shell]: _TEXTS[shell] for shell in SHELLS}
+    return {"exacell.bash": _BASH, "_exacell": _ZSH, "exacell.fish": _FISH}
 
 
 def write(directory: Path, *, say: Callable[[str], None] = print) -> None:

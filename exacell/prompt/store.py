@@ -17,11 +17,6 @@ from exacell.session.history import (
     read_entries,
 )
 
-
-def _no_rack() -> str:
-    return ""
-
-
 _LONGEST = 200
 """Characters up to which an entry is offered in grey: a longer one would cover the screen while one types."""
 
@@ -44,7 +39,7 @@ class PrivateHistory(History):
         rack: the name of the present rack, empty without one.
     """
 
-    def __init__(self, path: Path, rack: Callable[[], str] = _no_rack) -> None:
+    def __init__(self, path: Path, rack: Callable[[], str] = str) -> None:
         super().__init__()
         self.path = path
         self._rack = rack

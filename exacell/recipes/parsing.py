@@ -78,18 +78,6 @@ def recipe_error(name: str, problems: Sequence[Problem]) -> RecipeError:
     return RecipeError(message, hint=hint or first.hint)
 
 
-def parse_recipe(name: str, text: str, path: str = "") -> Recipe:
-    """Return the recipe that ``text`` is. Its statements are checked by :func:`exacell.recipes.checker.check_recipe`.
-
-    Raises:
-        RecipeError: header lines or blocks are wrong; names the first line, and how many problems there are.
-    """
-    draft = read_draft(name, text, path)
-    if draft.problems:
-        raise recipe_error(name, draft.problems)
-    return draft.recipe
-
-
 def read_draft(name: str, text: str, path: str = "") -> Draft:
     """Return the recipe that ``text`` is, with all that is wrong with its header and blocks; never raises."""
     scanner = _Scanner()

@@ -9,7 +9,7 @@ from difflib import SequenceMatcher
 from exacell.care.sqltext import one_line, refuse_session_bound
 from exacell.cellcli.condition import FactCheck, is_condition, read_check, read_wait
 from exacell.cellcli.nodes import Change, Filter, List, Operator
-from exacell.cellcli.schema import Attribute, Kind as AttributeKind, find_object, metric, metrics
+from exacell.cellcli.schema import Kind as AttributeKind, find_object, metric, metrics
 from exacell.cellcli.suggest import closest
 from exacell.core.errors import ExacellError
 from exacell.language.kinds import convert
@@ -161,15 +161,11 @@ def of_value(subject: str, attribute: str, text: str) -> Iterator[tuple[str, str
     if text.lower() in (value.lower() for value in known.values):
         return
     slips = [value for value in known.values if _is_slip(text.lower(), value.lower())]
-    if slips or _is_closed(known):
+    if slips or known.modifiable or known.created:
         near = slips or closest(text, known.values)
         *most, last = known.values
         listed = f"{', '.join(most)} or {last}" if most else last
         yield f"'{text}' is not a value of {known.name}: it is {listed}", f"did you mean {near[0]}?" if near else ""
-
-
-def _is_closed(attribute: Attribute) -> bool:
-    return attribute.modifiable or attribute.created
 
 
 def _is_slip(word: str, known: str) -> bool:

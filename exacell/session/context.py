@@ -6,9 +6,9 @@ import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.session.request import Options, Request
+from exacell.session.request import Request
 from exacell.session.services import Services
-from exacell.session.state import Session
+from exacell.session.state import Options, Session
 
 if TYPE_CHECKING:
     # Imported where they are used: the prompt stands before most of this is loaded.

@@ -1,5 +1,5 @@
-"""The prompt's history on disk: one entry a line, newest last, readable by its owner only, without secrets; and how
-often words were used.
+"""The prompt's history on disk: one entry a line, newest last, readable by its owner only, without secrets;
+how often words were used; and aliases.
 
 An entry is the rack it was typed on, a tab, and the statement; a line without a tab belongs to no rack.
 """
@@ -11,14 +11,16 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 from exacell.cellcli.secrets import holds_secret
-from exacell.core.errors import StatementError
-from exacell.core.paths import ensure_dir, replace_file
+from exacell.core.config import trusted_group
+from exacell.core.errors import ConfigError, StatementError, why_unreadable
+from exacell.core.paths import Home, ensure_dir, replace_file
+from exacell.core.trust import refuse_untrusted
 from exacell.core.values import dataclass
 from exacell.language.words import split_words
 
@@ -172,3 +174,67 @@ def words_of(statement: str) -> Iterator[str]:
         for item in (*key.split(","), value if equals else ""):
             if item:
                 yield f"{first} {item}"
+
+
+class Aliases:
+    """Names and the statements that they stand for; read again when the file has changed."""
+
+    def __init__(self, home: Home) -> None:
+        self.path = home.config_dir / "aliases"
+        self._group = trusted_group(home)
+        self._stamp: tuple[int, int] | None = None
+        self._known: dict[str, str] = {}
+
+    def all(self) -> Mapping[str, str]:
+        """Return statement by name, in alphabetical order; empty when there is no file.
+
+        Raises:
+            ConfigError: the file can't be read, or others can write it.
+        """
+        refuse_untrusted(self.path, self._group)
+        try:
+            status = self.path.stat()
+            stamp = (status.st_mtime_ns, status.st_size)
+            if stamp != self._stamp:
+                self._known = _read(self.path.read_text(encoding="utf-8"))
+                self._stamp = stamp
+        except FileNotFoundError:
+            self._known, self._stamp = {}, None
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{self.path} can't be read: {why_unreadable(error)}") from error
+        return self._known
+
+    def define(self, name: str, statement: str) -> None:
+        """Keep an alias; an older one of that name is replaced.
+
+        Raises:
+            ConfigError: the file can't be written.
+        """
+        self._write({**self.all(), name.lower(): statement})
+
+    def remove(self, name: str) -> bool:
+        """Remove an alias and return whether there was one.
+
+        Raises:
+            ConfigError: the file can't be written.
+        """
+        left = {known: statement for known, statement in self.all().items() if known != name.lower()}
+        if len(left) == len(self.all()):
+            return False
+        self._write(left)
+        return True
+
+    def _write(self, aliases: Mapping[str, str]) -> None:
+        text = "# name statement: $1 to $9 are the words behind the name, $* all of them\n"
+        text += "".join(f"{name} {statement}\n" for name, statement in sorted(aliases.items()))
+        try:
+            replace_file(self.path, text, synced=True)
+        except OSError as error:
+            raise ConfigError(
+                f"{self.path} can't be written ({error.strerror}); the aliases are as they were"
+            ) from error
+
+
+def _read(text: str) -> dict[str, str]:
+    lines = (line.strip().split(None, 1) for line in text.splitlines() if not line.lstrip().startswith("#"))
+    return {parts[0].lower(): parts[1] for parts in sorted(lines) if len(parts) == 2}

@@ -10,10 +10,6 @@ from exacell.core.config import RackConfig
 from exacell.core.errors import CellSetError
 
 
-def _nothing() -> Mapping[str, Iterable[str]]:
-    return {}
-
-
 class Selection:
     """The selected cells of one rack, how the last change ended on them, and which of them did not answer.
 
@@ -27,7 +23,7 @@ class Selection:
         rack: RackConfig,
         cells: Iterable[str] = (),
         *,
-        changed: Callable[[], Mapping[str, Iterable[str]]] = _nothing,
+        changed: Callable[[], Mapping[str, Iterable[str]]] = dict,
     ) -> None:
         chosen = CellSet(cells)
         self._rack = rack

@@ -4,24 +4,53 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.core.background import Interruption
+from exacell.core.cellset import CellSet
 from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
 from exacell.core.errors import CellSetError, RefusedError
+from exacell.core.paths import Home
 from exacell.core.racks import named_cells, which_rack
 from exacell.core.trust import refuse_untrusted
+from exacell.core.values import dataclass
 from exacell.session.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from exacell.language.registry import Value
 
-    from exacell.core.cellset import CellSet
-    from exacell.core.paths import Home
-    from exacell.session.request import Options
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """What stood before the statement on the command line.
+
+    Attributes:
+        yes, dry_run, flags: apply to every statement of the run.
+    """
+
+    rack: str = ""
+    cells: str = ""
+    group_file: str = ""
+    login: str = ""
+    ssh_config: str = ""
+    format: str = ""
+    monitor: bool = False
+    yes: bool = False
+    dry_run: bool = False
+    quiet: bool = False
+    flags: Mapping[str, Value] = field(default_factory=dict)
+
+    def over(self, flags: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the flags of a statement together with those given once for all statements; its own win."""
+        found = {**self.flags, **flags}
+        if self.yes:
+            found["yes"] = True
+        if self.dry_run:
+            found["dry-run"] = True
+        return found
 
 
 class Session:

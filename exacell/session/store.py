@@ -6,16 +6,19 @@ import errno
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any, TypeVar
 
 from exacell.cellcli.secrets import masked_data
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.measure.snapshot import Snapshot, from_json, to_json
 from exacell.session.saved import SavedPlan
+
+T = TypeVar("T")
 
 _SCHEMA = """
 create table if not exists snapshot (
@@ -99,16 +102,8 @@ class Store:
 
     def snapshots(self, rack: str) -> list[Snapshot]:
         """Return all snapshots of a rack, oldest first."""
-        if not self._path.exists():
-            return []
-        with self._open() as connection:
-            query = "select name, kind, body from snapshot where rack=? order by taken, name"
-            rows = connection.execute(query, (rack,)).fetchall()
-        found = []
-        for name, kind, body in rows:
-            with self._reading("snapshot", name, f"snap {kind} as={name}"):
-                found.append(from_json(json.loads(body)))
-        return found
+        query = "select name, body, 'snap ' || kind || ' as=' || name from snapshot where rack=? order by taken, name"
+        return self._all("snapshot", query, rack, from_json)
 
     def snapshot_names(self, rack: str) -> tuple[str, ...]:
         """Return the names of a rack's snapshots, each once, sorted."""
@@ -130,24 +125,27 @@ class Store:
 
     def save_plan(self, plan: SavedPlan) -> None:
         """Keep a plan; one of the same name is replaced."""
-        body = json.dumps(asdict(plan))
-        with self._open() as connection:
-            connection.execute("delete from plan where rack=? and lower(name)=lower(?)", (plan.rack, plan.name))
-            connection.execute("insert into plan values (?,?,?,?)", (plan.rack, plan.name, plan.made, body))
+        self._keep("plan", plan.rack, plan.name, json.dumps(asdict(plan)), at=plan.made)
 
     def plans(self, rack: str) -> list[SavedPlan]:
         """Return the kept plans of a rack, oldest first."""
+        query = "select name, body, 'plan as=' || name || ' <statement>' from plan where rack=? order by made, name"
+        return self._all("kept plan", query, rack, lambda body: SavedPlan(**{**body, "cells": tuple(body["cells"])}))
+
+    def _all(self, what: str, query: str, rack: str, made_of: Callable[[Any], T]) -> list[T]:
+        """Return the things of a rack that ``query`` selects: the name, the body, and what replaces it.
+
+        Raises:
+            StoreError: one is damaged.
+        """
         if not self._path.exists():
             return []
         with self._open() as connection:
-            rows = connection.execute(
-                "select name, body from plan where rack=? order by made, name", (rack,)
-            ).fetchall()
+            rows = connection.execute(query, (rack,)).fetchall()
         found = []
-        for name, text in rows:
-            with self._reading("kept plan", name, f"plan as={name} <statement>"):
-                body = json.loads(text)
-                found.append(SavedPlan(**{**body, "cells": tuple(body["cells"])}))
+        for name, body, again in rows:
+            with self._reading(what, name, again):
+                found.append(made_of(json.loads(body)))
         return found
 
     def find_plan(self, rack: str, name: str) -> SavedPlan:
@@ -165,7 +163,7 @@ class Store:
 
     def save_baseline(self, rack: str, name: str, facts: Mapping[str, Mapping[str, str]]) -> None:
         """Keep a baseline; one of the same name is replaced."""
-        self._keep("baseline", rack, name, facts)
+        self._keep("baseline", rack, name, _unsecret(facts))
 
     def find_baseline(self, rack: str, name: str) -> dict[str, dict[str, str]]:
         """Return the baseline of that name.
@@ -177,7 +175,7 @@ class Store:
 
     def save_iorm(self, rack: str, name: str, plans: Mapping[str, Mapping[str, str]]) -> None:
         """Keep cell → ``dbPlan`` and ``objective``; what has the same name is replaced."""
-        self._keep("iorm", rack, name, plans)
+        self._keep("iorm", rack, name, _unsecret(plans))
 
     def find_iorm(self, rack: str, name: str) -> dict[str, dict[str, str]]:
         """Return cell → ``dbPlan`` and ``objective`` as kept under that name.
@@ -187,12 +185,11 @@ class Store:
         """
         return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
 
-    def _keep(self, table: str, rack: str, name: str, body: Mapping[str, Mapping[str, str]]) -> None:
-        taken = datetime.now(UTC).isoformat(timespec="seconds")
+    def _keep(self, table: str, rack: str, name: str, text: str, *, at: str = "") -> None:
+        at = at or datetime.now(UTC).isoformat(timespec="seconds")
         with self._open() as connection:
             connection.execute(f"delete from {table} where rack=? and lower(name)=lower(?)", (rack, name))
-            text = json.dumps(masked_data(body))  # Attributes of cells hold communities and passwords.
-            connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, taken, text))
+            connection.execute(f"insert into {table} values (?,?,?,?)", (rack, name, at, text))
 
     def _kept(self, table: str, rack: str, name: str, *, what: str, hint: str) -> dict[str, dict[str, str]]:
         with self._open() as connection:
@@ -203,3 +200,8 @@ class Store:
                     return {str(cell): dict(own) for cell, own in json.loads(body).items()}
         names = ", ".join(row[0] for row in rows) or "none"
         raise StoreError(f"there is no {what} {name} of rack {rack}; there are: {names}", hint=hint)
+
+
+def _unsecret(body: Mapping[str, Mapping[str, str]]) -> str:
+    """Return what cells told as JSON: their attributes hold communities and passwords, which are masked."""
+    return json.dumps(masked_data(body))

@@ -240,7 +240,7 @@ class ClushTransport(RackTransport):
             (self._tasks.add if running else self._tasks.discard)(task)
 
 
-class _Run:
+class _Run(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
     """One ClusterShell task; also its event handler."""
 
     def __init__(
@@ -252,6 +252,7 @@ class _Run:
         *,
         rewritten: bool,
     ) -> None:
+        super().__init__()
         self._owner = owner
         self._cells = cells
         self._user = user
@@ -300,7 +301,7 @@ class _Run:
         worker = task.shell(
             command,
             nodes=NodeSet.fromlist(targets, resolver=RESOLVER_NOGROUP),
-            handler=_Handler(self),
+            handler=self,
             timeout=seconds if seconds < _UNLIMITED_S else None,
             stderr=True,
             stdin=request.stdin is not None,
@@ -309,34 +310,38 @@ class _Run:
             worker.write(request.stdin.encode("utf-8"))
             worker.set_write_eof()
 
-    def read(self, node: str, stream: str, line: bytes) -> None:
-        """Keep a line of a cell."""
-        cell = self._cells.get(node)
-        if cell is None or cell.ended:
-            return
-        (cell.capture.take_error if stream == "stderr" else cell.capture.take)(line + b"\n")
-        if cell.capture.broken_off is not None:
-            self._end(cell)
+    # -- ClusterShell's events -------------------------------------------------------------------------------------
 
-    def picked_up(self, node: str) -> None:
+    def ev_pickup(self, worker: Any, node: str) -> None:
         """Note that a cell's command was sent: to its gateway, or by an ssh of our own."""
-        cell = self._cells.get(node)
-        if cell is not None:
+        if (cell := self._cells.get(str(node))) is not None:
             cell.sent = True
 
-    def hung_up(self, node: str, status: int) -> None:
+    def ev_read(self, worker: Any, node: str, sname: str, msg: bytes) -> None:
+        """Keep a line of a cell."""
+        if (cell := self._open(node)) is not None:
+            (cell.capture.take_error if sname == "stderr" else cell.capture.take)(msg + b"\n")
+            if cell.capture.broken_off is not None:
+                self._end(cell)
+
+    def ev_hup(self, worker: Any, node: str, rc: int) -> None:
         """Note a cell's end."""
-        cell = self._cells.get(node)
-        if cell is not None and not cell.ended:
-            cell.status = status
+        if (cell := self._open(node)) is not None:
+            cell.status = rc
             self._end(cell)
 
-    def timed_out(self, node: str) -> None:
-        """Note that a cell's time is over."""
-        cell = self._cells.get(node)
-        if cell is not None and not cell.ended:
-            cell.late = True
-            self._end(cell)
+    def ev_close(self, worker: Any, timedout: bool) -> None:
+        """Note which cells' time is over."""
+        own = worker.iter_node_timeouts() if hasattr(worker, "iter_node_timeouts") else ()
+        for node in (*own, *worker.task.iter_keys_timeout()) if timedout else ():
+            if (cell := self._open(node)) is not None:
+                cell.late = True
+                self._end(cell)
+
+    def _open(self, node: object) -> _Cell | None:
+        """Return the cell of that name, as long as it has not ended."""
+        cell = self._cells.get(str(node))
+        return cell if cell is not None and not cell.ended else None
 
     def _end(self, cell: _Cell) -> None:
         cell.ended = True
@@ -347,27 +352,3 @@ def _break_off(task: Any) -> None:
     """End a task of another thread; one that has just ended by itself has closed the pipe by which it would hear of it."""
     with contextlib.suppress(OSError):
         task.abort()
-
-
-class _Handler(EventHandler):  # type: ignore[misc]  # ClusterShell publishes no types
-    """Passes ClusterShell's events on."""
-
-    def __init__(self, run: _Run) -> None:
-        super().__init__()
-        self._run = run
-
-    def ev_pickup(self, worker: Any, node: str) -> None:
-        self._run.picked_up(str(node))
-
-    def ev_read(self, worker: Any, node: str, sname: str, msg: bytes) -> None:
-        self._run.read(str(node), sname, msg)
-
-    def ev_hup(self, worker: Any, node: str, rc: int) -> None:
-        self._run.hung_up(str(node), rc)
-
-    def ev_close(self, worker: Any, timedout: bool) -> None:
-        if timedout:
-            for node in worker.iter_node_timeouts() if hasattr(worker, "iter_node_timeouts") else ():
-                self._run.timed_out(str(node))
-            for node in worker.task.iter_keys_timeout():
-                self._run.timed_out(str(node))

@@ -73,6 +73,7 @@ class Exchange:
     Attributes:
         sent: whether the statement left, or may have left.
         refusal: why it never will; empty as long as it may.
+        looked: the last look whose answer came, and how old it was when the statement left.
     """
 
     def __init__(self, pair: Pair, *, clock: Callable[[], float] = uptime, now: Callable[[], str] = _now) -> None:
@@ -84,15 +85,10 @@ class Exchange:
         self._arrived: float | None = None
         self._stood = False
         self._judgement = Judgement()
-        self._looked = Looked()
+        self.looked = Looked()
         self._due = True
         self.sent = False
         self.refusal = ""
-
-    @property
-    def looked(self) -> Looked:
-        """The last look whose answer came, and how old it was when the statement left."""
-        return self._looked
 
     @property
     def judged(self) -> bool:
@@ -113,7 +109,7 @@ class Exchange:
             self._arrived = before
             took = max(0.0, self._seen - self._asked)
             self._judgement = self._pair.judge(self.answer)
-            self._looked = replace(self._looked, at=self._now(), text=self.answer, seconds=took)
+            self.looked = replace(self.looked, at=self._now(), text=self.answer, seconds=took)
 
     def tick(self) -> None:
         """Take note of being awake."""
@@ -134,7 +130,7 @@ class Exchange:
             return self._refuse(ours, ours=False)
         if self._judgement.why:
             return self._refuse(self._judgement.why, needless=self._judgement.needless)
-        slow = self._looked.seconds > QUICK and self._looked.looks < PATIENT_LOOKS
+        slow = self.looked.seconds > QUICK and self.looked.looks < PATIENT_LOOKS
         if self._stood or slow or self._clock() - self._arrived > AGE:
             return self._again()
         return Act.WAIT if ours is None else Act.SEND
@@ -144,7 +140,7 @@ class Exchange:
         self._due, self._arrived, self._stood = False, None, False
         self._begin = len(self._output)
         self._seen = self._asked = self._clock()
-        self._looked = replace(self._looked, looks=self._looked.looks + 1)
+        self.looked = replace(self.looked, looks=self.looked.looks + 1)
 
     def may(self) -> bool:
         """Return whether the statement may leave now; asked right before it is written.
@@ -161,7 +157,7 @@ class Exchange:
         assert self._arrived is not None
         self.sent = True
         self._begin = len(self._output)
-        self._looked = replace(self._looked, age=self._clock() - self._arrived, sent=True)
+        self.looked = replace(self.looked, age=self._clock() - self._arrived, sent=True)
 
     def barred(self) -> None:
         """Take note that the statement could not be written at once: its look is too old then."""
@@ -173,7 +169,7 @@ class Exchange:
             self._refuse(why)
 
     def _again(self) -> Act:
-        if self._looked.looks >= LOOKS:
+        if self.looked.looks >= LOOKS:
             return self._refuse(
                 f"each of {LOOKS} looks at it was older than {AGE:g}s before the statement could leave: this host is too busy, "
                 "or stood still"
@@ -183,7 +179,7 @@ class Exchange:
 
     def _refuse(self, why: str, *, needless: bool = False, ours: bool = True) -> Act:
         self.refusal = why
-        self._looked = replace(self._looked, refused=why, needless=needless, ours=ours)
+        self.looked = replace(self.looked, refused=why, needless=needless, ours=ours)
         return Act.END
 
 

@@ -38,7 +38,8 @@ class Flight:
         self.ended: float | None = None
         """When its answer was there, which may be before the reply is made; None before."""
         self._fan_out = fan_out
-        self._deadline: float | None = None
+        self.deadline: float | None = None
+        """When the present stage is overdue, None before the first stage."""
         self._seconds = 0.0
         self._abort: Abort | None = None
         self._late: Late | None = None
@@ -53,7 +54,7 @@ class Flight:
         """
         deadline = time.monotonic() + seconds
         with self._fan_out.changed:
-            self._deadline, self._seconds = deadline, seconds
+            self.deadline, self._seconds = deadline, seconds
             self._abort, self._late = abort, late
             abandoned = self.abandoned
             self._fan_out.wake_before(deadline)
@@ -74,15 +75,10 @@ class Flight:
         """Have a worker go on with ``work``: for a flight that no worker is on, when waiting is needed after all."""
         self._fan_out.engage(self, work)
 
-    @property
-    def deadline(self) -> float | None:
-        """When the present stage is overdue, None before the first stage."""
-        return self._deadline
-
     def go_on_after(self, moment: float) -> None:
         """Let the present stage go on for a while after ``moment``, until which the process was held."""
-        if self._deadline is not None:
-            self._deadline = max(self._deadline, moment + min(self._seconds, AGAIN_S))
+        if self.deadline is not None:
+            self.deadline = max(self.deadline, moment + min(self._seconds, AGAIN_S))
 
     def give_up(self) -> Reply:
         """Return the late reply and break the stage off in the background."""

@@ -13,7 +13,7 @@ import pytest
 from exacell.language import registry
 from exacell.language.registry import Kind, commands
 from exacell.prompt.shells import candidates, complete, completion_files
-from exacell.session.completion.kept_commands import use_kept
+from exacell.session.completion.kept import use_kept
 from exacell.session.completion.names import NameCache
 
 ROOT = Path(__file__).parents[2]

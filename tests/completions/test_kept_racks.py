@@ -11,7 +11,7 @@ import pytest
 from exacell.core import config, racks
 from exacell.core.errors import ConfigError
 from exacell.core.paths import Home
-from exacell.session.completion.kept_racks import CELLIP, kept_racks
+from exacell.session.completion.kept import CELLIP, kept_racks
 
 
 @pytest.fixture

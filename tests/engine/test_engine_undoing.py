@@ -25,8 +25,9 @@ from exacell.language.line import Line, parse_line
 from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Op, Step, Undo
-from exacell.recipes.parsing import line_of, parse_recipe
+from exacell.recipes.parsing import line_of
 from exacell.session.request import Request
+from tests.support.recipes import parse_recipe
 
 ONE, TWO, THREE = CELLS
 OVER = {"exitCode": 0, "done": {"done": 1}}

@@ -210,7 +210,7 @@ def test_a_circle_is_seen() -> None:
     assert house.circles(graph) == [["a", "b", "c"]]
 
 
-@pytest.mark.parametrize("path", inside("session/state", "session/services", "session/options"), ids=_name)
+@pytest.mark.parametrize("path", inside("session/state", "session/services"), ids=_name)
 def test_what_a_session_is_knows_nothing_of_what_is_done_in_it(path: Path) -> None:
     """A session's state and services know no request, not even for type checkers."""
     assert "exacell.session.request" not in {module for module, _ in imports(path)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from exacell.language.shellwords import stray_flag
-from exacell.opaque.door import Door
+from exacell.opaque.findings import Door
 
 PRODUCTION = "rack r is a production rack, and exacell can't tell what this does: x.py; nothing was sent"
 READ_ONLY = "rack r is read-only, and this is no read that exacell knows: x.py; nothing was sent"

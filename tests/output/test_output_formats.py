@@ -54,7 +54,7 @@ def test_yaml_reads_back() -> None:
 @given(st.lists(st.fixed_dictionaries({"a": st.text(), "b": st.text()}), min_size=1, max_size=4))
 def test_csv_reads_back(records: list[dict[str, str]]) -> None:
     """A CSV reader gets every field back, whatever commas, quotes and line ends it holds."""
-    written = "\n".join(formats.as_csv(records)) + "\n"
+    written = "\n".join(formats.as_rows(records, "csv")) + "\n"
     assert list(csv.DictReader(io.StringIO(written, newline=""))) == records
 
 
@@ -66,12 +66,12 @@ def test_csv_joins_lists_and_leaves_absent_values_empty() -> None:
 
 def test_tsv_has_one_line_a_record() -> None:
     """A tab or newline in a value does not break a tsv line."""
-    assert list(formats.as_tsv([{"a": "x\ty\nz\\"}], header=False)) == ["x\\ty\\nz\\\\"]
+    assert list(formats.as_rows([{"a": "x\ty\nz\\"}], "tsv", header=False)) == ["x\\ty\\nz\\\\"]
 
 
 def test_md_escapes_bars() -> None:
     """A bar in a value does not open a column of a Markdown table."""
-    assert list(formats.as_md([{"a": "x|y"}])) == ["| a |", "| --- |", "| x\\|y |"]
+    assert list(formats.as_rows([{"a": "x|y"}], "md")) == ["| a |", "| --- |", "| x\\|y |"]
 
 
 @pytest.mark.parametrize(("name", "empty"), [("json", "[]\n"), ("yaml", "[]\n"), ("jsonl", ""), ("csv", "name,size\n")])

@@ -13,7 +13,7 @@ import pytest
 
 from exacell.language.line import parse_line
 from exacell.output.terminal import TerminalConsole
-from exacell.prompt.slowreads import Reading
+from exacell.prompt.entering import Reading
 from exacell.session.context import Context, Options
 from exacell.session.opening import open_context
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from exacell.prompt.typing_ahead import TypingAhead
+from exacell.prompt.keys import TypingAhead
 
 
 @pytest.fixture

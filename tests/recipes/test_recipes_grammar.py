@@ -16,8 +16,9 @@ from exacell.language.registry import Effect, Kind, Param
 from exacell.language.words import split_words
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped
-from exacell.recipes.parsing import Recipe, line_of, parse_recipe, split_when, values_of
+from exacell.recipes.parsing import Recipe, line_of, split_when, values_of
 from exacell.recipes.values import holds, substitute
+from tests.support.recipes import parse_recipe
 
 FULL = """\
 # a comment

@@ -28,8 +28,7 @@ from exacell.journal.actor import actor
 from exacell.journal.reading import HERE
 from exacell.journal.record import Row
 from exacell.language.registry import Call, Value
-from exacell.opaque.door import Door
-from exacell.opaque.findings import Findings, FoundStatement, UnreadError
+from exacell.opaque.findings import Door, Findings, FoundStatement, UnreadError
 from exacell.opaque.lexing import Redirection, lex
 from exacell.opaque.shell import read_shell
 from exacell.plan.ageing import ages

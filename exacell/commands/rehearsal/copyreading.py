@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.releases import fitted
 from exacell.cellcli.reply import Record, read_xml_documents
-from exacell.commands.rehearsal.driftfacts import read_all
-from exacell.core.errors import RefusedError
+from exacell.cellcli.secrets import masked
+from exacell.change.probe import asm_records
+from exacell.core.errors import ExacellError, ExitCode, RefusedError
 from exacell.core.units import MIB, parse_size
+from exacell.output.result import worst
 from exacell.plan import copying, facts as f
+from exacell.plan.drift import ASM, STATEMENTS, neutral, of_asm
 from exacell.session.answers import Answer
 from exacell.session.factreading import read_facts as fresh_facts
 from exacell.transport.base import State
@@ -18,6 +21,7 @@ from exacell.transport.base import State
 if TYPE_CHECKING:
     from exacell.plan.asmfacts import AsmFacts
     from exacell.session.context import Context
+
 
 CALM = 600.0
 """Rack seconds in a second, where no flush takes longer than a few minutes."""
@@ -163,3 +167,32 @@ def _whole_units(size_mb: int, au_size: int) -> int:
     """Return the megabytes of a disk that whole allocation units take."""
     unit = max(1, au_size // MIB)
     return size_mb // unit * unit
+
+
+def read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
+    """Return the facts of the selected cells: cell → ``object name attribute`` → value; the problems, and what they come to."""
+    answers = ctx.query(*STATEMENTS.values())
+    facts = {
+        cell: {name: masked(value) for name, value in neutral(cell, answer.tables).items()}
+        for cell, answer in answers.good.items()
+    }
+    return facts, list(answers.problems), answers.exit_code
+
+
+def read_all(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
+    """Return the same of the selected cells and, under ``ASM name``, of the rack's ASM clusters."""
+    facts, problems, code = read_cells(ctx)
+    groups, silent = read_groups(ctx)
+    return {**facts, **groups}, [*problems, *silent], worst([code, ExitCode.FAILED]) if silent else code
+
+
+def read_groups(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return what is compared of the disk groups of the rack's ASM clusters, under ``ASM name``, and the problems."""
+    facts: dict[str, dict[str, str]] = {}
+    problems: list[str] = []
+    for name in ctx.need_rack().asm:
+        try:
+            facts[ASM + name] = of_asm(asm_records(ctx.asm(name).facts())["asm.diskgroup"])
+        except ExacellError as error:
+            problems.append(f"{ASM}{name}: {error.message}")
+    return facts, problems

@@ -15,7 +15,7 @@ from exacell.session.completion.names import NameCache
 
 if TYPE_CHECKING:
     from exacell.core.config import RackConfig
-    from exacell.session.completion.kept_racks import KeptRack
+    from exacell.session.completion.kept import KeptRack
 
 GROUPS = ("all", "ok", "failed", "up", "down")
 """Cell groups that every rack has; see :mod:`exacell.session.selection`."""

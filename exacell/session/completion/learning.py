@@ -16,7 +16,6 @@ from exacell.language.registry import Kind
 from exacell.language.suggestion import NAMED
 
 if TYPE_CHECKING:
-    from exacell.session.answers import Answers
     from exacell.session.completion.names import NameCache
     from exacell.session.fleet import Fleet
 
@@ -65,7 +64,7 @@ def learn_rack(
     good = list(answers.good)
     if not good or cancel.is_set():
         return
-    tables = dict(zip(STATEMENTS, _columns(answers), strict=True))
+    tables = {subject: answers.rows(place) for place, subject in enumerate(STATEMENTS)}
     found: dict[Kind, list[str]] = {NAMED[subject]: names_of(rows) for subject, rows in tables.items()}
     disks = tables["GRIDDISK"]
     found[Kind.DISKGROUP] = [str(row["asmDiskGroupName"]) for row in disks if row.get("asmDiskGroupName")]
@@ -79,10 +78,6 @@ def learn_rack(
     said = {str(row["name"]): str(row["description"]) for row in described if row.get("description")}
     if said:
         cache.learn({Kind.METRIC: said}, about={Kind.METRIC: said})
-
-
-def _columns(answers: Answers) -> list[list[dict[str, Any]]]:
-    return [answers.rows(place) for place in range(len(STATEMENTS))]
 
 
 def observe(cache: NameCache, subject: str, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -33,15 +33,11 @@ class Endpoint:
         self.wire = wire
         self.refusal = ""
         self._number = self._remote = 0
-        self._room = 0
+        self.room = 0
+        """Bytes that the other side takes now."""
         self._largest = _PACKET
         self._taken = 0
         self._asked = self._open = self._sent_all = False
-
-    @property
-    def room(self) -> int:
-        """Bytes that the other side takes now."""
-        return self._room
 
     def ask(self, receiver: Receiver, kind: str, *rest: str | int) -> None:
         """Ask for a channel of ``kind``; what comes on it goes to ``receiver``."""
@@ -55,7 +51,7 @@ class Endpoint:
 
     def opened(self, message: paramiko.Message) -> None:
         """Take note that there is a channel."""
-        self._remote, self._room = message.get_int(), message.get_int()
+        self._remote, self.room = message.get_int(), message.get_int()
         self._largest = max(_MARGIN + 1, min(_PACKET, message.get_int()))
         self._open = True
 
@@ -79,19 +75,19 @@ class Endpoint:
 
     def may_send(self, message: paramiko.Message) -> None:
         """Take note that the other side takes more."""
-        self._room += message.get_int()
+        self.room += message.get_int()
 
     def takes(self, size: int) -> bool:
         """Return whether so many bytes can go in one packet now."""
-        return size <= min(self._room, self._largest - _MARGIN)
+        return size <= min(self.room, self._largest - _MARGIN)
 
     def send(self, data: memoryview) -> int:
         """Send of ``data`` what the other side takes in one packet; return how much that is."""
-        size = min(len(data), self._room, self._largest - _MARGIN)
+        size = min(len(data), self.room, self._largest - _MARGIN)
         if size:
             message = self._to_it(common.MSG_CHANNEL_DATA)
             message.add_string(bytes(data[:size]))
-            self._room -= size
+            self.room -= size
             self._send(message)
         return size
 

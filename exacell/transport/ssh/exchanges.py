@@ -29,8 +29,7 @@ from exacell.transport.exchange import (
 )
 from exacell.transport.fanout import Flight
 from exacell.transport.replies import PROBLEMS, no_end, problem_of_ending
-from exacell.transport.ssh.channel import listen
-from exacell.transport.ssh.connection import Connection
+from exacell.transport.ssh.connection import Connection, listen
 from exacell.transport.ssh.stream import Stream
 
 

@@ -16,8 +16,7 @@ from exacell.transport.exchange import wait_until_ours
 from exacell.transport.fanout import Flight
 from exacell.transport.rack_transport import Login, RackTransport, login_of, read_only_cellcli
 from exacell.transport.replies import PROBLEMS, problem_of_ending
-from exacell.transport.ssh.channel import execute, hang_up, send_files
-from exacell.transport.ssh.connection import Connection
+from exacell.transport.ssh.connection import Connection, execute, hang_up, send_files
 from exacell.transport.ssh.exchanges import StreamPair, kept_answer, late_reply, over_channel, reply_of, timed_out
 from exacell.transport.ssh.kept_cellcli import Question, Session
 from exacell.transport.ssh.kept_connections import KeptConnections

@@ -1,10 +1,11 @@
-"""The configured racks' names, cells and groups in a file of the user's cache: reading the configuration itself takes
-a shell's completion call longer than anything else that it does."""
+"""What a shell's completion call reads from files of the user's cache: the declared commands, and the configured racks' names,
+cells and groups. Importing the ones and reading the configuration would take it longer than anything else that it does."""
 
 from __future__ import annotations
 
 import marshal
 import os
+import pickle
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import field
@@ -14,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 from exacell.core.errors import ConfigError
 from exacell.core.paths import Home, replace_file
 from exacell.core.values import dataclass
+from exacell.language.registry import MODULES, adopt, commands
 
 if TYPE_CHECKING:
     from exacell.core.config import RackConfig
+
 
 CELLIP = "/etc/oracle/cell/network-config/cellip.ora"
 """As exacell.core.config has it, which is not imported here; a test compares the two."""
@@ -129,3 +132,38 @@ def _kept(rack: RackConfig) -> dict[str, Any]:
 def _write(path: Path, kept: dict[str, Any]) -> None:
     with suppress(OSError):
         replace_file(path, marshal.dumps(kept))
+
+
+def use_kept(cache_dir: Path) -> None:
+    """Let the registry hold the commands of the kept file; one that is missing or out of date is made anew.
+
+    The file counts only while it belongs to this user alone and to exactly these source files, whose times and sizes
+    it holds. A file that can't be read or written costs time, nothing else.
+    """
+    path, stamp = cache_dir / "commands.pickle", _sources()
+    if not stamp:
+        return
+    try:
+        status = path.stat()
+        if status.st_uid == os.getuid() and not status.st_mode & 0o022:
+            kept, ready = pickle.loads(path.read_bytes())
+            if kept == stamp:
+                adopt(ready)
+                return
+    except (OSError, ValueError, TypeError, AttributeError, ImportError, EOFError, IndexError, pickle.UnpicklingError):
+        pass  # It is written anew below.
+    with suppress(OSError):
+        replace_file(path, pickle.dumps((stamp, list(commands().values()))))
+
+
+def _sources() -> tuple[tuple[str, int, int], ...]:
+    """Return name, time and size of each source file that declares commands or what they are made of; nothing when one
+    is not there."""
+    here = Path(__file__).parents[2]
+    tables = [here / "language" / "registry.py", here / "change" / "dcli" / "offered.py"]
+    files = [*tables, *(here / "commands" / "declared" / f"{name}.py" for name in MODULES)]
+    try:
+        statuses = [(path, path.stat()) for path in files]
+    except OSError:
+        return ()
+    return tuple((str(path), status.st_mtime_ns, status.st_size) for path, status in statuses)
