@@ -217,6 +217,10 @@ def live(screen: Screen, start_load: list[str], env: dict[str, str], folder: Pat
             screen.until("q quit")
             screen.until("[▁▂▃▄▅▆▇█]{6}")
             screen.picture(folder / f"{name}.svg", title)
+            if name == "top":
+                screen.keys("Enter")
+                screen.until("Esc back")
+                screen.picture(folder / "top_cell.svg", "top: Enter on a cell")
             screen.keys("q")
             screen.wait("exacell> ")
     finally:

@@ -154,6 +154,7 @@ class Deck:
         return True
 
     def _open(self, place: Place | None) -> None:
+        self._page.listing.stay()
         if place is not None and place != self._page.place:
             page = Detail(place, Silence())
             self._pages.append((page, self._source(page)))
@@ -186,12 +187,12 @@ class Deck:
         if listing.typing or listing.filter:
             status = f"/{listing.filter}{'_' if listing.typing else '   (Esc shows all)'}"
         lines.append(paint(cut(printable(self._said or status), width), "warning", color=self._color))
-        more = "  ".join(part for part in (listing.extent, f"every {self._every:g}s") if part)
-        keys = "Enter opens  / filter  s sort  o offline?  ? keys  q quit"
+        keys, more = "Enter opens  / filter  s sort  o offline?  ? keys  q quit", f"  every {self._every:g}s"
         if page.place is not None:
-            keys = "Esc back  Enter opens  / filter  a ack  l locate  o offline?  ? keys  q quit"
+            keys, more = "Esc back  Enter open  / filter  a ack  l locate  o offline?  ? keys", ""
+        more = listing.extent + more
         gap = width - len(keys) - len(more)
-        lines.append(paint(cut(keys + " " * gap + more if gap > 1 else keys, width), "dim", color=self._color))
+        lines.append(paint(cut(keys + " " * gap + more if gap > 0 else keys, width), "dim", color=self._color))
         return lines
 
     def _help(self, width: int, height: int) -> list[str]:

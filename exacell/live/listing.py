@@ -70,6 +70,10 @@ class Listing:
         """The row under the cursor, None when there is none."""
         return self._rows[self._at] if self._rows else None
 
+    def stay(self) -> None:
+        """Let the cursor stay with the row that it is on, whatever rows come, go or change places."""
+        self._key = self.row.key if self.row is not None else ""
+
     def lines(self, width: int, room: int, *, color: bool) -> list[str]:
         """Return at most ``room`` lines, the cursor's among them."""
         self._room = max(room, 1)
@@ -103,7 +107,7 @@ class Listing:
             self.filter = ""
         elif key in steps:
             self._at = max(0, min(self._at + steps[key], len(self._rows) - 1))
-            self._key = self._rows[self._at].key if self._rows else ""
+            self.stay()
         else:
             return False
         return True
