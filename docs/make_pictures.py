@@ -160,7 +160,10 @@ def plans(home: str, program: list[str], folder: Path) -> None:
                 if rack:
                     screen.line(f"connect {rack}")
                 clear(screen)
-                screen.line(statement, until=SHELL)
+                screen.keys("-l", statement)
+                screen.keys("Enter")
+                screen.until(r"\[y/N/d\]|refused")  # Before that, the prompt that it is typed at looks like an end.
+                screen.wait(SHELL)
                 screen.picture(folder / f"{name}-{width}.svg", statement)
                 screen.picture(folder / f"{name}-{width}-light.svg", statement, LIGHT)
                 screen.keys("C-c")
