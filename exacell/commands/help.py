@@ -17,7 +17,7 @@ from exacell.core.errors import StatementError
 from exacell.core.packaged import PAGES, has_source, packaged_files, shown_page
 from exacell.language.manual import man_page
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, commands
-from exacell.output.columns import document_lines
+from exacell.output.render import document_lines
 from exacell.output.result import Result
 from exacell.output.style import wrapped
 from exacell.session.completion.stored_names import recipe_titles

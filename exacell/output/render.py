@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -15,7 +16,7 @@ from exacell.core.formats import check_format
 from exacell.output import formats
 from exacell.output.folding import fold_texts
 from exacell.output.result import Record, Result
-from exacell.output.style import paint, printable
+from exacell.output.style import paint, printable, takes_unicode
 from exacell.output.tables import table_blocks
 
 _AT_ONCE = 256
@@ -157,3 +158,11 @@ def _local_time(value: object) -> object:
         return datetime.fromisoformat(str(value)).astimezone().strftime("%c")
     except ValueError:
         return value  # Not a time after all: shown as the cell printed it.
+
+
+def document_lines(markdown: str, width: int, *, color: bool) -> list[str]:
+    """Return the lines of a page of Markdown for the terminal behind standard output."""
+    from exacell.output.draw import Look  # rich is loaded when something is drawn.
+    from exacell.output.markdown import page_lines
+
+    return page_lines(markdown, Look(width, color, takes_unicode(sys.stdout)))
