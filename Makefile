@@ -5,7 +5,7 @@ VENV := .venv
 PIP_QUIET := --quiet --disable-pip-version-check
 ARGS ?=
 
-.PHONY: install demo test faults races mutants fuzz lint man clean
+.PHONY: install demo test test-real faults races mutants fuzz lint man clean
 
 install: $(VENV)/.installed
 
@@ -32,6 +32,10 @@ demo: $(VENV)/.installed
 test: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(ARGS)
+
+# What is compared with programs that only some machines have: R (docs/measuring.md).
+test-real: $(VENV)/.tested
+	@TEST_REAL=1 $(VENV)/bin/python -m pytest -n 0 -p no:randomly tests/measure $(ARGS)
 
 # Every case of the fault matrix, and every mutant of the guards (docs/reliability.md); minutes each.
 faults: $(VENV)/.tested

@@ -260,16 +260,16 @@ class Runner:
         return "interrupted; what was sent goes on without us"
 
     def _execute(self, line: Line) -> Result:
-        """Carry a line out; while a reading one waits for cells, a terminal is told for which."""
+        """Carry a line out; while a reading one waits for cells, it is told for which."""
         streams = line.call is not None and line.call.command.streams
-        if line.effect is not Effect.READ or streams or not self.console.live or self.ctx.rack is None:
+        if line.effect is not Effect.READ or streams or self.ctx.rack is None:
             return execute(self.ctx, line)
 
         at_once = self._shows_at_once(line)
         recording = Recording(self.ctx.fleet, self._show_raw if at_once else None)
         beside = self.ctx.aside(recording, same_interruption=True)
         try:
-            with told_while_waiting(recording, self.console.waiting):
+            with told_while_waiting(recording.sentence, self.console.waiting):
                 result = execute(beside, line)
                 return dataclasses.replace(result, raw=(), pieces=(), data=False) if at_once else result
         finally:

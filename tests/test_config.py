@@ -10,12 +10,11 @@ import pytest
 
 from exacell.core.config import Config, RackConfig, Settings, load, parse_rack
 from exacell.core.errors import CellSetError, ConfigError
-from exacell.core.groupfile import parse_cellip, parse_group_file
 from exacell.core.paths import (
     Home,
     ensure_dir,
 )
-from exacell.core.racks import named_cells, which_rack
+from exacell.core.racks import named_cells, parse_cellip, parse_group_file, which_rack
 from exacell.output.console import SilentConsole
 from exacell.session.context import Context, Options
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from exacell.core.units import counted
 from exacell.core.values import dataclass
+from exacell.plan.facts import text_of
 from exacell.plan.model import Change, Check, Plan, Stage, Step
 
 ALERTS = "list alerthistory attributes name, beginTime, endTime, severity, alertMessage, examinedBy"
@@ -70,7 +71,7 @@ def alerts_of(rows: Iterable[Mapping[str, Any]]) -> tuple[Alert, ...]:
     """Return the alerts in records of :data:`ALERTS`: the worst first, then the newest."""
     sequences: dict[str, list[Mapping[str, Any]]] = {}
     for row in rows:
-        name = _text(row, "name")
+        name = text_of(row, "name")
         # A name without a member number stands alone: it must not meet the sequence of the same number.
         sequences.setdefault(name.partition("_")[0] + "_" if "_" in name else name, []).append(row)
     newest = sorted([_last(members) for members in sequences.values()], key=lambda alert: alert.begin, reverse=True)
@@ -93,25 +94,20 @@ def headline(message: str, most: int = 90) -> str:
 
 
 def _last(members: list[Mapping[str, Any]]) -> Alert:
-    row = max(members, key=lambda member: _number(_text(member, "name")))
+    row = max(members, key=lambda member: _number(text_of(member, "name")))
     return Alert(
-        name=_text(row, "name"),
-        severity=_text(row, "severity").lower(),
-        begin=_text(row, "beginTime"),
-        end=_text(row, "endTime"),
-        message=" ".join(_text(row, "alertMessage").split()),
-        examined_by=next((by for by in (_text(member, "examinedBy") for member in members) if by), ""),
+        name=text_of(row, "name"),
+        severity=text_of(row, "severity").lower(),
+        begin=text_of(row, "beginTime"),
+        end=text_of(row, "endTime"),
+        message=" ".join(text_of(row, "alertMessage").split()),
+        examined_by=next((by for by in (text_of(member, "examinedBy") for member in members) if by), ""),
     )
 
 
 def _number(name: str) -> int:
     tail = name.rpartition("_")[2]
     return int(tail) if tail.isdigit() else 0
-
-
-def _text(row: Mapping[str, Any], name: str) -> str:
-    value = row.get(name)
-    return "" if value is None else str(value)
 
 
 def ack_plan(rack: str, alerts: Mapping[str, Sequence[Alert]], *, by: str, statement: str) -> Plan:

@@ -20,7 +20,6 @@ from exacell.core.errors import ExacellError
 from exacell.core.units import and_more, counted, human_size
 from exacell.core.values import dataclass
 from exacell.plan import facts as f, gate
-from exacell.plan.gate import in_use
 
 Record = Mapping[str, Any]
 
@@ -57,7 +56,7 @@ class Level(StrEnum):
         return list(Level).index(self)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """One thing that is not as it should be.
 
@@ -104,8 +103,7 @@ def examine(observed: Mapping[str, Observed]) -> dict[str, tuple[Finding, ...]]:
 def words(findings: Sequence[Finding]) -> dict[str, str]:
     """Return the matrix row: ``ok`` or the word of the worst finding, by area."""
     row = dict.fromkeys(AREAS, "ok")
-    for finding in reversed(findings):
-        row[finding.area] = finding.word
+    row |= {finding.area: finding.word for finding in reversed(findings)}
     return row
 
 
@@ -142,23 +140,19 @@ def _examine(seen: Observed, usual: Mapping[str, str]) -> list[Finding]:
     release, plan = _release(seen), _plan_text(seen)
     if release and release != usual["image"]:
         text = f"releaseVersion is {release}, {usual['image']} on most cells"
-        found.append(_finding("image", Level.WARN, release.rsplit(".", 1)[0], text, "show versions; check patch"))
+        found.append(Finding("image", Level.WARN, release.rsplit(".", 1)[0], text, "show versions; check patch"))
     if plan is not None and plan != usual["iorm"]:
         text = "the IORM plan differs from the one on most cells"
         found.append(
-            _finding("iorm", Level.WARN, "differs", text, "show iorm; the drift statement names the directives")
+            Finding("iorm", Level.WARN, "differs", text, "show iorm; the drift statement names the directives")
         )
     areas = {"cache": f.FLASHCACHE, "log": FLASHLOG, "asm": f.GRIDDISK, "iorm": f.IORMPLAN}
     found += [
-        _finding(area, Level.UNKNOWN, "?", f"{area}: not answered while CELLSRV is not running", "")
+        Finding(area, Level.UNKNOWN, "?", f"{area}: not answered while CELLSRV is not running", "")
         for area, statement in areas.items()
         if seen.rows(statement) is None
     ]
     return found
-
-
-def _finding(area: str, level: Level, word: str, text: str, way: str) -> Finding:
-    return Finding(area=area, level=level, word=word, text=text, way=way)
 
 
 def _usual(values: Iterable[str | None]) -> str:
@@ -172,7 +166,7 @@ def _first(seen: Observed) -> Record:
 
 
 def _release(seen: Observed) -> str:
-    return _text(_first(seen), "releaseVersion")
+    return f.text_of(_first(seen), "releaseVersion")
 
 
 def _plan_text(seen: Observed) -> str | None:
@@ -180,7 +174,7 @@ def _plan_text(seen: Observed) -> str | None:
     rows = seen.rows(f.IORMPLAN)
     if rows is None:
         return None
-    text, objective = f.dbplan_of(rows), _text(rows[0], "objective") if rows else ""
+    text, objective = f.dbplan_of(rows), f.text_of(rows[0], "objective") if rows else ""
     with suppress(ExacellError):
         text = iorm.render(iorm.parse(text))
     return f"{text} {objective.lower()}"
@@ -189,52 +183,52 @@ def _plan_text(seen: Observed) -> str | None:
 def _services(seen: Observed) -> Iterator[Finding]:
     row = _first(seen)
     for service in ("cellsrv", "ms", "rs"):
-        status = _text(row, f"{service}Status").lower()
+        status = f.text_of(row, f"{service}Status").lower()
         if status and status != "running":
             way = f"online cell {seen.cell}" if service == "cellsrv" else f"on {seen.cell} restart service {service}"
             text = f"{service}Status is {status}"
-            yield _finding("services", Level.BAD, f"{service} {status}", text, way)
-    unknown = [service for service in ("cellsrv", "ms", "rs") if not _text(row, f"{service}Status")]
+            yield Finding("services", Level.BAD, f"{service} {status}", text, way)
+    unknown = [service for service in ("cellsrv", "ms", "rs") if not f.text_of(row, f"{service}Status")]
     if row and unknown:
         text = f"the status of {', '.join(unknown)} is not told over this transport"
-        yield _finding("services", Level.UNKNOWN, "?", text, "set transport ssh, where that may be; show services")
-    status = _text(row, "status").lower()
+        yield Finding("services", Level.UNKNOWN, "?", text, "set transport ssh, where that may be; show services")
+    status = f.text_of(row, "status").lower()
     if status and status != "online":
         way = "show services; list cell detail"
-        yield _finding("services", Level.BAD, status, f"status of the cell is {status}", way)
+        yield Finding("services", Level.BAD, status, f"status of the cell is {status}", way)
 
 
 def _hardware(seen: Observed) -> Iterable[Finding]:
     row = _first(seen)
     return [
-        _finding(
+        Finding(
             "hw",
             Level.WARN,
             name.removesuffix("Status"),
-            f"{name} is {_text(row, name)}",
+            f"{name} is {f.text_of(row, name)}",
             f"on {seen.cell} show alerts; list cell detail",
         )
         for name in ("fanStatus", "powerStatus", "temperatureStatus")
-        if _text(row, name).lower() not in ("", "normal")
+        if f.text_of(row, name).lower() not in ("", "normal")
     ]
 
 
 def _disks(seen: Observed) -> Iterator[Finding]:
     for row in seen.rows(PHYSICAL) or ():
-        status, name = _text(row, "status").lower(), _text(row, "name")
+        status, name = f.text_of(row, "status").lower(), f.text_of(row, "name")
         if status == "normal":
             continue
-        area = "flash" if "flash" in _text(row, "diskType").lower() else "disks"
+        area = "flash" if "flash" in f.text_of(row, "diskType").lower() else "disks"
         level = Level.WARN if status.startswith("warning") else Level.BAD
         word = "warning" if status.startswith("warning") else status
         way = f"on {seen.cell} locate disk {name}"
-        yield _finding(area, level, word, f"physical disk {name}: status is {status}", way)
+        yield Finding(area, level, word, f"physical disk {name}: status is {status}", way)
     fact = seen.facts(f.CELLDISK)
     for disk in fact.cell_disks if fact is not None else ():
         if disk.status != "normal":
             way = f"on {seen.cell} list celldisk {disk.name} detail"
             text = f"cell disk {disk.name}: status is {disk.status}"
-            yield _finding("flash" if disk.flash else "disks", Level.BAD, disk.status, text, way)
+            yield Finding("flash" if disk.flash else "disks", Level.BAD, disk.status, text, way)
 
 
 def _cache(seen: Observed) -> Iterator[Finding]:
@@ -247,37 +241,37 @@ def _cache(seen: Observed) -> Iterator[Finding]:
         if flash is None or not flash.flash_disks:
             return
         way = "list celldisk attributes name, freeSpace where diskType=flashdisk; create flashcache all"
-        yield _finding("cache", Level.WARN, "none", "there is no flash cache", way)
+        yield Finding("cache", Level.WARN, "none", "there is no flash cache", way)
         return
     if cache.caching == "off":
         way = "wait for the flush, or: alter flashcache all cancel flush (pending tells who left it so)"
-        yield _finding("cache", Level.BAD, "off", f"flash cache status is {cache.status}: it does not cache", way)
+        yield Finding("cache", Level.BAD, "off", f"flash cache status is {cache.status}: it does not cache", way)
     elif not cache.healthy:
         degraded = f", degraded on {', '.join(cache.degraded)}" if cache.degraded else ""
         text = f"flash cache status is {cache.status}{degraded}"
         way = f"on {seen.cell} list physicaldisk attributes name, status where diskType=flashdisk"
         word = cache.status.split(" - ")[0]
-        yield _finding("cache", Level.BAD, "degraded" if word == "normal" else word, text, way)
+        yield Finding("cache", Level.BAD, "degraded" if word == "normal" else word, text, way)
     stale = metrics.metric_bytes("FC_BY_STALE_DIRTY") if metrics is not None else None
     if stale:
         text = f"FC_BY_STALE_DIRTY is {human_size(stale)}: dirty data that no disk takes"
         way = "bring the grid disks that it belongs to back online; never drop the cache"
-        yield _finding("cache", Level.BAD, "stale", text, way)
+        yield Finding("cache", Level.BAD, "stale", text, way)
 
 
 def _log(seen: Observed) -> Iterator[Finding]:
     rows = seen.rows(FLASHLOG)
     for row in rows or ():
-        status = _text(row, "status").lower()
-        degraded = _text(row, "degradedCelldisks")
+        status = f.text_of(row, "status").lower()
+        degraded = f.text_of(row, "degradedCelldisks")
         if status != "normal" or degraded:
             text = f"flash log status is {status}" + (f", degraded on {degraded}" if degraded else "")
             way = f"on {seen.cell} list flashlog detail"
-            yield _finding("log", Level.WARN, "degraded" if degraded else status.split(" - ")[0], text, way)
+            yield Finding("log", Level.WARN, "degraded" if degraded else status.split(" - ")[0], text, way)
     flash = seen.facts(f.CELLDISK)
     if rows is not None and not rows and flash is not None and flash.flash_disks:
         way = "create flashlog all (the cache must leave room: resize flashcache)"
-        yield _finding("log", Level.WARN, "none", "there is no flash log", way)
+        yield Finding("log", Level.WARN, "none", "there is no flash log", way)
 
 
 def all_online(seen: Observed) -> bool:
@@ -290,12 +284,12 @@ def _asm(seen: Observed) -> Iterator[Finding]:
     fact = seen.facts(f.GRIDDISK)
     by_mode: dict[str, list[f.GridDisk]] = {}
     for grid in fact.grid_disks if fact is not None else ():
-        if in_use(grid) and grid.asm_mode != "ONLINE":
+        if gate.in_use(grid) and grid.asm_mode != "ONLINE":
             by_mode.setdefault(grid.asm_mode or "unknown", []).append(grid)
-        elif grid.status not in ("active", "inactive") or (in_use(grid) and grid.status == "inactive"):
+        elif grid.status not in ("active", "inactive") or (gate.in_use(grid) and grid.status == "inactive"):
             text = f"grid disk {grid.name}: status is {grid.status}"
             way = f"on {seen.cell} list griddisk {grid.name} detail"
-            yield _finding("asm", Level.BAD, grid.status, text, way)
+            yield Finding("asm", Level.BAD, grid.status, text, way)
     for mode, grids in by_mode.items():
         more = f" and {len(grids) - 1} more" if len(grids) > 1 else ""
         level = Level.WARN if mode == "SYNCING" else Level.BAD
@@ -305,7 +299,7 @@ def _asm(seen: Observed) -> Iterator[Finding]:
             else f"online cell {seen.cell}; can offline {seen.cell}"
         )
         text = f"grid disk {grids[0].name}{more}: asmModeStatus is {mode}"
-        yield _finding("asm", level, f"{len(grids)} {mode.lower()}", text, way)
+        yield Finding("asm", level, f"{len(grids)} {mode.lower()}", text, way)
 
 
 def _alerts(seen: Observed) -> Iterator[Finding]:
@@ -321,14 +315,7 @@ def _alerts(seen: Observed) -> Iterator[Finding]:
         more = and_more(len(waiting))
         word = f"{len(critical)} critical" if critical else f"{len(waiting)} open"
         way = f"on {seen.cell} show alerts; on {seen.cell} ack alert {waiting[0].name}"
-        yield _finding("alerts", level, word, text + more, way)
+        yield Finding("alerts", level, word, text + more, way)
     if quarantines:
         text = f"{counted(quarantines, 'quarantine')}: smart scan or more is switched off for some SQL"
-        yield _finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine")
-
-
-def _text(row: Record, name: str) -> str:
-    value = row.get(name)
-    if isinstance(value, tuple):
-        return ",".join(str(item) for item in value)
-    return "" if value is None else str(value)
+        yield Finding("alerts", Level.WARN, f"{quarantines} quarant.", text, "show quarantine")

@@ -21,7 +21,6 @@ from exacell.core.units import MIB, and_more, counted, human_size
 from exacell.core.values import dataclass
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, Operation
-from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import closed, in_use
 
 
@@ -40,7 +39,7 @@ class Obstacle:
     way: str
 
 
-def obstacles(cell: str, facts: Mapping[str, CellFacts], running: Sequence[Operation] | None) -> tuple[Obstacle, ...]:
+def obstacles(cell: str, facts: Mapping[str, f.CellFacts], running: Sequence[Operation] | None) -> tuple[Obstacle, ...]:
     """Return why ``cell`` can't go offline alone now; nothing when it can.
 
     Args:
@@ -64,7 +63,7 @@ def obstacles(cell: str, facts: Mapping[str, CellFacts], running: Sequence[Opera
     return tuple(found)
 
 
-def _own(fact: CellFacts) -> list[Obstacle]:
+def _own(fact: f.CellFacts) -> list[Obstacle]:
     if fact.cellsrv.lower() == "stopped":
         return [
             Obstacle(
@@ -84,20 +83,20 @@ def _own(fact: CellFacts) -> list[Obstacle]:
     ]
 
 
-def _several(grids: Sequence[GridDisk]) -> str:
+def _several(grids: Sequence[f.GridDisk]) -> str:
     if len(grids) == 1:
         return f"grid disk {grids[0].name}"
     groups = ", ".join(sorted({grid.asm_group for grid in grids if grid.asm_group}))
     return counted(len(grids), "grid disk") + (f" of {groups}" if groups else "") + f" ({grids[0].name} …)"
 
 
-def _way(grids: Sequence[GridDisk]) -> str:
+def _way(grids: Sequence[f.GridDisk]) -> str:
     groups = sorted({grid.asm_group for grid in grids if grid.asm_group})
     shown = f"show asmdisk diskgroup={groups[0]}" if len(groups) == 1 else "show asmdisk"
     return f"{shown}: bring back the disks that are not ONLINE, or wait for show rebalance"
 
 
-def _way_of(cell: str, fact: CellFacts) -> str:
+def _way_of(cell: str, fact: f.CellFacts) -> str:
     if any(in_use(grid) and grid.status == "inactive" for grid in fact.grid_disks):
         return f"online cell {cell}"
     if any(grid.asm_mode == "SYNCING" for grid in fact.grid_disks):

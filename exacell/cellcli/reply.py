@@ -195,9 +195,7 @@ def _printable(line: str) -> str:
 
 
 def _lines(text: str) -> Iterator[str]:
-    for line in text.replace("\r", "").split("\n"):
-        if not is_message(line):
-            yield line
+    yield from (line for line in text.replace("\r", "").split("\n") if not is_message(line))
 
 
 def _rows(text: str, expected: int) -> Iterator[list[str]]:
@@ -252,9 +250,7 @@ def _unquoted(text: str) -> str:
 
 def _record(cells: Sequence[str], names: Sequence[str]) -> Record:
     record = {name: cells[index] if index < len(cells) else "" for index, name in enumerate(names)}
-    for index in range(len(names), len(cells)):
-        if cells[index]:
-            record[f"column{index + 1}"] = cells[index]
+    record |= {f"column{index + 1}": cells[index] for index in range(len(names), len(cells)) if cells[index]}
     return record
 
 

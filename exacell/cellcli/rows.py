@@ -151,8 +151,7 @@ class LargeRows(ByBlocks):
     def blocks(self) -> Iterator[tuple[str, Columns]]:
         """Yield cell and texts by column, many rows at a time."""
         for part in self.parts:
-            for columns in part.blocks():
-                yield part.cell, columns
+            yield from ((part.cell, columns) for columns in part.blocks())
 
     def __len__(self) -> int:
         if self._count is None:  # All of it has to be read for that.

@@ -282,9 +282,7 @@ def metric(name: str) -> Metric | None:
 
 
 def _rows(file: str) -> Iterator[list[str]]:
-    for line in data_beside(__spec__, file).splitlines()[1:]:
-        if not line.startswith("#"):
-            yield line.split("\t")
+    yield from (line.split("\t") for line in data_beside(__spec__, file).splitlines()[1:] if not line.startswith("#"))
 
 
 def _items(text: str) -> tuple[str, ...]:

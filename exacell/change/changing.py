@@ -30,7 +30,7 @@ from exacell.change.outcomes import (
     planned_records,
 )
 from exacell.change.pending import pending
-from exacell.change.racklock import LockedError, lock_of
+from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
 from exacell.change.settling import inverse_of
@@ -43,7 +43,7 @@ from exacell.output.result import Result, worst
 from exacell.plan.ageing import ages
 from exacell.plan.estimate import timed
 from exacell.plan.gate import first_cells, flushed_cells
-from exacell.plan.model import Undo
+from exacell.plan.model import Plan, Planned, Step, Undo
 from exacell.plan.rolling import Asked, roll
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
@@ -51,9 +51,7 @@ from exacell.session.vault import refuse_forgotten
 from exacell.transport.base import Capabilities
 
 if TYPE_CHECKING:
-    from exacell.change.racklock import RackLock
     from exacell.language.registry import Flag, Value
-    from exacell.plan.model import Plan, Planned, Step
     from exacell.session.context import Context
 
 
@@ -261,7 +259,7 @@ def _within(flags: Mapping[str, Value]) -> float | None:
 
 
 def _run(ctx: Context, plan: Plan, flags: Mapping[str, Value], own: Sequence[Flag], within: float | None) -> Report:
-    rack, request = ctx.need_rack(), ctx.request
+    rack = ctx.need_rack()
     clusters = {step.asm for step in plan.steps if step.asm} | set(plan.rolling.clusters if plan.rolling else ())
     lock = lock_of(rack, ctx.home.state_dir)
     engine = Engine(
@@ -280,13 +278,13 @@ def _run(ctx: Context, plan: Plan, flags: Mapping[str, Value], own: Sequence[Fla
     reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
     with lock.held():
         details: dict[str, object] = {} if within is None else {"confirmWithin": within}
-        if request.finishing:
-            details["finishes"] = request.finishing
+        if ctx.request.finishing:
+            details["finishes"] = ctx.request.finishing
         given = {flag.name: flags[flag.name] for flag in own if flags.get(flag.name) is not None}
         if given:
             details["flags"] = given
         try:
-            report = engine.run(plan, reason=reason, ticket=ticket, origin=request.origin, details=details)
+            report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.request.origin, details=details)
         finally:
             _leave(ctx, lock)
     ctx.session.changes.append(report.change)

@@ -295,7 +295,7 @@ class Engine:
         if watching:
             followed = self._follower.flushes(watching, board, run.report)
             results = [_followed(r, followed.get(r.step.target)) if r.step in watching else r for r in results]
-        results = self._follower.proofs(results, board, run.report, self._probe)
+        results = self._follower.proofs(results, board, run.report, self._probe, self._prober.far)
         results = [told_late(result) for result in results]
         for result in results:
             board.set(result.step.target, phrase(result))
@@ -412,8 +412,7 @@ class Engine:
             sent = client.send(plain, timeout=seconds, ours=ours) if plain else {}
             if going:
                 sent |= client.send_upon(going, ours=ours, timeout=seconds, within=self._read_timeout)
-            for node, (reply, problem) in sent.items():
-                results[node] = judge_sql(by_target[node], reply, problem)
+            results |= {node: judge_sql(by_target[node], reply, problem) for node, (reply, problem) in sent.items()}
 
 
 def _followed(sent: StepResult, end: StepResult | None) -> StepResult:

@@ -202,12 +202,22 @@ class Follower:
             found |= self._fleet.query(cells, _STATEMENTS[cache]).answers
         return found
 
-    def proofs(self, results: Sequence[StepResult], board: Board, report: Report, probe: Probe) -> list[StepResult]:
+    def proofs(
+        self,
+        results: Sequence[StepResult],
+        board: Board,
+        report: Report,
+        probe: Probe,
+        far: Callable[[Step], tuple[str, float, float] | None] = lambda step: None,
+    ) -> list[StepResult]:
         """Read back until what was wanted is there; a lost answer is settled by what is read.
 
         A short proof is waited for whatever happens; one that may take longer than PATIENT ends with an interruption, also in
         the middle of a look. The last look is the first that began after the time was over: nobody's proof fails because
         another cell answered late.
+
+        Args:
+            far: says how far the work is that a step waits for: in words, 0 to 1, seconds left; None where nobody knows.
         """
         final = {r.step.target: r for r in results}
         open_steps = [r.step for r in results if r.outcome in (Outcome.DONE, Outcome.UNKNOWN) and r.step.proves]
@@ -239,7 +249,8 @@ class Follower:
                 else:
                     still.append(step)
                     if step.within > PATIENT:
-                        board.set(step.target, f"waiting: {next(iter(failed.values()))}")
+                        why, done, left = far(step) or (next(iter(failed.values())), None, None)
+                        board.set(step.target, f"waiting: {why}", done, left)
             open_steps = still
             if open_steps:
                 patient = all(step.within > PATIENT for step in open_steps)

@@ -21,6 +21,7 @@ from exacell.plan.gate import all_online, in_use
 
 if TYPE_CHECKING:
     from exacell.session.context import Context
+    from exacell.session.fleet import Fleet
 
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 
@@ -41,11 +42,10 @@ def look(ctx: Context) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
         return left, ("a change is being carried out: this is what the journal knows, and no cell was asked",)
     notes: dict[str, None] = {}
     for find in (_running, _online, _caching):
-        rows, silent = find(ctx, journal, rack)
+        rows, silent = find(ctx.fleet, journal, rack)
         if silent:
             notes[f"{fold(silent)} did not say how it is now: this is what the journal knows"] = None
-        for line in unnoted(ctx, _note(journal, rack, rows)):
-            notes[line] = None
+        notes |= dict.fromkeys(unnoted(ctx, _note(journal, rack, rows)))
     return pending(journal, rack), tuple(notes)
 
 
@@ -69,10 +69,10 @@ def _note(journal: Journal, rack: str, rows: Sequence[tuple[int, Row]]) -> str:
     return ""
 
 
-def _running(ctx: Context, journal: Journal, rack: str) -> _Found:
+def _running(fleet: Fleet, journal: Journal, rack: str) -> _Found:
     """Which stopped services run again."""
     stopped = [(item.change, cell, item.services) for item in stopped_services(journal, rack) for cell in item.cells]
-    told, silent = _ask(ctx, [cell for _, cell, _ in stopped], _SERVICES)
+    told, silent = _ask(fleet, [cell for _, cell, _ in stopped], _SERVICES)
     rows = []
     for change, cell, services in stopped:
         row = dict(told[cell][0]) if told.get(cell) else {}
@@ -82,11 +82,11 @@ def _running(ctx: Context, journal: Journal, rack: str) -> _Found:
     return rows, silent
 
 
-def _online(ctx: Context, journal: Journal, rack: str) -> _Found:
+def _online(fleet: Fleet, journal: Journal, rack: str) -> _Found:
     """Which cells have all disks back that were taken offline; what is stopped comes first."""
     stopped = {cell for item in stopped_services(journal, rack) for cell in item.cells}
     away = [item for item in offline_by_cell(journal, rack) if not stopped & set(item.cells)]
-    told, silent = _ask(ctx, [cell for item in away for cell in item.cells], f.GRIDDISK)
+    told, silent = _ask(fleet, [cell for item in away for cell in item.cells], f.GRIDDISK)
     rows = []
     for item in away:
         for cell in item.cells:
@@ -102,13 +102,13 @@ def _are_back(grids: Sequence[f.GridDisk], names: frozenset[str]) -> bool:
     return all_online(meant) and all(grid.status == "active" for grid in meant if in_use(grid))
 
 
-def _caching(ctx: Context, journal: Journal, rack: str) -> _Found:
+def _caching(fleet: Fleet, journal: Journal, rack: str) -> _Found:
     """Which caches cache again. Where a DROP may still come, what is read now tells nothing."""
     off = [item for item in caching_off(journal.caching_entries(rack)) if not item.comes]
     rows, silent = [], []
     for cache in dict.fromkeys(item.cache for item in off):
         cells = [cell for item in off if item.cache == cache for cell in item.cells]
-        told = seen(ctx.fleet, cells, cache)
+        told = seen(fleet, cells, cache)
         silent += [cell for cell in cells if cell not in told]
         for item in off:
             if item.cache != cache:
@@ -120,11 +120,11 @@ def _caching(ctx: Context, journal: Journal, rack: str) -> _Found:
 
 
 def _ask(
-    ctx: Context, cells: Sequence[str], statement: str
+    fleet: Fleet, cells: Sequence[str], statement: str
 ) -> tuple[Mapping[str, Sequence[Mapping[str, Any]]], list[str]]:
     """Return what each cell answers to a LIST, and the cells that did not."""
     if not cells:
         return {}, []
-    answers = ctx.fleet.query(list(dict.fromkeys(cells)), [statement])
+    answers = fleet.query(list(dict.fromkeys(cells)), [statement])
     told = {cell: answer.tables[0] for cell, answer in answers.good.items()}
     return told, [cell for cell in dict.fromkeys(cells) if cell not in told]

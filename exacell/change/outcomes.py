@@ -18,8 +18,7 @@ from exacell.transport.base import State
 def _steps(plan: Plan) -> Iterable[tuple[str, Step]]:
     for stage in plan.stages:
         if stage.gate is not Gate.MEND:
-            for step in stage.steps:
-                yield stage.title, step
+            yield from ((stage.title, step) for step in stage.steps)
 
 
 def planned_records(plan: Plan) -> list[Record]:

@@ -188,8 +188,7 @@ def _detail_lines(statement: List, good: Mapping[str, Reply], *, named: bool) ->
     """Yield all that DETAIL says, cell by cell, each line begun with its cell's name where several were asked."""
     for cell, reply in good.items():
         body = "\n\n".join(_detail_rows(row, ()) for row in read_detail(reply.stdout, statement.object))
-        for line in body.split("\n") if body else ():
-            yield f"{cell}:{line and ' ' + line}" if named else line
+        yield from (f"{cell}:{line and ' ' + line}" if named else line for line in (body.split("\n") if body else ()))
 
 
 def _detail_rows(row: Mapping[str, str], left_out: Sequence[str]) -> str:

@@ -149,6 +149,17 @@ class Prober:
     def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient]) -> None:
         self._fleet = fleet
         self._asm = asm
+        self._seen: dict[str, AsmFacts] = {}
+
+    def far(self, step: Step) -> tuple[str, float, float] | None:
+        """Return how far the work is in ASM that a step waits for, as the last look told: in words, 0 to 1, seconds left."""
+        facts = self._seen.get(step.asm)
+        checks = [check for check in (*step.proves, *step.hopes) if check.object == "asm.operation"]
+        names = {str(check.where.get("diskgroup", "")) for check in checks}
+        for found in facts.running if facts is not None else ():
+            if found.work and found.diskgroup in names and facts is not None:
+                return facts.told(found.diskgroup), found.sofar / found.work, found.minutes * 60.0
+        return None
 
     def cells(
         self, wanted: Mapping[str, Iterable[Check]], cancel: threading.Event | None = None
@@ -201,7 +212,10 @@ class Prober:
             facts = ask() if cancel is None else unless_interrupted(ask, cancel)
         except ExacellError as error:
             return {NO_ANSWER: error.message}
-        return {NO_ANSWER: _NOT_YET} if facts is None else _failures(checks, asm_records(facts))
+        if facts is None:
+            return {NO_ANSWER: _NOT_YET}
+        self._seen[cluster] = facts
+        return _failures(checks, asm_records(facts))
 
 
 def upon(step: Step) -> Upon:

@@ -21,6 +21,7 @@ from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.output.result import Column, Result, worst
 from exacell.recipes.parsing import Recipe, RecipeLine
+from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.session.context import Context
@@ -45,6 +46,8 @@ class RecipeRunner:
         self._planned = False
         """With -n: whether a change was planned, which what follows may build on."""
         self._problems: list[str] = []
+        self._begun = self._of = 0
+        """How many lines were begun, and how many there are."""
 
     def run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
         """Run all lines; the final ones in any case. Raises what stopped the others when nothing else went wrong.
@@ -75,6 +78,7 @@ class RecipeRunner:
 
     def _run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
         """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""
+        self._of = len(lines)
         changes = any(source.final or line.effect in (Effect.WRITE, Effect.OPAQUE) for source, line in lines)
         with self._ctx.while_changing() if changes else nullcontext():
             return self._run_through(lines)
@@ -101,7 +105,8 @@ class RecipeRunner:
         ctx = self._ctx
         if (ctx.interrupted.is_set() or ctx.session.told_to_end) and not source.final:
             raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
-        ctx.console.say(f"[{source.number}] {line.text}")
+        self._begun += 1
+        ctx.console.say(f"[{self._begun}/{self._of}] line {source.number}: {line.text}")
         interrupted = ctx.interrupted.is_set()
         if interrupted:
             ctx.interrupted.clear()  # It ended the lines; what is final ends only with another one.
@@ -124,9 +129,18 @@ class RecipeRunner:
                 return None
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
-        result = execute(ctx, line)
+        result = self._read(line) if line.effect is Effect.READ and ctx.rack is not None else execute(ctx, line)
         self._planned = self._planned or line.effect is Effect.WRITE
         return self._keep(source, line, result)
+
+    def _read(self, line: Line) -> Result:
+        """Carry a reading line out, and tell for which cells it waits."""
+        recording = Recording(self._ctx.fleet)
+        beside = self._ctx.aside(recording, same_interruption=True)
+        with told_while_waiting(recording.sentence, self._ctx.console.waiting):
+            result = execute(beside, line)
+        self._ctx.selection.take_over(beside.selection)
+        return result
 
     @property
     def _dry(self) -> bool:

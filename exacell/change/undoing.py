@@ -282,9 +282,7 @@ def _refuse_moved(ctx: Context, done: Done) -> None:
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
     cells = {target: _left(step) for target, step in last.items() if target in rack.cells}
     failures = prober.cells(cells)
-    for target, step in last.items():
-        if step.asm:
-            failures[target] = prober.asm(step.asm, step.proves, first=target)
+    failures |= {target: prober.asm(step.asm, step.proves, first=target) for target, step in last.items() if step.asm}
     # What has moved counts before what can't be read: it ends a guardian's attempts.
     for target, failed in sorted(failures.items(), key=lambda item: NO_ANSWER in item[1]):
         if not failed:

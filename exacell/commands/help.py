@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from exacell.cellcli.codes import CODES, find_code, is_code, metric_meaning, value_meanings
+from exacell.cellcli.codes import is_code
 from exacell.cellcli.forms import FORMS, MODIFIABLE, Form
 from exacell.cellcli.nodes import Verb
-from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects, objects_of
+from exacell.cellcli.schema import ObjectType, find_object, metric, objects_of
 from exacell.cellcli.suggest import closest
+from exacell.commands.pages.facts import attribute_page, code_page, metric_page, object_page
+from exacell.commands.pages.found import Own, found_rows, groups, named_pages, overview
+from exacell.commands.pages.lines import WIDTH, columns, short_rows, wrap
 from exacell.core.errors import StatementError
-from exacell.core.packaged import has_source, packaged_files, shown_page
+from exacell.core.packaged import PAGES, has_source, packaged_files, shown_page
 from exacell.language.manual import man_page
-from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Param, commands
+from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, commands
+from exacell.output.columns import document_lines
 from exacell.output.result import Result
 from exacell.output.style import wrapped
+from exacell.session.completion.stored_names import recipe_titles
 
-_WIDTH = 79
-_PAGES = (".md", ".toml")
-"""How files of the documentation end that are pages."""
+if TYPE_CHECKING:
+    from exacell.core.packaged import Place
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
 _MANY = 12
 _LONG = 50
 
@@ -45,12 +52,6 @@ Safety in ten lines
  9. Ctrl-C, SIGTERM or a lost terminal lets cells finish and starts no more; a second Ctrl-C detaches. All are journalled.
 10. The guard ends at text that exacell can't read (dcli, sh, host, SQL it doesn't know): that is refused or named.
 """
-
-_LINE = """\
-[on <cells>] statement [-y] [-n] [--flag=value] [| command] [> file] [;]
-
-CellCLI's statements go to all selected cells as they are: list flashcache detail
-A last - continues the line. # and rem begin comments. !command runs a local command. @recipe runs a recipe."""
 
 _WRITE_BACK = (
     "A write-back cache is dropped, resized or changed in mode only while its flush is proven and in force, or with the loss "
@@ -78,62 +79,97 @@ _GUARDS = {
 _LIST_SHAPE = "[ATTRIBUTES {ALL | a[, b]...}] [DETAIL] [ORDER BY a [ASC|DESC]] [LIMIT n]"
 
 
-def help_(call: Call) -> Result:
-    """Return a page of text."""
-    words = call.text_arg("topic").rstrip(";").replace("'", " ").replace('"', " ").split()
-    return Result(text="\n".join(page(words)))
+def help_(session: Session, services: Services, call: Call) -> Result:
+    """Return a page of text, drawn as wide as the window."""
+    words = call.text_arg("topic").rstrip(";?").replace("'", " ").replace('"', " ").split()
+
+    def own() -> Own:
+        cells = session.rack.cells if session.rack is not None else ()
+        dbs = services.learned.get(Kind.DB) if cells else ()
+        return Own(cells=cells, dbs=dbs, recipes=recipe_titles(session.home))
+
+    def drawn(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        yield from page(words, width, color=color, own=own)
+
+    return Result(text="\n".join(page(words, own=own)), draw=drawn)
 
 
-def page(words: Sequence[str]) -> list[str]:
-    """Return the lines of the help page for ``words``.
+def page(
+    words: Sequence[str], width: int | None = None, *, color: bool = False, own: Callable[[], Own] = Own
+) -> list[str]:
+    """Return the lines of the help page for ``words``; what names no page is looked for in all that help knows.
+
+    Args:
+        width: columns of the window; None for what no window shows, in which nothing is cut.
 
     Raises:
-        StatementError: there is no such topic; close ones are suggested.
+        StatementError: an attribute, a metric, a code or a page is asked for by a name that there is not.
     """
-    lines = _page(words)
-    if words and words[0].lower() in ("man", "docs"):
-        return lines
-    # An example stays one line: it is there to be copied.
-    return [row for line in lines for row in ([line] if line.startswith("Example:") else wrapped(line, _WIDTH))]
-
-
-def _page(words: Sequence[str]) -> list[str]:
-    if not words:
-        return list(_overview())
     lower = [word.lower() for word in words]
-    if lower == ["safety"]:
-        return _SAFETY.splitlines()
-    if lower == ["flags"]:
-        return list(_flags())
+    place = _document(lower)
+    if place is not None:
+        text = shown_page(place.read_text(encoding="utf-8"), source=has_source())
+        if width is None or not place.name.endswith(".md"):
+            return text.splitlines()
+        return document_lines(text, width, color=color)
     if lower == ["man"]:
         return manual().splitlines()
-    if lower[0] == "docs" and len(words) <= 2:
-        return _docs(lower[1]) if len(words) == 2 else list(_pages())
-    if len(words) == 1 and is_code(words[0]):
-        return list(_code(words[0]))
-    if lower[0] == "attribute" and len(words) == 3:
-        return list(_attribute(words[1], words[2]))
-    if lower[0] == "metric" and len(words) == 2:
-        return list(_metric(words[1]))
+    lines = _page(lower, words) if words else None
+    if lines is None:
+        return list(_found(words, width, own(), color=color))
+    # An example stays one line: it is there to be copied.
+    return [row for line in lines for row in ([line] if line.startswith("Example:") else wrapped(line, WIDTH))]
+
+
+def _found(words: Sequence[str], width: int | None, own: Own, *, color: bool) -> Iterator[str]:
+    """Yield what speaks of ``words``, best first; the first screen where nothing does, or none are given."""
+    remark, rows = found_rows(words, own) if words else ("", [])
+    if remark:
+        yield from wrap(remark)
+    if rows:
+        yield from short_rows(rows, None if width is None else width - 1, color=color)
+    else:
+        yield from overview(width, own, color=color)
+
+
+def _page(lower: Sequence[str], words: Sequence[str]) -> list[str] | None:
+    """Return the page that is called by these words; None where none is."""
+    match lower:
+        case ["safety"]:
+            return _SAFETY.splitlines()
+        case [word] if word in ("flags", "line", "syntax") or word.startswith("-"):
+            return list(_flags())
+        case ["docs"]:
+            return [*columns(list(named_pages().items())), "", "Example: help docs reliability"]
+        case [code] if is_code(code):
+            return list(code_page(code))
+        case ["attribute", _, _]:
+            return list(attribute_page(words[1], words[2]))
+        case ["metric", _]:
+            return list(metric_page(words[1]))
     own = commands().get(tuple(lower))
     if own is not None:
-        return list(_command(own))
+        return [*_command(own), *_also_a_page(lower)]
+    group = groups().get(" ".join(words)) or groups().get(" ".join(lower))
+    if group is not None:
+        return [*_several(group), "", f"Example: help {group[0].name}"]
     begun = [found for key, found in commands().items() if key[: len(lower)] == tuple(lower)]
     verb = next((verb for verb in Verb if verb.value == words[0].upper()), None)
-    if verb is not None and len(words) <= 2:
+    if verb is not None and len(words) <= 2 and (len(words) == 1 or find_object(words[1]) is not None):
         return list(_cellcli(verb, words[1:], begun))
-    if begun:
-        return list(_several(begun))
-    if len(words) == 1:
-        subject = find_object(words[0])
-        if subject is not None:
-            return list(_object(subject))
-        if metric(words[0]) is not None:
-            return list(_metric(words[0]))
-    second = [found for key, found in commands().items() if lower[0] in key]
-    if second and len(words) == 1:
-        return list(_several(second))
-    raise _no_topic(words)
+    if len(words) > 1:
+        return None
+    if begun and lower[0] in named_pages():
+        return [*_several(begun), *_also_a_page(lower)]
+    subject = find_object(words[0])
+    if subject is not None:
+        return list(object_page(subject))
+    return list(metric_page(words[0])) if metric(words[0]) is not None else None
+
+
+def _also_a_page(lower: Sequence[str]) -> list[str]:
+    title = named_pages().get(" ".join(lower))
+    return ["", f"Page:    help docs {lower[0]}: {title}"] if title else []
 
 
 def manual() -> str:
@@ -141,101 +177,36 @@ def manual() -> str:
     return man_page(commands(), _SAFETY)
 
 
-def _pages() -> Iterator[str]:
-    """Yield the names of the documentation's pages with their titles."""
-    titles = []
-    for name, place in packaged_files("docs", *_PAGES).items():
-        first = place.read_text(encoding="utf-8").partition("\n")[0]
-        titles.append((name, first.lstrip("# ").partition(": ")[0]))
-    yield from _columns(titles)
-    yield ""
-    yield "Example: help docs reliability"
+def _document(lower: Sequence[str]) -> Place | None:
+    """Return the page of the documentation that is called by these words; None where none is, or a statement has the name.
 
-
-def _docs(name: str) -> list[str]:
-    """Return the lines of a page of the documentation, without names of files that are not there."""
-    pages = packaged_files("docs", *_PAGES)
-    plain = name.removeprefix("docs/")
+    Raises:
+        StatementError: a page is asked for, and there is none of that name.
+    """
+    pages = packaged_files("docs", *PAGES)
+    plain = "" if not lower else lower[-1].removeprefix("docs/")
     place = pages.get(plain) or pages.get(plain.rpartition(".")[0])
-    if place is None:
+    if len(lower) == 2 and lower[0] == "docs" and place is None:
         near = closest(plain, pages)
-        raise StatementError(
-            f"the documentation has no page '{name}'", suggestions=near, hint="" if near else "help docs lists them"
-        )
-    return shown_page(place.read_text(encoding="utf-8"), source=has_source()).splitlines()
-
-
-def _code(text: str) -> Iterator[str]:
-    found = find_code(text)
-    if found is None:
-        near = closest(text.upper(), [code for code in CODES if code[:4] == text[:4].upper()])
-        raise StatementError(
-            f"{text.upper()} is in no table of exacell's: the public sources do not show it",
-            suggestions=near,
-            hint="" if near else "the cell's own text says what it means; list alerthistory may tell more",
-        )
-    yield found.code
-    yield ""
-    yield from _wrap(found.meaning)
-    yield from _wrap(found.way)
-    if not found.confirmed:
-        yield from _wrap("The code is told of, but no public session shows it: your release may print another one.")
-    yield ""
-    yield "Source:  public documents and captures; exacell never depends on the code alone"
-    yield f"Example: {found.example}"
-
-
-def _no_topic(words: Sequence[str]) -> StatementError:
-    text = " ".join(words)
-    topics = [found.name for found in commands().values()]
-    topics += (
-        [name.lower() for name in objects()]
-        + [verb.value.lower() for verb in Verb]
-        + ["safety", "flags", "man", "docs", "metric", "attribute"]
-    )
-    near = closest(text, topics) or closest(words[-1].upper(), metrics())
-    return StatementError(
-        f"there is no help for '{text}'", suggestions=near, hint="" if near else "help lists the topics"
-    )
-
-
-def _wrap(text: str, *, indent: str = "", first: str | None = None) -> list[str]:
-    lead = indent if first is None else first
-    return textwrap.wrap(
-        text, _WIDTH, initial_indent=lead, subsequent_indent=indent, break_on_hyphens=False, break_long_words=False
-    )
-
-
-def _overview() -> Iterator[str]:
-    yield from _LINE.splitlines()
-    yield ""
-    groups: dict[str, list[str]] = {}
-    for found in commands().values():
-        groups.setdefault(found.group, []).append(found.name)
-    label = max(len(group) for group in groups) + 2
-    verbs = [verb.value.lower() for verb in Verb]
-    for group, names in (*groups.items(), ("CellCLI", verbs)):
-        yield from _wrap(" · ".join(names), indent=" " * label, first=f"{group:<{label}}")
-    yield ""
-    yield from _wrap(
-        "More: help <statement>, help <object>, help metric <name>, help CELL-02559, help safety, help flags, help docs. "
-        "New here? tutorial."
-    )
+        hint = "" if near else "help docs lists them"
+        raise StatementError(f"the documentation has no page '{plain}'", suggestions=near, hint=hint)
+    taken = len(lower) == 1 and any(key[0] == plain for key in commands())
+    return None if taken or (len(lower) > 1 and lower[:-1] != ["docs"]) else place
 
 
 def _command(found: Command) -> Iterator[str]:
     usage = found.usage
     for param in found.params:
         usage = usage.replace(param.shape, _brief_shape(param))
-    yield from _wrap(usage, indent="    ", first="")
+    yield from wrap(usage, indent="    ", first="")
     yield ""
-    yield from _wrap(found.summary[:1].upper() + found.summary[1:] + ".")
+    yield from wrap(found.summary[:1].upper() + found.summary[1:] + ".")
     if found.details:
-        yield from _wrap(found.details)
+        yield from wrap(found.details)
     yield ""
     rows = [(_brief_shape(param), _param_help(param)) for param in found.params]
     rows += [_flag_row(flag) for flag in found.flags]
-    yield from _columns(rows)
+    yield from columns(rows)
     if rows:
         yield ""
     if found.effect is Effect.WRITE:
@@ -247,7 +218,7 @@ def _command(found: Command) -> Iterator[str]:
 def _flag_names() -> list[str]:
     meant = [flag for flag in COMMON_FLAGS if flag.name != "diff"]  # It compares what is read.
     names = " ".join(f"-{flag.short}" if flag.short else f"--{flag.name}" for flag in meant)
-    return _wrap(f"Flags:   {names} (help flags)", indent="         ", first="")
+    return wrap(f"Flags:   {names} (help flags)", indent="         ", first="")
 
 
 def _flag_row(flag: Flag) -> tuple[str, str]:
@@ -255,12 +226,17 @@ def _flag_row(flag: Flag) -> tuple[str, str]:
 
 
 def _flags() -> Iterator[str]:
+    yield "[on <cells>] statement [-y] [-n] [--flag=value] [| command] [> file] [;]"
+    yield ""
+    yield "CellCLI's statements go to all selected cells as they are: list flashcache detail"
+    yield "A last - continues the line. # and rem begin comments. !command runs a local command. @recipe runs a recipe."
+    yield ""
     yield "Flags of statements, which may stand before or behind them."
     yield "Behind dcli, sh, host and ! all words are the command's: exacell's flags stand before it, and -- ends them."
     yield ""
-    yield from _columns([_flag_row(flag) for flag in COMMON_FLAGS])
+    yield from columns([_flag_row(flag) for flag in COMMON_FLAGS])
     yield ""
-    yield from _wrap(
+    yield from wrap(
         "A wave is the cells that go together. Its gate opens when all grid disks in ASM use are ONLINE, ASM can spare those "
         "that the wave takes offline, no rebalance runs and the flash cache of the other cells is normal. How long one changing "
         "statement may take is a setting (set write_timeout 5m). A deadline that passes takes nothing back: what was sent may "
@@ -284,18 +260,8 @@ def _param_help(param: Param) -> str:
     return param.help + choices + default
 
 
-def _columns(rows: Sequence[tuple[str, str]]) -> Iterator[str]:
-    label = min(max((len(left) for left, _ in rows), default=0) + 4, 34)
-    for left, right in rows:
-        head = f"  {left:<{label - 2}}"
-        if len(left) + 3 > label:
-            yield from _wrap(left, indent="      ", first="  ")
-            head = " " * label
-        yield from _wrap(right, indent=" " * label, first=head) or [head.rstrip()]
-
-
 def _several(found: Sequence[Command]) -> Iterator[str]:
-    yield from _columns([(item.name, item.summary) for item in found])
+    yield from columns([(item.name, item.summary) for item in found])
 
 
 def _cellcli(verb: Verb, words: Sequence[str], own: Sequence[Command]) -> Iterator[str]:
@@ -303,7 +269,7 @@ def _cellcli(verb: Verb, words: Sequence[str], own: Sequence[Command]) -> Iterat
     if not words:
         yield f"{verb} is CellCLI's; it goes to every selected cell."
         if subjects:
-            yield from _wrap("Objects: " + " ".join(found.name for found in subjects), indent="  ", first="")
+            yield from wrap("Objects: " + " ".join(found.name for found in subjects), indent="  ", first="")
         if own:
             yield ""
             yield f"exacell's own statements that begin with {verb.lower()}:"
@@ -313,12 +279,12 @@ def _cellcli(verb: Verb, words: Sequence[str], own: Sequence[Command]) -> Iterat
     if subject is None or verb not in subject.verbs:
         near = closest(words[0], (item.name.lower() for item in subjects))
         raise StatementError(f"'{words[0]}' is not an object that {verb} knows", suggestions=near)
-    yield from _wrap(_shape(verb, subject), indent="    ", first="")
+    yield from wrap(_shape(verb, subject), indent="    ", first="")
     yield ""
     reads = verb in (Verb.LIST, Verb.DESCRIBE)
     if not reads:
         if subject.name in _GUARDS:
-            yield from _wrap(_GUARDS[subject.name])
+            yield from wrap(_GUARDS[subject.name])
             yield ""
         yield from _flag_names()
     yield f"Effect:  {_EFFECTS[Effect.READ if reads else Effect.WRITE]}"
@@ -372,67 +338,3 @@ def _action(phrase: str, words: Sequence[str]) -> str:
     if not words:
         return phrase
     return f"{phrase} " + ("..." if words == ("*",) else "{" + "|".join(words) + "}")
-
-
-def _object(subject: ObjectType) -> Iterator[str]:
-    yield f"{subject.name}: " + ", ".join(verb for verb in Verb if verb in subject.verbs)
-    if subject.lifetime.since or subject.lifetime.until:
-        until = f", gone in {subject.lifetime.until}" if subject.lifetime.until else ""
-        yield f"since release {subject.lifetime.since or '?'}{until}"
-    yield ""
-    yield from _columns([(attribute.name, _kind(attribute)) for attribute in subject.attributes.values()])
-
-
-def _kind(attribute: Attribute) -> str:
-    parts = [str(attribute.kind)]
-    parts += ["modifiable"] if attribute.modifiable else ["given with CREATE"] if attribute.created else []
-    parts += ["hidden"] if attribute.hidden else []
-    parts += [f"since {attribute.lifetime.since}"] if attribute.lifetime.since else []
-    parts += [f"until {attribute.lifetime.until}"] if attribute.lifetime.until else []
-    return ", ".join(parts) + (f": {attribute.about}" if attribute.about else "")
-
-
-def _attribute(object_name: str, name: str) -> Iterator[str]:
-    subject = find_object(object_name)
-    if subject is None:
-        near = closest(object_name, (item.lower() for item in objects()))
-        raise StatementError(f"'{object_name}' is not a CellCLI object", suggestions=near)
-    attribute = subject.attribute(name)
-    if attribute is None:
-        near = closest(name, (item.name for item in subject.attributes.values()))
-        raise StatementError(f"{subject.name} has no attribute '{name}'", suggestions=near)
-    yield f"{subject.name} {attribute.name}"
-    yield from _wrap(_kind(attribute), indent="    ")
-    values = value_meanings(subject.name, attribute.name)
-    if values:
-        yield ""
-        yield from _columns(values)
-    if not attribute.printed:
-        yield from ["", "It is only written: cells do not print it."]
-        return
-    if attribute.hidden:
-        yield from ["", "DETAIL leaves it out: name it behind ATTRIBUTES."]
-    yield ""
-    yield f"Example: list {subject.name.lower()} attributes name, {attribute.name}"
-
-
-def _metric(name: str) -> Iterator[str]:
-    found = metric(name)
-    if found is None:
-        raise StatementError(f"'{name}' is not a metric", suggestions=closest(name.upper(), metrics()))
-    yield f"{found.name}: {found.metric_type.lower()} metric of {found.object_type}, in {found.unit}"
-    what = metric_meaning(found.name)
-    if what:
-        yield from _wrap(what[:1].upper() + what[1:] + ".", indent="    ")
-    else:
-        yield from _wrap(f"list metricdefinition {found.name} detail tells what the cells say about it.", indent="    ")
-    meaning = {
-        "Cumulative": "It counts up since CELLSRV started or its object was created: snap and delta tell the difference.",
-        "Rate": "It is the average over the last collection period.",
-        "Instantaneous": "It is the value at the moment of collection.",
-    }.get(found.metric_type)
-    if meaning:
-        yield from _wrap(meaning, indent="    ")
-    yield from _wrap("Collected once a minute on each cell's own clock.", indent="    ")
-    yield ""
-    yield f"Example: list metriccurrent {found.name}"

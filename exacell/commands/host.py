@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from exacell.change.dcli.hosts import current_rack
@@ -23,6 +24,7 @@ from exacell.language.registry import Call, Value
 from exacell.language.shellwords import command_given
 from exacell.opaque.scan import command_findings
 from exacell.output.result import Result
+from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
@@ -44,10 +46,9 @@ def host(ctx: Context, call: Call) -> Result:
     findings = judged(ctx, text, flags, statement=call.text)
     if flags.get("dry-run"):
         return Result(notes=[f"-n: host {text[:_SHOWN]} was not run"])
-    if findings.harmless:
-        return _told(ctx, text, _run(text))
-    with ctx.while_changing():
-        return _journalled(ctx, text, findings, flags)
+    changing = nullcontext() if findings.harmless else ctx.while_changing()
+    with told_while_waiting(since(f"running {text[:_SHOWN]}"), ctx.console.waiting), changing:
+        return _told(ctx, text, _run(text)) if findings.harmless else _journalled(ctx, text, findings, flags)
 
 
 def judged(ctx: Context, text: str, flags: Mapping[str, Value], *, statement: str) -> Findings:

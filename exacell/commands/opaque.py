@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +27,8 @@ from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, 
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
+from exacell.change.sending import Sending, size_of
+from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.language.line import with_call_flags
@@ -45,11 +48,12 @@ from exacell.session.dbsql import (
     query_database,
 )
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
+from exacell.session.recording import since, told_while_waiting
 from exacell.transport.base import Upload
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from exacell.care.sqltext import Rows
     from exacell.language.registry import Value
@@ -276,14 +280,41 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
         if record is not None:
             record.intend(group.targets)
         leaving = Leaving(group=group, judgement=judgement)
+        labels = [where.label for where in group.targets]
+        sources = [source for step in steps if step.upload is not None for source in step.upload.sources]
+        sending = Sending(group.ctx.console, steps[-1].command, labels, size_of(sources))
         work = [
-            partial(work_through, group, where, steps, login=group.login, pid=os.getpid(), live=None, leaving=leaving)
+            partial(
+                work_through, group, where, [_counted(step, partial(sending.sent, where.label)) for step in steps],
+                login=group.login, pid=os.getpid(), live=None, leaving=leaving,
+            )
             for where in group.targets
-        ]
-        outcomes = in_parallel(work, limit=group.rack.fanout or group.ctx.settings.fanout, on_end=_unheard)
+        ]  # fmt: skip
+        open_, begun = set(labels), since("")
+
+        def sentence() -> str:
+            waited, left = begun(), list(open_)
+            return (
+                f"waiting for {fold(left)}: {len(work) - len(left)} of {len(work)} ended{waited}"
+                if waited and left
+                else ""
+            )
+
+        def ended(outcome: Outcome) -> None:
+            open_.discard(outcome.target)
+            sending.ended(outcome.target, f"failed: {outcome.status}" if outcome.status else "done")
+
+        with told_while_waiting(sentence, group.ctx.console.waiting):
+            outcomes = in_parallel(work, limit=group.rack.fanout or group.ctx.settings.fanout, on_end=ended)
+        sending.over()
         if record is not None:
             record.ended(outcomes)
     return outcomes
+
+
+def _counted(step: Step, sent: Callable[[int], None]) -> Step:
+    """Return a step whose upload, where it is one, tells of each piece."""
+    return step if step.upload is None else replace(step, upload=replace(step.upload, sent=sent))
 
 
 def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:
@@ -304,7 +335,3 @@ def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:
 
 def _status(status: int, *, ran: bool) -> str:
     return f"exit status {status}" if ran else "no result"
-
-
-def _unheard(outcome: object) -> None:
-    """Take no notice: everything is shown when all have ended, folded."""

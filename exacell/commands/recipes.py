@@ -26,6 +26,7 @@ from exacell.recipes.files import load_draft, load_recipe, recipe_files
 from exacell.recipes.parsing import line_of, values_of
 from exacell.recipes.values import holds
 from exacell.session.checking import failures
+from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.cellcli.condition import FactCheck
@@ -147,7 +148,9 @@ def wait(ctx: Context, call: Call) -> Result:
     until = read_wait(text, bounded=bool({"every", "for"} & call.args.keys()))
     if not isinstance(until, float):
         return _wait_until(ctx, call, until)
-    if ctx.interrupted.wait(until):
+    with told_while_waiting(since(f"waiting for {format_duration(until)}"), ctx.console.waiting):
+        interrupted = ctx.interrupted.wait(until)
+    if interrupted:
         raise InterruptedByUserError(f"the wait of {format_duration(until)} was interrupted")
     return Result()
 
@@ -165,8 +168,12 @@ def _wait_until(ctx: Context, call: Call, until: FactCheck) -> Result:
             error = RecipeError(f"wait {text}: {where}{reason}{and_more(len(wrong))} after {format_duration(longest)}")
             error.exit_code = ExitCode.FAILED
             raise error
+        reason, cells = next(iter(wrong.items()))
+        where = f"{fold(cells)}: " if cells else ""
+        ctx.console.waiting(f"waiting: {where}{reason}{and_more(len(wrong))}; {format_duration(round(left))} left")
         if ctx.interrupted.wait(min(every, left)):
             raise InterruptedByUserError(f"wait {text} was interrupted")
+    ctx.console.waiting(None)
     return Result()
 
 

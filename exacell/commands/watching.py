@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
@@ -13,22 +13,23 @@ from exacell.core.units import counted
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Effect
 from exacell.live.appending import Appending
-from exacell.live.load import STATEMENT, reading_of
+from exacell.live.deck import Deck
+from exacell.live.load import STATEMENT
 from exacell.live.loop import Reader, run_live
+from exacell.live.pages import Page
 from exacell.live.polling import Looking
-from exacell.live.top import Sample, Top
+from exacell.live.silence import Silence
+from exacell.live.top import Top
 from exacell.live.watching import WatchView
 from exacell.output.differing import difference_of
 from exacell.output.folding import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
-from exacell.plan.facts import metric_values
 from exacell.session.recording import Recording
 from exacell.session.repeating import Repeating
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.output.screen import Screen
-    from exacell.session.answers import Answer
     from exacell.session.context import Context
 
 _LEAST = 0.2
@@ -142,28 +143,43 @@ def _quietly(ctx: Context) -> Context:
 
 
 def top(ctx: Context, call: Call) -> Result:
-    """Show the load until the user leaves."""
+    """Show the load until the user leaves; what is to be done from there runs as the statement that it is."""
     ctx.services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     console = _console(ctx, "top")
     form = str(call.flags.get("format") or ctx.settings.format)
     view = Top(
-        rack=ctx.need_rack().name,
-        every=every,
-        order=call.text_arg("sort"),
-        cells=ctx.cells(),
-        color=console.color,
+        rack=ctx.need_rack().name, order=call.text_arg("sort"), cells=ctx.cells(), silence=Silence(),
         unicode=console.unicode,
+    )  # fmt: skip
+
+    def look(page: Page, wake: Callable[[], None]) -> Looking:
+        looking = Looking(ctx, page.cells, lambda: page.statements, every, wake=wake)
+        page.silence.late = looking.late
+        return looking
+
+    deck = Deck(view, look, every=every, color=console.color)
+    while True:
+        with console.screen() as screen:
+            if screen is None or form != "table":
+                return _top_appended(ctx, console, call, form, view)
+            deck.wake, deck.wanted = screen.wake, ""
+            run_live(screen, deck, deck)
+            height = screen.size[1] - 1
+        if not deck.wanted:
+            break
+        ctx.console.say(f"top: {deck.wanted}")
+        ctx.services.run_nested(deck.wanted)
+        ctx.interrupted.clear()  # It ended that statement.
+        if ctx.console.ask("Enter goes back to top ") is None:
+            break
+    # What stays behind fits on the screen: no pager opens behind the q that left this view.
+    result = _table(view)
+    return replace(
+        result,
+        draw=lambda width, color, header: iter(view.last_lines(width or 80, height, color=color)),
+        told=result.problems,
     )
-    with console.screen() as screen:
-        if screen is not None and form == "table":
-            run_live(screen, Looking(ctx, STATEMENT, every, made=_sample_of, wake=screen.wake), view)
-            height = screen.size[1]
-            # What stays behind fits on the screen: no pager opens behind the q that left this view.
-            return replace(
-                _table(view), draw=lambda width, color, header: iter(view.lines(width or 80, height - 1, None))
-            )
-    return _top_appended(ctx, console, call, form)
 
 
 _TOP_COLUMNS = (
@@ -182,8 +198,7 @@ _TOP_COLUMNS = (
 )
 
 
-def _table(view: object) -> Result:
-    assert isinstance(view, Top)
+def _table(view: Top) -> Result:
     loads = view.sorted()
     problems = tuple(f"{load.cell}: {load.problem}" for load in loads if load.problem)
     rows = [load.record() for load in loads if not load.problem]
@@ -193,40 +208,24 @@ def _table(view: object) -> Result:
     return Result(records=rows, columns=_TOP_COLUMNS, data=True, problems=problems, exit_code=code)
 
 
-def _sample(ctx: Context) -> Sample:
-    return _sample_of(list(ctx.query(STATEMENT).answers.values()))
-
-
-def _sample_of(answers: Sequence[Answer]) -> Sample:
-    readings = {}
-    for answer in answers:
-        if not answer.problem:
-            rows = answer.tables[0]
-            at = max((when for _, when in metric_values(rows).values()), default=0)
-            readings[answer.cell] = reading_of(rows, at)
-    problems = {answer.cell: answer.problem for answer in answers if answer.problem}
-    return Sample(readings=readings, problems=problems)
-
-
-def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str) -> Result:
+def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str, view: Top) -> Result:
     """Write a table for each collection; the first one needs two, so it comes after the second.
 
     Cells collect at about the same time, not at the same: a table waits for the cells that are one look behind.
     """
     every, count = max(call.float_arg("every", 5.0), _LEAST), call.int_arg("count") or 0
-    view = Top(rack=ctx.need_rack().name, every=every, order=call.text_arg("sort"), unicode=console.unicode)
     frames = Appending(form, header=console.header, columns=lambda: console.columns)
     code, done, told, fresh = ExitCode.DONE, 0, False, frozenset[str]()
     while True:
-        sample = _sample(_quietly(ctx))
-        moved = view.loads.add(sample.readings, sample.problems)
+        answers = _quietly(ctx).query(STATEMENT)
+        moved = view.arrived(list(answers.answers.values()))
         fresh |= moved
-        settled = bool(fresh) and (not moved or fresh.issuperset(sample.readings))
+        settled = bool(fresh) and (not moved or fresh.issuperset(answers.good))
         if settled:
             fresh = frozenset()
         result = _table(view)
         code = worst([code, result.exit_code])
-        if (settled and view.loads.measured) or not sample.readings:
+        if (settled and view.loads.measured) or not answers.good:
             console.data(frames.text(_for_eyes(result, view, console)))
             done += 1
             for problem in result.problems:
@@ -246,4 +245,4 @@ def _for_eyes(result: Result, view: Top, console: LiveConsole) -> Result:
     """Return ``result`` drawn as on a screen where a terminal shows it that can't be one: it fits its width so."""
     if console.columns is None or not result.records:
         return result
-    return replace(result, draw=lambda width, color, header: iter(view.lines(width or 80, _ALL, None)))
+    return replace(result, draw=lambda width, color, header: iter(view.last_lines(width or 80, _ALL, color=color)))

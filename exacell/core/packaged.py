@@ -17,12 +17,17 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, cast
 
+from exacell.core.values import dataclass
+
 if TYPE_CHECKING:
     import zipfile
     from importlib.machinery import ModuleSpec
 
     Place = Path | zipfile.Path
     """A file or folder of the package: a path, or a part of the zip that exacell runs from."""
+
+PAGES = (".md", ".toml")
+"""How files of the documentation end that are pages."""
 
 _DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
 
@@ -100,3 +105,26 @@ def shown_page(text: str, *, source: bool) -> str:
     text = _CODE.sub(lambda match: f"{_SAID[match[1] or 'make']} in exacell's source", text)
     text = _LINE.sub(lambda match: f"({_SAID[match[1]]} in exacell's source: {match[2]})", text)
     return _LOOSE.sub(lambda match: f"{_SAID[match[1]]} in exacell's source", text)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of a page: its heading, and the text below it."""
+
+    title: str
+    text: str
+
+
+def sections(text: str) -> tuple[Section, ...]:
+    """Return the parts of a page by its headings, the page's own title first; without any the first line is the title."""
+    found = (
+        list(re.finditer(r"^#{1,4} +(.+)$", text, re.MULTILINE)) if text.startswith("# ") and "\n## " in text else []
+    )
+    if not found:
+        first, _, rest = text.partition("\n")
+        return (Section(title=first.lstrip("# ").partition(": ")[0], text=rest),)
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    return tuple(
+        Section(title=match[1].strip(), text=text[match.end() : end].strip())
+        for match, end in zip(found, ends, strict=True)
+    )

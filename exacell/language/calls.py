@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from exacell.cellcli.condition import read_check, read_wait
 from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
+from exacell.language.asked import way_out
 from exacell.language.kinds import convert
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.words import RAW_TAILS, Word, split_words, unquote
@@ -51,32 +52,24 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             start=quoted.start,
             end=quoted.end,
         )
+    asked = way_out(" ".join(word.value for word in words))
     if seconds:
         if len(words) == 1:
             return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)
         near = tuple(difflib.get_close_matches(words[1].value.lower(), seconds, n=3))
         # Where something is near, the list of all would only hide it.
-        known = "" if near else f": {', '.join(seconds)}"
+        known = "" if near or asked else f": {', '.join(seconds)}"
         message = f"'{_brief(words[1].value)}' is nothing that {first.value.lower()} knows{known}"
-        return StatementError(message, start=words[1].start, end=words[1].end, suggestions=near)
-    if way := _WAYS.get(first.value.lower()):
-        return StatementError(f"'{first.value}' is not a statement", start=first.start, end=first.end, hint=way)
+        return StatementError(
+            message, start=words[1].start, end=words[1].end, suggestions=near, hint="" if near else asked
+        )
     verbs = sorted({key[0] for key in table} | {verb.lower() for verb in VERBS})
-    near = tuple(difflib.get_close_matches(first.value.lower(), verbs, n=3))
-    hint = "" if near else "help lists the statements"
+    near = () if asked else tuple(difflib.get_close_matches(first.value.lower(), verbs, n=3))
+    hint = "" if near else asked or "help lists the statements"
     return StatementError(
         f"'{_brief(first.value)}' is not a statement", start=first.start, end=first.end, suggestions=near, hint=hint
     )
 
-
-_WAYS = {
-    "status": "show health judges the rack, show services its services",
-    "what": "journal lists what was changed from here, drift where cells differ, help what there is",
-    "who": "show lock tells who changes the rack now, journal who changed it",
-    "why": "journal show <number> tells of a change, help <CELL-code> of an error",
-    "how": "help <words> explains a statement, an object, a metric or a code",
-}
-"""First words that people say to a shell, and the statements that answer them."""
 
 _QUOTED = 60
 """Characters of a word that a message quotes at most."""

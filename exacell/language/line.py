@@ -21,6 +21,7 @@ from exacell.cellcli.statement import Statement, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
+from exacell.language.pasted import without_shell
 from exacell.language.pasted_sql import sql_error
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.shellwords import bang_command
@@ -75,6 +76,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     Raises:
         StatementError: it is no statement; ``start`` and ``end`` are offsets into ``text``.
     """
+    text = without_shell(text)
     lead = _LEAD.match(text)
     if lead is not None:
         _, given = take_flags(split_words(lead[1]), COMMON_FLAGS)

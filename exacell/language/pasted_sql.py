@@ -13,7 +13,7 @@ _CREATE = re.compile(
 )
 _OTHER = re.compile(
     r"(?:drop\s+diskgroup\s+\S+\s+(?:force|including|excluding)\b|alter\s+diskgroup\s|(?:alter|drop|create)\s+(?:system|tablespace|table|index|session)\s"
-    r"|select\s|with\s+\w+\s+as\b)",
+    r"|select\s|with\s+\w+\s+as\b|desc(?:ribe)?\s+(?:g?v\$|x\$|dba_|all_)\w)",
     re.IGNORECASE,
 )
 _DISKS = re.compile(r"disk\s+'[oO]/[^'/]*/(?P<prefix>[\w.-]+?)_?\*'", re.IGNORECASE)
@@ -36,14 +36,17 @@ def sql_error(text: str) -> StatementError | None:
         )
     if _OTHER.match(text):
         end = len(text.split(None, 2)[0])
-        quoted = text.rstrip("; ").replace('"', '""')
-        hint = (
-            f'type: sql asm "{quoted}", or sql db=NAME "…"'
-            if len(text) < 120
-            else 'sql asm "…" or sql db=NAME "…" sends it'
-        )
+        whole = " ".join(text.strip().rstrip(";/ ").split()).replace('"', '""')
+        asm = re.search(r"asm_|diskgroup", text, re.IGNORECASE)
+        hint = f'type: sql {"asm" if asm else "db=NAME"} "{whole}"'
         return StatementError("this is SQL, which needs sql in front", start=0, end=end, hint=hint)
     return None
+
+
+def sql_goes_on(text: str) -> bool:
+    """Return whether ``text`` is SQL, pasted in several lines, that has not come to the ``;`` or ``/`` at its end."""
+    begun = text.lstrip()
+    return bool(_OTHER.match(begun) or _CREATE.match(begun)) and not text.rstrip().endswith((";", "/"))
 
 
 def _own_create(create: re.Match[str]) -> str:

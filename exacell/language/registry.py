@@ -311,6 +311,7 @@ MODULES = (
     "care",
     "carework",
     "metrics",
+    "measuring",
     "watching",
     "journal",
     "change",

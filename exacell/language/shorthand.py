@@ -14,6 +14,7 @@ from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.line import Line, parse_line
+from exacell.language.pasted import pasted
 from exacell.language.registry import Effect, commands
 from exacell.language.suggestion import Known
 from exacell.language.words import Word, split_words, unquote
@@ -166,6 +167,7 @@ _HABITS = {
 
 _BEGUN = {
     "\\h": "help ", "\\c": "connect ", "\\connect": "connect ", "\\i": "start ", "\\o": "spool ", "\\watch": "watch ", "\\!": "!",
+    "desc": "describe ",
 }  # fmt: skip
 """The same, with something behind it."""
 
@@ -175,6 +177,7 @@ _CALLED = re.compile(r"(?:exacell\s+(?=[A-Za-z@])|cellcli\s+-e\s+)(.+)", re.IGNO
 
 def _habit(text: str) -> str:
     """Return the statement that is meant by what other shells call it, or by a line for the shell; else ``text``."""
+    text = pasted(text)
     bare = text.strip().rstrip(";").rstrip()
     meant = _HABITS.get(bare.lower())
     if meant is not None:

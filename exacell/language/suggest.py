@@ -26,6 +26,8 @@ _TOPICS = (
     ("metric", "a metric explained"),
     ("attribute", "an attribute explained"),
     ("man", "the man page"),
+    ("flags", "flags of statements, and how a line is written"),
+    ("docs", "a page of the documentation"),
 )
 
 Used = Callable[[str, str], int]
@@ -176,11 +178,15 @@ def _help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
         elif found is not None:
             yield from matching([item.name for item in found.attributes.values()], typed.text, typed.start)
         return
+    if done[:1] == ("docs",):
+        yield from matching(known.pages(), typed.text, typed.start)
+        return
     offered = _following(done)
     verb = next((verb for verb in Verb if done == (verb.value.lower(),)), None)
     if not done:
         offered |= {verb.value.lower(): offered.get(verb.value.lower()) or "CellCLI" for verb in Verb}
         offered |= dict(_TOPICS) | {name.lower(): "CellCLI object" for name in objects() if name.lower() not in offered}
+        offered |= {page: "a page of the documentation" for page in known.pages() if page not in offered}
         offered |= {code: item.meaning for code, item in CODES.items()} if typed.lower[:2] in ("ce", "or") else {}
     elif verb is not None:
         offered |= {found.name.lower(): "CellCLI" for found in objects_of(verb) if found.name.lower() not in offered}

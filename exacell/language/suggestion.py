@@ -59,6 +59,7 @@ class Known:
         seen: values that an attribute has been seen with.
         files: paths that begin with what is typed.
         hosts_of: the cells and database nodes of a rack by its name; empty when there is no such rack.
+        pages: the documentation's pages.
         release: the release of the selected cells; what it does not have is not offered. Empty: unknown.
     """
 
@@ -67,6 +68,7 @@ class Known:
     seen: Seen = _nothing
     files: Callable[[str], Sequence[str]] = _nothing
     hosts_of: Callable[[str], Sequence[str]] = _nothing
+    pages: Callable[[], Sequence[str]] = _nothing
     release: str = ""
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
+from exacell.language.pasted import goes_on, here_document
 
 
 @dataclass(frozen=True)
@@ -184,7 +185,10 @@ def split_statements(text: str) -> list[str]:
 
 
 def needs_more(text: str) -> bool:
-    """Return whether a line goes on: it ends with ``-``, or a parenthesis or a quote is open."""
+    """Return whether a line goes on: it ends with ``-``, a parenthesis or a quote is open, a here-document has not ended."""
+    ended = here_document(text)
+    if ended is not None or goes_on(text):
+        return not ended
     if text.rstrip().endswith("-") and (text.rstrip() == "-" or text.rstrip()[-2].isspace()):
         return True
     try:

@@ -12,7 +12,7 @@ from typing import Any
 from exacell.core.cellset import fold
 from exacell.live.trend import number_of, sparkline
 from exacell.output.differing import record_key
-from exacell.output.folding import FoldedRecord, fold_records
+from exacell.output.folding import FoldedRecord, fold_records, mask_value
 from exacell.output.render import lines as rendered
 from exacell.output.result import Result
 from exacell.output.style import paint, paint_within
@@ -85,6 +85,8 @@ class Frames:
             return [self._line(line) for line in self._lines_now] or ["(none)"]
         shown = columns_of(result.records, result.columns)
         rows = fold_records(result.records) if result.fold else [_Alone.of(record) for record in result.records]
+        if "metricObjectName" in result.records[0]:
+            rows = _by_metric(rows)
         keyed = _keyed(rows)
         titles: list[str] = []
         grid: list[list[str]] = []
@@ -156,6 +158,17 @@ class _Alone:
         cell = record.get("cell")
         own = {name: value for name, value in record.items() if name != "cell"}
         return FoldedRecord(cells=() if cell is None else (str(cell),), record=own, odd=False)
+
+
+def _by_metric(rows: Sequence[FoldedRecord]) -> list[FoldedRecord]:
+    """Return metrics with the rows of one metric together, and in it those of one object: cells are compared by eye."""
+    place: dict[object, int] = {}
+    found = []
+    for row in rows:
+        name, own = row.record.get("name"), row.record.get("metricObjectName")
+        own = mask_value(own, row.cells[0]) if row.cells else own
+        found.append((place.setdefault(name, len(place)), place.setdefault((name, own), len(place)), row))
+    return [row for _, _, row in sorted(found, key=lambda one: one[:2])]
 
 
 def _keyed(rows: Sequence[FoldedRecord]) -> list[tuple[FoldedRecord, tuple[str, str]]]:

@@ -24,8 +24,8 @@ class View(Protocol[Seen]):
     def arrived(self, value: Seen) -> None:
         """Take a new reading."""
 
-    def press(self, key: str) -> None:
-        """Do what a key means; unknown ones do nothing."""
+    def press(self, key: str) -> bool:
+        """Do what a key means; return False for one that means nothing here."""
 
     @property
     def ended(self) -> bool:
@@ -170,11 +170,11 @@ def run_live(screen: Screen, reader: Source[T], view: View[T]) -> None:
             if view.ended:
                 return
             key = screen.key(_TICK)
-            if key in ("q", "Q"):
+            if not key or view.press(key):
+                continue
+            if key in ("q", "Q", "quit"):
                 return
             if key in ("p", "P"):
                 reader.pause(not reader.paused)
-            elif key:
-                view.press(key)
     finally:
         reader.stop()

@@ -9,9 +9,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
-from exacell.core.cellset import CellSet
 from exacell.core.errors import ExacellError
 from exacell.live.source import Background
 from exacell.output.console import SilentConsole
@@ -20,11 +19,6 @@ from exacell.transport.base import Reply, State
 
 if TYPE_CHECKING:
     from exacell.session.context import Context
-
-T = TypeVar("T")
-
-TELL_AFTER = 2.0
-"""Seconds before a wait is told."""
 
 _TOGETHER = 0.5
 """Seconds by which a cell is asked earlier so that it is asked with others."""
@@ -36,28 +30,28 @@ _WAKE = 0.2
 """Seconds between two calls of ``wake``: cells that are alike answer together."""
 
 
-class Looking(Background, Generic[T]):
-    """Looks at the selected cells of ``ctx`` until it is stopped; a source for :func:`exacell.live.loop.run_live`.
+class Looking(Background):
+    """Looks at cells until it is stopped; a source for :func:`exacell.live.loop.run_live`.
 
     Args:
+        statements: the LIST statements that they are asked now, in one round trip.
         every: seconds from one question to a cell to the next.
-        made: makes what is shown of the answers that came since it was shown last.
         wake: called, from any thread, when there is something new.
     """
 
     def __init__(
         self,
         ctx: Context,
-        statement: str,
+        cells: Sequence[str],
+        statements: Callable[[], Sequence[str]],
         every: float,
         *,
-        made: Callable[[Sequence[Answer]], T],
         wake: Callable[[], None],
     ) -> None:
         super().__init__()
         self._ctx = ctx.aside(ctx.fleet, console=SilentConsole())
-        self._cells = ctx.cells()
-        self._statement, self._every, self._made, self._wake = statement, every, made, wake
+        self._cells = tuple(cells)
+        self._statements, self._every, self._wake = statements, every, wake
         self._due = dict.fromkeys(self._cells, 0.0)
         self._asked: dict[str, float] = {}
         self._greeted: set[str] = set()
@@ -131,7 +125,7 @@ class Looking(Background, Generic[T]):
         self._ctx.fleet.releases(cells, on_reply=answered, cancel=self._ctx.interrupted)
 
     def _question(self, cells: Sequence[str]) -> None:
-        self._ctx.fleet.query(cells, [self._statement], on_answer=self._answered, cancel=self._ctx.interrupted)
+        self._ctx.fleet.query(cells, self._statements(), on_answer=self._answered, cancel=self._ctx.interrupted)
 
     def _answered(self, answer: Answer) -> None:
         now = time.monotonic()
@@ -153,8 +147,8 @@ class Looking(Background, Generic[T]):
         if asked is not None:
             self._due[cell] = asked + self._every
 
-    def taken(self) -> list[T]:
-        """Return what came since the last call; nothing when no cell has answered since.
+    def taken(self) -> list[list[Answer]]:
+        """Return the answers that came since the last call, together; nothing when no cell has answered since.
 
         Raises:
             Exception: whatever went wrong that is not an ExacellError, which is a mistake of ours.
@@ -162,18 +156,15 @@ class Looking(Background, Generic[T]):
         self._raise_bug()
         with self._lock:
             new, self._new = self._new, []
-        return [self._made(new)] if new else []
+        return [new] if new else []
 
     @property
     def status(self) -> str:
-        """For whom it waits, or why it could not ask; empty when there is nothing to tell."""
-        trouble = self._trouble
-        if trouble:
-            return trouble
+        """Why it could not ask; empty when there is nothing to tell."""
+        return self._trouble
+
+    def late(self) -> dict[str, float]:
+        """Return for how many seconds each cell has been asked that has not answered."""
         now = time.monotonic()
         with self._lock:
-            late = {cell: now - asked for cell, asked in self._asked.items() if now - asked >= TELL_AFTER}
-        if not late:
-            return ""
-        of = len(self._cells)
-        return f"waiting for {CellSet(late)}: {of - len(late)} of {of} answered, {max(late.values()):.0f}s"
+            return {cell: now - asked for cell, asked in self._asked.items()}

@@ -1,17 +1,21 @@
-"""What ``top`` shows: a line a cell, the worst first, the rest in one line, readable on 80 by 24. Pure."""
+"""What ``top`` shows of the rack: a row a cell, the worst first, those that keep silent too. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from exacell.core.cellset import fold, natural_key
 from exacell.core.units import counted, human_size
 from exacell.core.values import dataclass
-from exacell.live.load import Load, Loads, Reading
+from exacell.live.listing import MARGIN, Listing, Place, Row
+from exacell.live.load import STATEMENT, Load, Loads, reading_of
+from exacell.live.pages import Shown
+from exacell.live.silence import Silence
 from exacell.live.trend import sparkline
-from exacell.output.folding import fold_problems
-from exacell.output.style import paint, printable
+from exacell.output.style import cut, paint
 from exacell.output.tables import number_text
+from exacell.plan.facts import metric_values
+from exacell.session.answers import Answer
 
 _TREND = 8
 _SPAN = 10.0
@@ -56,59 +60,71 @@ ORDERS = (
     Order(name="cell", key=lambda load: 0.0),
 )
 
-TITLES = ("hit%", "trend", "reads/s", "dirty", "used", "redo/s", "wins%", "out", "prev", "cpu%", "disk%")
-_WIDTHS = (5, _TREND, 8, 6, 6, 7, 5, 5, 5, 4, 5)
-_DROPPED = ("prev", "used", "trend", "reads/s", "cpu%", "redo/s", "disk%", "dirty")
+
+@dataclass(frozen=True, kw_only=True)
+class Heading:
+    """One column of figures: its title, on two lines, and how wide it is."""
+
+    name: str
+    above: str
+    title: str
+    width: int
+
+
+HEADINGS = (
+    Heading(name="hits", above="flash", title="hits", width=6),
+    Heading(name="trend", above="", title="trend", width=_TREND),
+    Heading(name="reads", above="reads", title="per s", width=6),
+    Heading(name="dirty", above="", title="dirty", width=6),
+    Heading(name="used", above="", title="used", width=6),
+    Heading(name="redo", above="redo", title="per s", width=6),
+    Heading(name="wins", above="flash", title="wins", width=6),
+    Heading(name="slow", above="slow", title="redo", width=4),
+    Heading(name="saved", above="redo", title="saved", width=5),
+    Heading(name="cpu", above="", title="CPU", width=4),
+    Heading(name="disk", above="disk", title="busy", width=4),
+)
+_DROPPED = ("saved", "used", "trend", "reads", "cpu", "redo", "disk", "dirty")
 """What goes first where the terminal is narrow."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Sample:
-    """What all cells answered once: readings, and why there is none, by cell."""
-
-    readings: dict[str, Reading]
-    problems: dict[str, str]
-
-
 class Top:
-    """The view of ``top``; see :class:`exacell.live.loop.View`.
+    """The first page of ``top``; see :class:`exacell.live.pages.Page`.
 
     Args:
         order: the name of one of ORDERS.
-        cells: all that are asked: those without an answer yet are named.
+        cells: all that are asked: each has its row.
     """
 
+    statements = (STATEMENT,)
+
     def __init__(
-        self,
-        *,
-        rack: str,
-        every: float,
-        order: str = "worst",
-        cells: Sequence[str] = (),
-        color: bool = False,
-        unicode: bool = True,
+        self, *, rack: str, order: str = "worst", cells: Sequence[str] = (), silence: Silence, unicode: bool = True
     ) -> None:
-        self._rack = rack
-        self._asked = tuple(cells)
-        self._every = every
-        self._order = next(index for index, known in enumerate(ORDERS) if known.name == order)
-        self._color = color
-        self._unicode = unicode
+        self.place: Place | None = None
+        self.listing = Listing()
+        self.silence = silence
+        self.cells = tuple(cells)
         self.loads = Loads()
+        self._rack = rack
+        self._order = next(index for index, known in enumerate(ORDERS) if known.name == order)
+        self._unicode = unicode
 
-    def arrived(self, value: Sample) -> None:
-        """Take the next answers."""
-        self.loads.add(value.readings, value.problems)
+    def arrived(self, answers: Sequence[Answer]) -> frozenset[str]:
+        """Take the next answers; return the cells that showed a new collection."""
+        readings = {}
+        for answer in answers:
+            self.silence.arrived(answer)
+            if not answer.problem:
+                rows = answer.tables[0]
+                readings[answer.cell] = reading_of(rows, max((at for _, at in metric_values(rows).values()), default=0))
+        return self.loads.add(readings, {answer.cell: answer.problem for answer in answers if answer.problem})
 
-    def press(self, key: str) -> None:
+    def press(self, key: str) -> bool:
         """Sort by the next figure (s), by the one before (S)."""
         if key in ("s", "S"):
             self._order = (self._order + (1 if key == "s" else -1)) % len(ORDERS)
-
-    @property
-    def ended(self) -> bool:
-        """Never by itself."""
-        return False
+        return key in ("s", "S")
 
     @property
     def order(self) -> str:
@@ -116,127 +132,130 @@ class Top:
         return ORDERS[self._order].name
 
     def sorted(self) -> list[Load]:
-        """Return the cells, the worst first; those that do not answer before all others."""
+        """Return the cells that have answered, the worst first; those with a problem before all others."""
         key = ORDERS[self._order].key
         return sorted(self.loads.cells, key=lambda load: (not load.problem, key(load), natural_key(load.cell)))
 
-    def lines(self, width: int, height: int, status: str | None) -> list[str]:
-        """Return the whole screen; without a status no more than the figures, for what stays behind."""
-        loads = self.sorted()
-        good = [load for load in loads if not load.problem]
+    def shown(self, width: int, height: int) -> Shown:
+        """Return a row a cell; silent ones come first, but those for which a third of the screen has no room last."""
+        silent, loads = self.silence.told(), self.sorted()
+        known = {load.cell for load in loads}
+        good = [load for load in loads if not load.problem and load.cell not in silent]
+        unheard = [cell for cell in self.cells if cell not in known and cell not in silent]
+        names, label = self._names(width), self._label()
+        asked = {**silent, **dict.fromkeys(unheard, "asked, no answer yet")}
+        mute = [
+            Row(
+                key=cell, text=f"{cell.ljust(label)}  {asked[cell]}", meaning="error" if cell in silent else "dim",
+                place=Place(kind="cell", cell=cell),
+            )
+            for cell in sorted(asked, key=lambda cell: (cell not in silent, natural_key(cell)))
+        ]  # fmt: skip
+        figures = [
+            Row(
+                key=load.cell, text=self._text(load.cell, label, self._texts(load), names),
+                meaning="odd" if load.outliers else "", place=Place(kind="cell", cell=load.cell),
+            )
+            for load in good
+        ]  # fmt: skip
+        most = max((height - 4) // 3, 1) if figures else len(mute)
+        rack, summed = self.loads.rack_so_far()
+        of = max(len(loads), len(self.cells))
+        name = "all cells" if summed in (0, of) else counted(summed, "cell")
         spans = sorted({round(load.seconds) for load in good if load.seconds})
         span = "first figures with the next collection" if good else "reading"
         if spans:
             span = f"over {spans[0]}s" if len(spans) == 1 else f"over {spans[0]}-{spans[-1]}s"
-        of = max(len(loads), len(self._asked))
-        head = f"{self._rack or 'cells'}: {len(good)} of {of} cells, {span}, sorted by {self.order}"
-        names = list(TITLES)
-        label = max([len("cell"), len("all cells"), *(len(load.cell) for load in loads), *map(len, self._asked)])
+        head = f"{self._rack or 'cells'}  {len(good)} of {of} cells, {span}, sorted by {self.order}"
+        above, titles = ({h.name: getattr(h, line) for h in HEADINGS} for line in ("above", "title"))
+        return Shown(
+            above=(
+                head,
+                *(MARGIN + self._text(cell, label, texts, names) for cell, texts in (("", above), ("cell", titles))),
+            ),
+            rows=[*mute[:most], *figures, *mute[most:]],
+            below=(MARGIN + self._text(name, label, self._texts(rack), names),),
+        )
+
+    def last_lines(self, width: int, height: int, *, color: bool) -> list[str]:
+        """Return what stays behind on the terminal: the first rows, the others in one line, the sum."""
+        shown = self.shown(width, height)
+        room = height - len(shown.above) - len(shown.below)
+        rows = shown.rows if len(shown.rows) <= room else shown.rows[: max(room - 1, 0)]
+        lines = [paint(line, "title", color=color) for line in shown.above]
+        lines += [MARGIN + (paint(row.text, row.meaning, color=color) if row.meaning else row.text) for row in rows]
+        rest = {row.key for row in shown.rows[len(rows) :]}
+        if rest and room > 0:
+            loads = [load for load in self.sorted() if load.cell in rest and not load.problem]
+            lines.append(paint(MARGIN + _folded(loads, rest), "dim", color=color))
+        return [cut(line, width) for line in (*lines, *shown.below)]
+
+    def _label(self) -> int:
+        """Return how wide the column of names is."""
+        return max(len("all cells"), *(len(load.cell) for load in self.loads.cells), *map(len, self.cells), 0)
+
+    def _names(self, width: int) -> list[str]:
+        """Return the columns that the width has room for."""
+        room = width - len(MARGIN) - self._label()
+        names = [heading.name for heading in HEADINGS]
         for name in _DROPPED:
-            if self._wide(label, names) > width:
+            if sum(2 + heading.width for heading in HEADINGS if heading.name in names) > room:
                 names.remove(name)
-        titles = self._text("cell", label, {title: title for title in TITLES}, names)
-        lines = [paint(text, "title", color=self._color) for text in (head, titles)]
-        lines.append("-" * min(self._wide(label, names), width))
-        room = max(height - len(lines) - 3, 1)  # The rack's line, the status and the keys stay.
-        there = {load.cell for load in loads}
-        silent = [cell for cell in self._asked if cell not in there]
-        if silent and loads:
-            lines += self._rows(loads, good, max(room - 1, 1), label, names, width)
-            lines.append(paint(_cut(f"no answer yet: {fold(silent)}", width), "dim", color=self._color))
-        else:
-            lines += self._rows(loads, good, room, label, names, width)
-        rack, cells = self.loads.rack_so_far()
-        name = "all cells" if cells in (0, of) else counted(cells, "cell")
-        lines.append(self._text(name, label, self._texts(rack), names))
-        if status is None:
-            return lines
-        lines += [""] * (height - len(lines) - 2)
-        lines.append(paint(_cut(printable(status), width), "warning", color=self._color))
-        lines.append(paint(f"q quit  s sort  p pause   every {self._every:g}s"[:width], "dim", color=self._color))
-        return lines
-
-    def _rows(
-        self, loads: Sequence[Load], good: Sequence[Load], room: int, label: int, names: Sequence[str], width: int
-    ) -> list[str]:
-        """Return at most ``room`` lines for the cells: silent ones get a third of them, so that the others are seen."""
-        silent = [(load.cell, load.problem) for load in loads if load.problem]
-        told = fold_problems(silent) if len(loads) > room else [((cell,), problem) for cell, problem in silent]
-        most = max(room // 3, 1)
-        texts = [f"{fold(cells).ljust(label)}  {printable(problem)}" for cells, problem in told]
-        if len(loads) > room and len(told) > most:
-            others = [cell for cells, _ in told[most - 1 :] for cell in cells]
-            texts = [*texts[: most - 1], f"{len(others)} more silent: {fold(others)}"]
-        lines = [paint(_cut(text, width), "error", color=self._color) for text in texts]
-        left = room - len(lines)
-        shown = good if len(good) <= left else good[: max(left - 1, 0)]
-        lines += [self._row(load, label, names) for load in shown]
-        rest = good[len(shown) :]
-        if rest and left > 0:
-            lines.append(paint(_cut(_folded(rest), width), "dim", color=self._color))
-        return lines
-
-    def _wide(self, label: int, names: Sequence[str]) -> int:
-        return label + sum(2 + size for name, size in zip(TITLES, _WIDTHS, strict=True) if name in names)
-
-    def _row(self, load: Load, label: int, names: Sequence[str]) -> str:
-        line = self._text(load.cell, label, self._texts(load), names)
-        if load.outliers:
-            return paint(line, "odd", color=self._color)
-        return line
+        return names
 
     def _texts(self, load: Load) -> dict[str, str]:
         return {
-            "hit%": _share(load.hit_percent),
+            "hits": _share(load.hit_percent),
             "trend": sparkline(load.hits, _TREND, unicode=self._unicode, least_span=_SPAN),
-            "reads/s": _rate(load.reads),
+            "reads": _rate(load.reads),
             "dirty": _size(load.dirty),
             "used": _size(load.used),
-            "redo/s": _rate(load.redo),
-            "wins%": _share(load.win_percent),
-            "out": _rate(load.outliers),
-            "prev": _rate(load.prevented),
-            "cpu%": _rate(load.cpu_percent),
-            "disk%": _rate(load.disk_percent),
+            "redo": _rate(load.redo),
+            "wins": _share(load.win_percent),
+            "slow": _rate(load.outliers),
+            "saved": _rate(load.prevented),
+            "cpu": _percent(load.cpu_percent),
+            "disk": _percent(load.disk_percent),
         }
 
-    def _text(self, name: str, label: int, texts: dict[str, str], names: Sequence[str]) -> str:
+    @staticmethod
+    def _text(name: str, label: int, texts: Mapping[str, str], names: Sequence[str]) -> str:
         parts = [
-            texts[title].ljust(size) if title == "trend" else texts[title].rjust(size)
-            for title, size in zip(TITLES, _WIDTHS, strict=True)
-            if title in names
+            texts[h.name].ljust(h.width) if h.name == "trend" else texts[h.name].rjust(h.width)
+            for h in HEADINGS
+            if h.name in names
         ]
         return "  ".join((name.ljust(label), *parts)).rstrip()
 
 
-def _cut(text: str, width: int) -> str:
-    """Return ``text`` in ``width`` columns, with dots where something is missing."""
-    return text if len(text) <= width else text[: max(width - 3, 0)] + "..."
-
-
-def _folded(rest: Sequence[Load]) -> str:
+def _folded(loads: Sequence[Load], cells: Collection[str]) -> str:
     """Return the cells that have no line of their own in one: the range of their figures, then who they are."""
-    parts = [f"{len(rest)} more"]
-    hits = [load.hit_percent for load in rest if load.hit_percent is not None]
+    parts = [f"{len(cells)} more"]
+    hits = [load.hit_percent for load in loads if load.hit_percent is not None]
     if hits:
-        parts.append(f"hit {min(hits):.1f}-{max(hits):.1f}%")
-    dirty = [load.dirty for load in rest if load.dirty is not None]
+        parts.append(f"hits {min(hits):.1f}-{max(hits):.1f}%")
+    dirty = [load.dirty for load in loads if load.dirty is not None]
     if dirty:
         parts.append(f"dirty up to {human_size(max(dirty))}")
-    if any(load.outliers is not None for load in rest):
-        parts.append(f"{sum(load.outliers or 0 for load in rest)} outliers")
-    return f"{', '.join(parts)}: {fold([load.cell for load in rest])}"
+    if any(load.outliers is not None for load in loads):
+        parts.append(f"{sum(load.outliers or 0 for load in loads)} slow redo writes")
+    return f"{', '.join(parts)}: {fold(cells)}"
 
 
 def _share(value: Number) -> str:
-    return "-" if value is None else f"{value:.1f}"
+    return "-" if value is None else f"{value:.1f}%"
+
+
+def _percent(value: Number) -> str:
+    return "-" if value is None else f"{value:.0f}%"
 
 
 def _rate(value: Number) -> str:
     if value is None:
         return "-"
-    if abs(value) >= 1e6:
-        return f"{value / 1e6:.1f}M"
+    for unit, factor in (("M", 1e6), ("k", 1e3)):
+        if abs(value) >= max(factor, 1e5):
+            return f"{value / factor:.1f}{unit}" if abs(value) < 100 * factor else f"{value / factor:.0f}{unit}"
     return number_text(round(value)) if abs(value) >= 100 or float(value).is_integer() else f"{value:.1f}"
 
 

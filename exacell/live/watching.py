@@ -60,13 +60,14 @@ class WatchView:
         self._at = self._now()
         self._frames.add(value)
 
-    def press(self, key: str) -> None:
+    def press(self, key: str) -> bool:
         """Scroll: j and k by a line, space and b by a screen, g and G to the ends."""
         steps = {
             "j": 1, "down": 1, "enter": 1, "k": -1, "up": -1, " ": self._room, "b": -self._room,
             "g": -self._size, "G": self._size,
         }  # fmt: skip
         self._top = max(0, min(self._top + steps.get(key, 0), self._size - self._room))
+        return key in steps
 
     def lines(self, width: int, height: int, status: str) -> list[str]:
         """Return the whole screen; the table's titles stay when it is scrolled."""

@@ -7,6 +7,7 @@ masked in all of an answer at once, and an answer that another cell gave too is 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, Protocol
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from exacell.cellcli.rows import Rows
 from exacell.core.cellset import natural_key
 from exacell.output.folding import masker
-from exacell.output.style import hung, paint
+from exacell.output.style import hung, paint, takes_unicode
 
 _BETWEEN, _END = "\0", "\n"
 """Stand between the values of a row and behind it; an answer with one of them in a value is not folded here."""
@@ -202,3 +203,11 @@ def _rows(
         shown = [column.form % tuple(field[number] for field in column.fields) for column in left]
         yield _GAP.join([*shown, *lines[:1]]).rstrip()
         yield from (before + line for line in lines[1:])
+
+
+def document_lines(markdown: str, width: int, *, color: bool) -> list[str]:
+    """Return the lines of a page of Markdown for the terminal behind standard output."""
+    from exacell.output.draw import Look  # rich is loaded when something is drawn.
+    from exacell.output.markdown import page_lines
+
+    return page_lines(markdown, Look(width, color, takes_unicode(sys.stdout)))

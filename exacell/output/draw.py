@@ -21,7 +21,7 @@ from exacell.output.style import printable
 from exacell.output.theme import ASCII, MEANINGS, for_rich
 
 _THEME = Theme({f"exacell.{name}": for_rich(style) for name, style in MEANINGS.items()})
-_RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
+RULE = box.Box("    \n    \n -- \n    \n    \n    \n    \n    \n", ascii=True)
 """Nothing but a rule below the titles, as the column writer has it."""
 
 _PLAIN_WIDTH = 100
@@ -115,7 +115,7 @@ def table(
         right: places of the columns whose texts stand right, as numbers do.
         header: whether the titles stand above, with a rule below them.
     """
-    drawing = Table(box=_RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=header)
+    drawing = Table(box=RULE, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), show_header=header)
     for place, title in enumerate(titles):
         justify = "right" if place in right else "left"
         drawing.add_column(text_of(title, look, within="title"), justify=justify, overflow="fold")  # type: ignore[arg-type]

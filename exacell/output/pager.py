@@ -204,7 +204,7 @@ class Pages:
             "d": half, "u": -half, "g": -len(self._rows), "<": -len(self._rows), "G": len(self._rows),
             ">": len(self._rows),
         }  # fmt: skip
-        if key in ("q", "Q", "escape"):
+        if key in ("q", "Q", "quit", "escape"):
             self.ended = True
         elif key in steps:
             self._top = max(0, min(self._top + steps[key], self._last))

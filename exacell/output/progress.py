@@ -16,13 +16,16 @@ TOLD_EVERY = 60.0
 """Seconds after which a log tells again where the targets of a stage that goes on stand."""
 
 
-def progress_lines(progress: Progress, width: int, height: int | None = None) -> Iterator[str]:
+def progress_lines(
+    progress: Progress, width: int, height: int | None = None, *, unicode: bool = False
+) -> Iterator[str]:
     """Yield a title line and one line for each state, cut at ``width`` columns; targets that failed come last, and behind
     them, where there is room, one line for the cells of other waves. What is waited for at a gate has several lines there.
 
     Args:
         height: lines that there are at most; where they do not suffice, those that are furthest share the last one with
             how far they are, so that whoever lags behind or failed has a line. None: as many as there are states.
+        unicode: bars are drawn with block characters.
     """
     eta = "" if progress.eta is None else f", about {format_duration(progress.eta)} left"
     yield _cut(f"[{progress.number}/{progress.of}] {progress.stage}{eta}", width)
@@ -41,7 +44,7 @@ def progress_lines(progress: Progress, width: int, height: int | None = None) ->
     told = bool(progress.others) and (height is None or free > 0) and not rest
     free -= told
     for (state, percent), targets in shown:
-        bar = "" if percent is None or percent >= 100 else f" {_bar(percent)} {percent:3d}%"
+        bar = "" if percent is None or percent >= 100 else f" {_bar(percent, unicode=unicode)} {percent:3d}%"
         line = f"  {fold(targets)}{bar}  {state}"
         rows = hung(line, width - 1, after="      ") if state.startswith("waiting") and len(line) >= width else [line]
         if len(rows) - 1 > free:
@@ -107,9 +110,9 @@ _UNCUT = 10_000
 """Columns of a log's line."""
 
 
-def _bar(percent: int) -> str:
+def _bar(percent: int, *, unicode: bool) -> str:
     done = _BAR * percent // 100
-    return "[" + "#" * done + "." * (_BAR - done) + "]"
+    return "█" * done + "░" * (_BAR - done) if unicode else "[" + "#" * done + "." * (_BAR - done) + "]"
 
 
 def _cut(text: str, width: int) -> str:

@@ -21,9 +21,10 @@ _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 _LFLAG, _CC = 3, 6
 
 _KEYS = {
-    "\x1b[A": "up", "\x1bOA": "up", "\x1b[B": "down", "\x1bOB": "down", "\x1b[5~": "b", "\x1b[6~": " ",
+    "\x1b[A": "up", "\x1bOA": "up", "\x1b[B": "down", "\x1bOB": "down",
+    "\x1b[C": "right", "\x1bOC": "right", "\x1b[D": "left", "\x1bOD": "left", "\x1b[5~": "b", "\x1b[6~": " ",
     "\x1b[H": "g", "\x1bOH": "g", "\x1b[1~": "g", "\x1b[F": "G", "\x1bOF": "G", "\x1b[4~": "G",
-    "\r": "enter", "\n": "enter", "\x03": "q", "\x04": "q", "\x7f": "backspace", "\x08": "backspace", "\x1b": "escape",
+    "\r": "enter", "\n": "enter", "\x03": "quit", "\x04": "quit", "\x7f": "backspace", "\x08": "backspace", "\x1b": "escape",
 }  # fmt: skip
 _SEQUENCE = re.compile(r"\x1b(?:\[[0-9;?]*[A-Za-z~]|O[A-Za-z])|[\s\S]")
 
@@ -40,7 +41,7 @@ def fits_screen(out: TextIO, stdin: TextIO | None = None) -> bool:
 
 
 class Screen:
-    """Use as a context manager; Ctrl-C is the key ``q`` meanwhile, and Ctrl-Z does nothing.
+    """Use as a context manager; Ctrl-C is the key ``quit`` meanwhile, and Ctrl-Z does nothing.
 
     Attributes:
         draws: how often something was drawn.
@@ -111,7 +112,7 @@ class Screen:
 
     def key(self, timeout: float | None = None) -> str:
         """Return the next key, by name (``up``, ``enter``, ``q``) or as typed; empty after ``timeout`` seconds or when
-        :meth:`wake` was called. The end of the keys is ``q``."""
+        :meth:`wake` was called. The end of the keys is ``quit``."""
         if self._typed:
             return self._typed.pop(0)
         ready, _, _ = select.select([self._fd, self._wake_read], [], [], timeout)
@@ -125,7 +126,7 @@ class Screen:
             if select.select([self._fd], [], [], _ESCAPE_WAIT)[0]:
                 data += self._read()
         if not data:
-            return "q"
+            return "quit"
         self._typed = [_KEYS.get(k, k) for k in _SEQUENCE.findall(data.decode("utf-8", "replace"))]
         return self._typed.pop(0)
 

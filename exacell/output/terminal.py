@@ -38,6 +38,9 @@ T = TypeVar("T")
 
 _FALLBACK_WIDTH = 80
 
+WAIT_TOLD_AFTER, WAIT_TOLD_EVERY = 10.0, 60.0
+"""Seconds before a wait is told in a log, behind the first that it is told on a terminal, and between two times."""
+
 _LOOK = 0.2
 """Seconds between two looks at whether an answer is there."""
 
@@ -122,6 +125,8 @@ class TerminalConsole:
         """Lengths of the lines that are drawn over next."""
         self._shown: Progress | None = None
         self._progress_log: ProgressLog | None = None
+        self._wait_told: float | None = None
+        """When a wait is told next where it can't be drawn over, seconds of the monotonic clock."""
         self._lock = threading.RLock()
 
     def say(self, text: str) -> None:
@@ -356,7 +361,7 @@ class TerminalConsole:
     def progress(self, progress: Progress | None) -> None:
         """Show where a plan stands: in place on a terminal, else one line when a stage begins and for each failure."""
         with self._lock:
-            if self._quiet and not self.live:
+            if self._quiet:
                 return
             if progress is None:
                 self._erase()
@@ -372,16 +377,29 @@ class TerminalConsole:
     def waiting(self, text: str | None) -> None:
         """Show one line about what is waited for, in place, until anything else is shown; None takes it away.
 
-        Only where lines can be drawn over: a log is none the wiser for it.
+        Where lines can't be drawn over it is written when the wait has lasted a while, and again each minute. Quiet, nothing is.
         """
         with self._lock:
-            if not self.live or self._screen is not None or (self._drawn and self._shown is not None):
+            if self._quiet or self._screen is not None or self._shown is not None:
+                return
+            if not self.live:
+                self._log_wait(text)
                 return
             self._erase()
             if text:
                 width = terminal_width(self._err) or _FALLBACK_WIDTH
                 self._write(paint(printable(text)[: width - 1], "dim", color=self.color) + "\n")
                 self._drawn = [min(len(printable(text)), width - 1)]
+
+    def _log_wait(self, text: str | None) -> None:
+        if text is None:
+            self._wait_told = None
+            return
+        now = monotonic()
+        self._wait_told = now + WAIT_TOLD_AFTER if self._wait_told is None else self._wait_told
+        if now >= self._wait_told:
+            self._wait_told = now + WAIT_TOLD_EVERY
+            self._write(printable(masked(text)) + "\n")
 
     def _log(self, progress: Progress) -> None:
         from exacell.output.progress import ProgressLog
@@ -395,9 +413,22 @@ class TerminalConsole:
 
         width = terminal_width(self._err) or _FALLBACK_WIDTH
         height = shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).lines - 1 if self._err.isatty() else None
-        lines = list(progress_lines(progress, width, height))
-        self._write("".join(paint(line, "dim", color=self.color) + "\n" for line in lines))
+        lines = list(progress_lines(progress, width, height, unicode=takes_unicode(self._err)))
+        self._write("".join(self._painted(line) + "\n" for line in lines))
         self._drawn, self._shown = [len(line) for line in lines], progress
+
+    def _painted(self, line: str) -> str:
+        """Return a line of progress in the colour of what it says."""
+        words = (
+            ("  failed", "error"),
+            ("  waiting", "warning"),
+            ("  done", "good"),
+            ("  proven", "good"),
+            ("[", "title"),
+        )
+        return paint(
+            line, next((m for word, m in words if word in line or line.startswith(word)), "dim"), color=self.color
+        )
 
     def _erase(self) -> None:
         if self._drawn:

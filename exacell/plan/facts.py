@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -309,7 +309,8 @@ def statements_for(*wanted: str, release: str = "") -> list[str]:
     return [exchanged.get(statement, statement) for statement in wanted if statement not in unknown]
 
 
-def _text(record: Record, name: str) -> str:
+def text_of(record: Record, name: str) -> str:
+    """Return an attribute of a record as text, lists with commas; empty when the record has none."""
     value = record.get(name)
     if isinstance(value, tuple):
         return ",".join(str(item) for item in value)
@@ -356,44 +357,41 @@ def build(cell: str, statements: Sequence[str], tables: Sequence[Sequence[Record
     """Return the facts that the answers to ``statements`` (constants of this module) hold."""
     known: dict[str, Any] = {"cell": cell}
     for statement, rows in zip(statements, tables, strict=True):
-        known.update(_READERS[statement](rows))
+        if statement in _EACH:
+            name, read = _EACH[statement]
+            known[name] = tuple(map(read, rows))
+        elif statement in _ONE:
+            name, read = _ONE[statement]
+            known[name] = read(rows[0]) if rows else None
+        else:
+            known |= _READERS[statement](rows)
     return CellFacts(**known)
 
 
 def _cell(rows: Sequence[Record]) -> dict[str, Any]:
     row = rows[0] if rows else {}
     return {
-        "name": _text(row, "name"),
-        "release": _text(row, "releaseVersion"),
-        "mode": _text(row, "flashCacheMode").lower(),
-        "pmem_mode": _text(row, "pmemCacheMode").lower(),
-        "cellsrv": _text(row, "cellsrvStatus"),
-        "model": _text(row, "makeModel"),
+        "name": text_of(row, "name"),
+        "release": text_of(row, "releaseVersion"),
+        "mode": text_of(row, "flashCacheMode").lower(),
+        "pmem_mode": text_of(row, "pmemCacheMode").lower(),
+        "cellsrv": text_of(row, "cellsrvStatus"),
+        "model": text_of(row, "makeModel"),
     }
 
 
-def _flashcache(rows: Sequence[Record]) -> dict[str, Any]:
-    if not rows:
-        return {"flash_cache": None}
-    row = rows[0]
-    return {
-        "flash_cache": FlashCache(
-            name=_text(row, "name"),
-            size=_size(row, "size"),
-            status=_text(row, "status").lower(),
-            degraded=_names(row, "degradedCelldisks"),
-            cell_disks=_names(row, "cellDisk"),
-        )
-    }
+def _flashcache(row: Record) -> FlashCache:
+    return FlashCache(
+        name=text_of(row, "name"),
+        size=_size(row, "size"),
+        status=text_of(row, "status").lower(),
+        degraded=_names(row, "degradedCelldisks"),
+        cell_disks=_names(row, "cellDisk"),
+    )
 
 
-def _pmemcache(rows: Sequence[Record]) -> dict[str, Any]:
-    if not rows:
-        return {"pmem_cache": None}
-    row = rows[0]
-    return {
-        "pmem_cache": PmemCache(name=_text(row, "name"), size=_size(row, "size"), status=_text(row, "status").lower())
-    }
+def _pmemcache(row: Record) -> PmemCache:
+    return PmemCache(name=text_of(row, "name"), size=_size(row, "size"), status=text_of(row, "status").lower())
 
 
 def _flashlog(rows: Sequence[Record]) -> dict[str, Any]:
@@ -404,74 +402,59 @@ def _memorylog(rows: Sequence[Record]) -> dict[str, Any]:
     return {"memory_log": _size(rows[0], "size")} if rows else {}
 
 
-def _celldisk(rows: Sequence[Record]) -> dict[str, Any]:
-    return {
-        "cell_disks": tuple(
-            CellDisk(
-                name=_text(row, "name"),
-                flash=_text(row, "diskType").lower() == "flashdisk",
-                pmem=_text(row, "diskType").lower() == "pmem",
-                size=_size(row, "size"),
-                free=_size(row, "freeSpace"),
-                status=_text(row, "status").lower(),
-                flush_status=_text(row, "flushStatus").lower(),
-                flush_error=_text(row, "flushError"),
-            )
-            for row in rows
-        )
-    }
+def _celldisk(row: Record) -> CellDisk:
+    return CellDisk(
+        name=text_of(row, "name"),
+        flash=text_of(row, "diskType").lower() == "flashdisk",
+        pmem=text_of(row, "diskType").lower() == "pmem",
+        size=_size(row, "size"),
+        free=_size(row, "freeSpace"),
+        status=text_of(row, "status").lower(),
+        flush_status=text_of(row, "flushStatus").lower(),
+        flush_error=text_of(row, "flushError"),
+    )
 
 
-def _lun(rows: Sequence[Record]) -> dict[str, Any]:
-    return {
-        "luns": tuple(
-            Lun(
-                name=_text(row, "name"),
-                cell_disk=_text(row, "cellDisk"),
-                kind=_text(row, "diskType").lower(),
-                size=_size(row, "lunSize"),
-                drives=_names(row, "physicalDrives"),
-                status=_text(row, "status").lower(),
-            )
-            for row in rows
-        )
-    }
+def _lun(row: Record) -> Lun:
+    return Lun(
+        name=text_of(row, "name"),
+        cell_disk=text_of(row, "cellDisk"),
+        kind=text_of(row, "diskType").lower(),
+        size=_size(row, "lunSize"),
+        drives=_names(row, "physicalDrives"),
+        status=text_of(row, "status").lower(),
+    )
 
 
-def _physical(rows: Sequence[Record]) -> dict[str, Any]:
-    return {"flash_physical": tuple((_text(row, "name"), _text(row, "status").lower()) for row in rows)}
+def _physical(row: Record) -> tuple[str, str]:
+    return text_of(row, "name"), text_of(row, "status").lower()
 
 
-def _griddisk(rows: Sequence[Record]) -> dict[str, Any]:
-    return {
-        "grid_disks": tuple(
-            GridDisk(
-                name=_text(row, "name"),
-                cell_disk=_text(row, "cellDisk"),
-                flash=_text(row, "diskType").lower() == "flashdisk",
-                size=_size(row, "size"),
-                status=_text(row, "status").lower(),
-                available_to=_text(row, "availableTo"),
-                caching_policy=_text(row, "cachingPolicy").lower(),
-                asm_group=_text(row, "asmDiskGroupName"),
-                asm_mode=_text(row, "asmModeStatus").upper(),
-                deactivation=_text(row, "asmDeactivationOutcome"),
-                pool=_text(row, "storagePool") or _text(row, "poolDiskStatus"),
-                cached_by=_names(row, "cachedBy"),
-            )
-            for row in rows
-        )
-    }
+def _griddisk(row: Record) -> GridDisk:
+    return GridDisk(
+        name=text_of(row, "name"),
+        cell_disk=text_of(row, "cellDisk"),
+        flash=text_of(row, "diskType").lower() == "flashdisk",
+        size=_size(row, "size"),
+        status=text_of(row, "status").lower(),
+        available_to=text_of(row, "availableTo"),
+        caching_policy=text_of(row, "cachingPolicy").lower(),
+        asm_group=text_of(row, "asmDiskGroupName"),
+        asm_mode=text_of(row, "asmModeStatus").upper(),
+        deactivation=text_of(row, "asmDeactivationOutcome"),
+        pool=text_of(row, "storagePool") or text_of(row, "poolDiskStatus"),
+        cached_by=_names(row, "cachedBy"),
+    )
 
 
 def dbplan_of(rows: Sequence[Record]) -> str:
     """Return the dbplan as LIST IORMPLAN prints it, whether or not it can be read; empty where there is none."""
-    return _text(rows[0], "dbPlan") if rows else ""
+    return text_of(rows[0], "dbPlan") if rows else ""
 
 
 def _iorm(rows: Sequence[Record]) -> dict[str, Any]:
     row, text = rows[0] if rows else {}, dbplan_of(rows)
-    return {"iorm": parse_iorm(text), "iorm_text": text, "objective": _text(row, "objective")}
+    return {"iorm": parse_iorm(text), "iorm_text": text, "objective": text_of(row, "objective")}
 
 
 def _metrics(rows: Sequence[Record]) -> dict[str, Any]:
@@ -482,30 +465,31 @@ def _redo(rows: Sequence[Record]) -> dict[str, Any]:
     return {"redo": metric_values(rows)}
 
 
-def _database(rows: Sequence[Record]) -> dict[str, Any]:
-    return {"databases": tuple(_text(row, "name") for row in rows)}
+def _name(row: Record) -> str:
+    return text_of(row, "name")
 
+
+_EACH: Mapping[str, tuple[str, Callable[[Record], object]]] = {
+    **dict.fromkeys((GRIDDISK, GRIDDISK_241, GRIDDISK_PLAIN, GRIDDISK_STOPPED), ("grid_disks", _griddisk)),
+    CELLDISK: ("cell_disks", _celldisk),
+    LUN: ("luns", _lun),
+    FLASH_PHYSICALDISK: ("flash_physical", _physical),
+    DATABASE: ("databases", _name),
+}
+"""What each row of an answer is read as, and the fact that holds all of them."""
+
+_ONE: Mapping[str, tuple[str, Callable[[Record], object]]] = {
+    FLASHCACHE: ("flash_cache", _flashcache),
+    **dict.fromkeys((PMEMCACHE, XRMEMCACHE), ("pmem_cache", _pmemcache)),
+}
+"""What the one row of an answer is read as; None stands for no row."""
 
 _READERS = {
-    CELL: _cell,
-    CELL_PMEM: _cell,
-    PMEMCACHE: _pmemcache,
-    XRMEMCACHE: _pmemcache,
-    FLASHCACHE: _flashcache,
+    **dict.fromkeys((CELL, CELL_PMEM), _cell),
     FLASHLOG: _flashlog,
-    CELLDISK: _celldisk,
-    LUN: _lun,
-    FLASH_PHYSICALDISK: _physical,
-    GRIDDISK: _griddisk,
-    GRIDDISK_241: _griddisk,
-    GRIDDISK_PLAIN: _griddisk,
-    GRIDDISK_STOPPED: _griddisk,
+    **dict.fromkeys((PMEMLOG, XRMEMLOG), _memorylog),
     IORMPLAN: _iorm,
-    FLASH_METRICS: _metrics,
-    PMEM_METRICS: _metrics,
-    XRMEM_METRICS: _metrics,
-    DATABASE: _database,
-    PMEMLOG: _memorylog,
-    XRMEMLOG: _memorylog,
+    **dict.fromkeys((FLASH_METRICS, PMEM_METRICS, XRMEM_METRICS), _metrics),
     REDO_METRICS: _redo,
 }
+"""What reads the facts of an answer as a whole."""

@@ -12,7 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from exacell.core.units import and_more
 from exacell.core.values import dataclass
 from exacell.plan import facts as f
-from exacell.plan.facts import CellFacts, GridDisk
 
 GATE_FACTS = (f.GRIDDISK, f.FLASHCACHE)
 """What is read from every cell of the rack."""
@@ -37,25 +36,25 @@ class Closed:
     ours: bool = False
 
 
-def in_use(grid: GridDisk) -> bool:
+def in_use(grid: f.GridDisk) -> bool:
     """Return whether ASM may use the disk; what can't be told counts as used."""
     return grid.asm_mode not in NOT_IN_USE
 
 
-def all_online(grids: Sequence[GridDisk]) -> bool:
+def all_online(grids: Sequence[f.GridDisk]) -> bool:
     """Whether ASM has all of a cell's grid disks ONLINE that it uses, and dropped none of them from a group for good; False
     where the cell tells of none."""
     expelled = any(grid.asm_mode == "DROPPED" and grid.asm_group for grid in grids)
     return bool(grids) and not expelled and all(grid.asm_mode == "ONLINE" for grid in grids if in_use(grid))
 
 
-def needed(grid: GridDisk) -> bool:
+def needed(grid: f.GridDisk) -> bool:
     """Return whether somebody would miss the disk: ASM, or the Exascale pool that it belongs to."""
     return in_use(grid) or bool(grid.pool)
 
 
 def closed(
-    facts: Mapping[str, CellFacts], wave: Collection[str], *, offline: bool, cached: Collection[str] = ()
+    facts: Mapping[str, f.CellFacts], wave: Collection[str], *, offline: bool, cached: Collection[str] = ()
 ) -> tuple[Closed, ...]:
     """Return why the cells of ``wave`` must not be touched now, one reason a cell; empty when the gate is open.
 
@@ -71,7 +70,7 @@ def closed(
     return tuple(item for item in found if item is not None)
 
 
-def _other(cell: str, fact: CellFacts, *, must_cache: bool) -> Closed | None:
+def _other(cell: str, fact: f.CellFacts, *, must_cache: bool) -> Closed | None:
     for grid in fact.grid_disks:
         if in_use(grid) and grid.asm_mode != "ONLINE":
             return Closed(target=cell, reason=_not_online(grid))
@@ -85,11 +84,11 @@ def _other(cell: str, fact: CellFacts, *, must_cache: bool) -> Closed | None:
     return None
 
 
-def _not_online(grid: GridDisk) -> str:
+def _not_online(grid: f.GridDisk) -> str:
     return f"griddisk {grid.name}: asmModeStatus is {grid.asm_mode or 'unknown'}, not ONLINE"
 
 
-def _own(cell: str, fact: CellFacts, *, offline: bool) -> Closed | None:
+def _own(cell: str, fact: f.CellFacts, *, offline: bool) -> Closed | None:
     """The wave's own disks: one that an earlier attempt left inactive can't come back by waiting and does no harm."""
     for grid in fact.grid_disks:
         if not needed(grid) or grid.status == "inactive":
@@ -102,7 +101,7 @@ def _own(cell: str, fact: CellFacts, *, offline: bool) -> Closed | None:
     return None
 
 
-def offline_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
+def offline_cells(facts: Mapping[str, f.CellFacts]) -> tuple[str, ...]:
     """Return the cells with a grid disk in ASM use that is not ONLINE: they go first, or no gate ever opens."""
     return tuple(
         cell
@@ -111,12 +110,12 @@ def offline_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
     )
 
 
-def flushed_cells(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
+def flushed_cells(facts: Mapping[str, f.CellFacts]) -> tuple[str, ...]:
     """Return the cells whose flash cache is there and does not cache; only a statement ends that, waiting does not."""
     return tuple(cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off")
 
 
-def first_cells(facts: Mapping[str, CellFacts], creating: Collection[str] = ()) -> tuple[str, ...]:
+def first_cells(facts: Mapping[str, f.CellFacts], creating: Collection[str] = ()) -> tuple[str, ...]:
     """Return the cells that go before the others because their own turn mends them: disks away, caching off, cache gone.
 
     Args:
@@ -127,7 +126,7 @@ def first_cells(facts: Mapping[str, CellFacts], creating: Collection[str] = ()) 
     return tuple(cell for cell in facts if cell in off or cell in offline_cells(facts))
 
 
-def unmounted(facts: Mapping[str, CellFacts]) -> tuple[str, ...]:
+def unmounted(facts: Mapping[str, f.CellFacts]) -> tuple[str, ...]:
     """Return the disk groups of which cells say that no ASM instance has them mounted; nobody but a DBA mounts them."""
     return tuple(
         dict.fromkeys(

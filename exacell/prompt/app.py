@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 _CPR_TIMEOUT = 1
 """Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
 
+_MENU = 6
+"""Rows below the line that is typed, for the menu."""
+
 
 def run(ctx: Context, console: TerminalConsole) -> ExitCode:
     """Talk with the user until they leave; return the process's exit code, which is 0."""
@@ -118,6 +121,7 @@ class Prompt:
             self._history.reload()
         self.session.editing_mode = EditingMode.VI if self.ctx.settings.editing_mode == "vi" else EditingMode.EMACS
         begun, self._edited = self._edited, ""
+        self._make_room(bool(begun))
         try:
             text = self.session.prompt(default=begun, pre_run=self.background.catch_up if self._ran else None)
         except KeyboardInterrupt:
@@ -152,22 +156,29 @@ class Prompt:
             bottom_toolbar=self._toolbar,
             style=STYLE,
             color_depth=None if color else ColorDepth.DEPTH_1_BIT,
-            reserve_space_for_menu=6,
+            reserve_space_for_menu=0,
             enable_open_in_editor=True,
             enable_suspend=True,
             include_default_pygments_style=False,
         )
         # Up and Page Up go to entries that begin with what is typed, as fish and pgcli do.
         session.default_buffer.enable_history_search = Always()
+        # What an answer filled the screen with stays in sight until the next line is begun.
+        session.default_buffer.on_text_changed += lambda buffer: self._make_room(bool(buffer.text))
         # A terminal that does not say where its cursor is (a script's pty) is no reason for a warning.
         session.app.renderer.cpr_not_supported_callback = None
         session.app.renderer.CPR_TIMEOUT = _CPR_TIMEOUT
         session.app.after_render += self._learner.prompt_shown
         return session
 
+    def _make_room(self, typing: bool) -> None:
+        """Keep rows for the menu below the line while one is typed."""
+        self.session.reserve_space_for_menu = _MENU if typing else 0
+
     def _nested(self, text: str) -> ExitCode:
         if not text:
             raise AtPrompt
+        self.runner.may_wait_behind = False  # Whoever runs it waits for its end.
         return self.runner.run_text(text)
 
     def _rack_name(self) -> str:
@@ -267,7 +278,8 @@ class Prompt:
         self.console.lend = self._typing.lent
         try:
             found = segments(text)
-            self.runner.may_wait_behind = len(found) == 1
+            # Several were pasted: none stops the others.
+            self.runner.may_wait_behind = self.runner.delivery.pages = len(found) == 1
             for segment in found:
                 self._usage.note(segment.text)
                 code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
@@ -286,6 +298,7 @@ class Prompt:
         except ExacellError as error:
             self.runner.report(error)
         finally:
+            self.runner.delivery.pages = True
             self.console.read_line = None
             self.console.lend = nullcontext
 

@@ -11,9 +11,11 @@ from exacell.cellcli.releases import missing
 from exacell.core.errors import ExacellError, StatementError
 from exacell.core.values import dataclass
 from exacell.language.line import Line, parse_line
+from exacell.language.pasted import here_document
+from exacell.language.pasted_sql import sql_goes_on
 from exacell.language.registry import Kind
 from exacell.language.shorthand import understood
-from exacell.language.words import needs_more, split_statements
+from exacell.language.words import needs_more, split_statements, takes_all_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,10 +66,12 @@ def segments(text: str) -> list[Segment]:
     found: list[Segment] = []
     begin = 0
     for end in (*(match.start() for match in re.finditer("\n", text)), len(text)):
-        joined = flatten(text[begin:end])
-        if end < len(text) and needs_more(text[begin:end].rstrip() if text[begin:end].strip() else ""):
+        piece = text[begin:end]
+        if end < len(text) and (needs_more(piece.rstrip() if piece.strip() else "") or sql_goes_on(piece)):
             continue
-        found += _parts(joined, begin)
+        # What a shell is to read keeps its lines.
+        whole = here_document(piece) is not None or ("\n" in piece and takes_all_words(piece))
+        found += [Segment(text=piece, start=begin)] if whole else _parts(flatten(piece), begin)
         begin = end + 1
     return found
 

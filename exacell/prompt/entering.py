@@ -38,6 +38,7 @@ from exacell.session.signals import EditRequested
 
 if TYPE_CHECKING:
     from exacell.session.context import Context
+    from exacell.session.state import Session
 
 
 AT_LEAST = 0.4
@@ -75,7 +76,7 @@ class Reading:
         self.overtaken = False
         """Whether a later statement asked cells, so that what ``@down`` means is its business."""
         self._ctx = ctx
-        self._own: Context | None = None
+        self._own: Session | None = None
         self._recording: Recording | None = None
         self._on_end = on_end
         self._result: Result | None = None
@@ -87,8 +88,9 @@ class Reading:
     def _run(self) -> None:
         try:
             self._recording = Recording(self._ctx.fleet)
-            self._own = self._ctx.aside(self._recording)
-            self._result = execute(self._own, self.line)
+            own = self._ctx.aside(self._recording)
+            self._own = own.session
+            self._result = execute(own, self.line)
         except BaseException as error:
             # Kept for the thread that delivers, where it is raised again.
             self._error = error
@@ -130,7 +132,7 @@ class Reading:
                 if patience is not None and (now - began >= patience or (now - began >= AT_LEAST and typing())):
                     raise StillReading
                 if now - told >= TELL_EVERY and self._recording is not None:
-                    tell(self._recording.sentence or None)
+                    tell(self._recording.sentence() or None)
                     told = now
         except KeyboardInterrupt:
             self.give_up()
@@ -147,7 +149,7 @@ class Reading:
     def give_up(self) -> None:
         """End the statement by closing the connections it waits on; they open anew on the next use."""
         if self._own is not None:
-            self._own.session.interrupted.set()
+            self._own.interrupted.set()
         self._ctx.session.interrupted.set()
         self._ctx.services.close()
 

@@ -177,6 +177,7 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
         seen=lambda subject, attribute: ready().seen(subject, attribute),
         files=lambda typed: ready().files(typed),
         hosts_of=lambda rack: ready().hosts_of(rack),
+        pages=lambda: ready().pages(),
     )
 
 

@@ -150,7 +150,7 @@ def _gathered(
         return beside.query(*statements, cells=cells)
 
     look = partial(gather, recording, query, statements, cells, others=ctx.need_rack().cells)
-    with told_while_waiting(recording, ctx.console.waiting):
+    with told_while_waiting(recording.sentence, ctx.console.waiting):
         found = unless_interrupted(look, ctx.interrupted)
     if found is None:
         raise InterruptedByUserError(f"interrupted, with no answer of {recording.waiting_for} yet: nothing was sent")

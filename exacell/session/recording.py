@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from exacell.core.cellset import CellSet
+from exacell.core.units import format_duration
 from exacell.session.fleet import Fleet
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 
@@ -66,9 +67,8 @@ class Recording(Fleet):
         with self._changed:
             return CellSet(self._asked)
 
-    @property
     def sentence(self) -> str:
-        """Whom it waits for: ``waiting for exa1cel[03,07]: 12 of 14 answered, 5s``; empty when for nobody, or not long."""
+        """Return whom it waits for: ``waiting for exa1cel[03,07]: 12 of 14 answered, 5s``; empty when for nobody, or not long."""
         with self._changed:
             late, asked, waited = CellSet(self._asked), len(self._targets), time.monotonic() - self._since
         if not len(late) or waited < TELL_AFTER:
@@ -82,13 +82,17 @@ class Recording(Fleet):
 
 
 @contextmanager
-def told_while_waiting(recording: Recording, tell: Callable[[str | None], None]) -> Iterator[None]:
-    """Have ``tell`` say every half second whom a statement waits for, where it has waited a second; at last None."""
+def told_while_waiting(sentence: Callable[[], str], tell: Callable[[str | None], None]) -> Iterator[None]:
+    """Have ``tell`` say every half second what a statement waits for, where that is not empty; at last None."""
     ended = threading.Event()
+    said = [""]
 
     def watch() -> None:
         while not ended.wait(TELL_EVERY):
-            tell(recording.sentence or None)
+            text = sentence()
+            if text or said[0]:  # What somebody else says meanwhile is not taken away.
+                tell(text or None)
+            said[0] = text
 
     thread = threading.Thread(target=watch, name="exacell-waiting", daemon=True)
     thread.start()
@@ -97,7 +101,19 @@ def told_while_waiting(recording: Recording, tell: Callable[[str | None], None])
     finally:
         ended.set()
         thread.join()
-        tell(None)
+        if said[0]:
+            tell(None)
+
+
+def since(what: str) -> Callable[[], str]:
+    """Return what says ``what, 5s``, how long ago this was called; nothing in the first second."""
+    began = time.monotonic()
+
+    def sentence() -> str:
+        waited = time.monotonic() - began
+        return f"{what}, {format_duration(round(waited))}" if waited >= TELL_AFTER else ""
+
+    return sentence
 
 
 class Replay(Fleet):

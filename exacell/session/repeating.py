@@ -64,7 +64,7 @@ class _Asked:
     @property
     def sentence(self) -> str:
         """For whom it waits, as :attr:`Recording.sentence` says it."""
-        return "" if self.ended.is_set() else self._recording.sentence
+        return "" if self.ended.is_set() else self._recording.sentence()
 
     def result(self) -> Result:
         """Return the answer; raises what it failed with."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from exacell.core.errors import StatementError, why_unreadable
 from exacell.core.values import dataclass
+from exacell.language.pasted import here_document, pasted
 from exacell.language.words import join_continued, needs_more, split_statements, strip_comment
 
 
@@ -37,7 +38,7 @@ def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
     """Yield the statements of a script as soon as each is complete.
 
     A statement ends with its line, unless that ends in ``-`` or leaves a quote or parenthesis open; ``;`` separates
-    several on one line. Empty lines and comments are left out.
+    several on one line, and a here-document for cellcli or dcli is its statements. Empty lines and comments are left out.
 
     Raises:
         StatementError: the script ends inside a statement.
@@ -51,11 +52,13 @@ def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
         if not pending:
             first = number
         pending.append(line)
-        joined = join_continued(pending)
+        whole = "\n".join(pending)
+        here = here_document(whole)
+        joined = whole if here is not None else join_continued(pending)
         if needs_more(joined):
             continue
         pending = []
-        for text in split_statements(joined):
+        for text in split_statements(pasted(joined) if here else joined):
             yield ScriptStatement(text=text, number=first)
     if pending:
         joined = join_continued([*pending, ""]) if pending[-1].rstrip().endswith("-") else join_continued(pending)

@@ -58,12 +58,14 @@ class Upload:
         sources: local files; directories only with ``recursive``.
         destination: a file or directory there, relative to the login's home; empty for the home itself.
         keep: modification time and exact mode are kept (``scp -p``).
+        sent: told of the bytes of each piece that was sent, from the thread that sends; a transport that can't tell does not.
     """
 
     sources: tuple[Path, ...]
     destination: str
     keep: bool = False
     recursive: bool = False
+    sent: Callable[[int], None] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -43,7 +43,7 @@ def test_cells_are_asked_only_where_something_of_them_is_left(
     for name in ("_running", "_online", "_caching"):
         monkeypatch.setattr(lookingback, name, lambda *_: (found.append(True), ([], []))[1])
     ctx: Any = SimpleNamespace(
-        journal=Journal(tmp_path / "journal.db"), need_rack=lambda: SimpleNamespace(name="r"), unnoted=lambda _: ()
+        journal=Journal(tmp_path / "journal.db"), need_rack=lambda: SimpleNamespace(name="r"), fleet=None
     )
     assert lookingback.look(ctx)[1] == ()
     assert bool(found) is asked
@@ -83,7 +83,7 @@ def test_a_service_counts_as_running_when_the_cell_says_so(monkeypatch: pytest.M
             "c2": [{"cellsrvStatus": "stopped", "msStatus": "stopped"}],
         }
     )
-    rows, silent = lookingback._running(cells.ctx, None, "r")  # type: ignore[arg-type]
+    rows, silent = lookingback._running(cells.ctx.fleet, None, "r")  # type: ignore[arg-type]
     assert [(change, row.target, row.body) for change, row in rows] == [(1, "c1", {"services": ["cellsrv"]})]
     assert silent == ["c3"]
 
@@ -97,7 +97,7 @@ def test_disks_of_a_cell_whose_services_are_stopped_are_not_asked_for(monkeypatc
         lambda *_: [_left(2, "c1", names=frozenset()), _left(3, "c2", names=frozenset())],
     )
     cells = Cells({})
-    assert lookingback._online(cells.ctx, None, "r") == ([], ["c2"])  # type: ignore[arg-type]
+    assert lookingback._online(cells.ctx.fleet, None, "r") == ([], ["c2"])  # type: ignore[arg-type]
     assert cells.asked == ["c2"]
 
 
@@ -143,7 +143,7 @@ def test_caches_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookingback, "caching_off", lambda _: off)
     monkeypatch.setattr(lookingback, "seen", seen)
     journal: Any = SimpleNamespace(caching_entries=lambda _: ())
-    rows, silent = lookingback._caching(Cells({}).ctx, journal, "r")
+    rows, silent = lookingback._caching(Cells({}).ctx.fleet, journal, "r")
     assert [(change, row.target, row.body["cache"]) for change, row in rows] == [(1, "c1", "flashcache")]
     assert silent == ["c2"]
     assert asked == [("flashcache", ("c1", "c2")), ("pmemcache", ("c1",))]

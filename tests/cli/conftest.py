@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,16 +33,16 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def rack(home: Path, monkeypatch: pytest.MonkeyPatch) -> TableTransport:
     """The transport that every context gets."""
-    import exacell.session.context as module
+    import exacell.session.services as module
 
     transport = TableTransport()
     transport.rules.append(("releaseversion", lambda cell: f"\t {cell}\t 19.3.2.0.0.190918\n"))
     transport.rules.append(("-xml", _as_xml))
     transport.rules.append(("list cell", lambda cell: f"\t {cell}\t online\n"))
-    original = module.Context.__init__
+    original = module.Services.__init__
 
-    def init(self: module.Context, **given: object) -> None:
-        original(self, **{**given, "transport": transport})  # type: ignore[arg-type]
+    def init(self: module.Services, session: Any, console: Any, given: object = None) -> None:
+        original(self, session, console, transport)
 
-    monkeypatch.setattr(module.Context, "__init__", init)
+    monkeypatch.setattr(module.Services, "__init__", init)
     return transport

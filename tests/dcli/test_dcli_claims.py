@@ -47,7 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def session(home: Path) -> Iterator[Callable[[str], tuple[int, str, str]]]:
+def typed(home: Path) -> Iterator[Callable[[str], tuple[int, str, str]]]:
     """A prompt's runner: takes a line, gives exit code, stdout and stderr."""
     err = io.StringIO()
     console = TerminalConsole(err=err, stdin=io.StringIO())
@@ -71,7 +71,7 @@ def session(home: Path) -> Iterator[Callable[[str], tuple[int, str, str]]]:
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.ref} {claim.says}"[:60])
 def test_dcli_does_what_is_known_of_it(
     claim: Any,
-    session: Callable[[str], tuple[int, str, str]],
+    typed: Callable[[str], tuple[int, str, str]],
     home: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -87,11 +87,11 @@ def test_dcli_does_what_is_known_of_it(
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
     monkeypatch.chdir(tmp_path)
     if claim.before:
-        code, out, err = session(f"dcli -c {','.join(cells)} {shlex.quote(names.fill(claim.before))}")
+        code, out, err = typed(f"dcli -c {','.join(cells)} {shlex.quote(names.fill(claim.before))}")
         assert (code, out) == (0, ""), err
 
     def run(words: Any, stdin: str) -> Any:
-        code, out, err = session(f"dcli {shlex.join(words)}")
+        code, out, err = typed(f"dcli {shlex.join(words)}")
         return VERDICT.Left(out, err, code)
 
     left = VERDICT.carry_out(claim, run, names)

@@ -17,7 +17,7 @@ from exacell.transport.capabilities import CLUSH, EXACLI
 from tests.support.sessions import Session
 
 
-def session(folder: Path, **rack: Any) -> Session:
+def opened(folder: Path, **rack: Any) -> Session:
     """A session whose cells run a release that restricts logins, with two files to copy in its home."""
     found = Session(folder, options=Options(flags={"accept-opaque": True}), **rack)
     found.answers.rules.append(("releaseversion", lambda cell: f"\t {cell}\t 26.1.0.0.0.260131\n"))
@@ -29,7 +29,7 @@ def session(folder: Path, **rack: Any) -> Session:
 
 def test_a_transport_of_cellcli_alone_carries_no_dcli(tmp_path: Path) -> None:
     """Over exacli whatever dcli is to do is refused by what that carries, and no target is asked."""
-    rack = session(tmp_path, write_user="root")
+    rack = opened(tmp_path, write_user="root")
     rack.answers.capabilities = EXACLI  # type: ignore[attr-defined]
     for words in ("-c c1 hostname", f"-c c1 -f {tmp_path}/one", "-c c1 -k", '-c c1 --vmstat="1 1"'):
         with pytest.raises(RefusedError, match=r"^dcli needs command lines on the hosts, and the transport exacli"):
@@ -39,7 +39,7 @@ def test_a_transport_of_cellcli_alone_carries_no_dcli(tmp_path: Path) -> None:
 
 def test_a_transport_without_copies_takes_commands_only(tmp_path: Path) -> None:
     """Over clush -f and -x are refused by their words and no target is asked; a command goes its way."""
-    rack = session(tmp_path, write_user="root")
+    rack = opened(tmp_path, write_user="root")
     rack.answers.capabilities = CLUSH  # type: ignore[attr-defined]
     for words in (f"-c c1 -f {tmp_path}/one", f"-c c1 -x {tmp_path}/some.sh"):
         with pytest.raises(RefusedError, match=f"^dcli {words[:35]}.*: the transport clush copies no files"):
@@ -59,7 +59,7 @@ def test_a_transport_without_copies_takes_commands_only(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_is_named(tmp_path: Path, words: str, said: str) -> None:
     """A command, or a copy with where it would go, that nobody accepted is named by the refusal; -y accepts nothing."""
-    rack = session(tmp_path, write_user="root")
+    rack = opened(tmp_path, write_user="root")
     for flags in ({}, {"yes": True}):
         rack.ctx.session.options = Options(flags=flags)
         with pytest.raises(RefusedError, match=f"^exacell can't tell what this does on c1: {said}"):
@@ -86,7 +86,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, words: str, said: str) -> 
 def test_a_restricted_login_is_told_before_anything_goes(tmp_path: Path, words: str) -> None:
     """On release 26.1 celladmin, or cellmonitor by -l, gets nothing there that is more than one command: said by the
     login's name, while no target was sent anything but the question for its release."""
-    rack = session(tmp_path)
+    rack = opened(tmp_path)
     for login, named in (("", "celladmin"), ("-l cellmonitor ", "cellmonitor")):
         with pytest.raises(
             RefusedError, match=rf"^dcli .*: c\[1-2\] run release 26\.1 or later, where {named} may run"
@@ -98,7 +98,7 @@ def test_a_restricted_login_is_told_before_anything_goes(tmp_path: Path, words: 
 
 def test_one_command_goes_bare_where_logins_are_restricted(tmp_path: Path) -> None:
     """On release 26.1 a command that only shows something is sent as it is, and in its own shell where nobody is restricted."""
-    rack = session(tmp_path)
+    rack = opened(tmp_path)
     for login, sent in (("", "hostname"), ("-l root ", "/bin/sh -c '(hostname\n) 2>&1'")):
         assert rack.say(f"dcli -c c1 {login}hostname").exit_code is ExitCode.DONE
         assert rack.answers.asked[-1].command == sent
@@ -107,7 +107,7 @@ def test_one_command_goes_bare_where_logins_are_restricted(tmp_path: Path) -> No
 def test_keys_are_not_pushed_by_a_read_only_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """-k and --unkey are refused before a key is made here or a target is asked, and a command that reads is not."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    rack = session(tmp_path, write_user="root")
+    rack = opened(tmp_path, write_user="root")
     rack.ctx.set_mode(read_only=True)
     for words in ("-k", "--unkey", "-k hostname"):
         with pytest.raises(RefusedError, match=r"rack r is read-only \(set mode rw changes that\); nothing was sent"):
@@ -123,14 +123,14 @@ def test_a_session_that_was_set_read_only_changes_no_other_host(
     tmp_path: Path, production: bool, chosen: bool, refused: bool
 ) -> None:
     """set mode ro holds for hosts that belong to no rack as well; that a rack is in production says nothing of these."""
-    rack = session(tmp_path, production=production)
+    rack = opened(tmp_path, production=production)
     rack.ctx.session.read_only = production  # As a rack in production starts.
     if chosen:
         rack.ctx.set_mode(read_only=True)
         with pytest.raises(RefusedError, match="is read-only"):
             rack.say("dcli -c elsewhere touch x")
     with reached(rack.ctx, [target("elsewhere")], options=SshOptions(), connect_timeout=None) as (group,):
-        assert group.ctx is not rack.ctx and group.ctx.read_only is refused
+        assert group.ctx.session is not rack.ctx.session and group.ctx.read_only is refused
     rack.ctx.console.answer = "r"  # type: ignore[attr-defined]
     rack.ctx.set_mode(read_only=False)
     with reached(rack.ctx, [target("elsewhere")], options=SshOptions(), connect_timeout=None) as (group,):
@@ -160,7 +160,7 @@ def test_each_rack_is_as_read_only_as_its_own_mode(
 
 def test_words_that_contradict_each_other_reach_nobody(tmp_path: Path) -> None:
     """A usage error ends it with dcli's status and no target asked."""
-    rack = session(tmp_path, write_user="root")
+    rack = opened(tmp_path, write_user="root")
     result = rack.say("dcli -c c1 -n -r x hostname")
     assert result.exit_code is ExitCode.NOT_EXECUTED and "-n and -r exclude each other" in result.problems[-1]
     assert rack.answers.asked == []

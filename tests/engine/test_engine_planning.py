@@ -45,7 +45,7 @@ def console() -> Told:
 
 
 @pytest.fixture
-def session(bench: Bench, console: Told, tmp_path: Path) -> Context:
+def sitting(bench: Bench, console: Told, tmp_path: Path) -> Context:
     """A session on three cells."""
     home = Home.from_env({"EXACELL_HOME": str(tmp_path)})
     found = Context(
@@ -73,29 +73,29 @@ def free(bench: Bench, console: Told, monkeypatch: pytest.MonkeyPatch) -> Iterat
     event.set()
 
 
-def test_whom_a_plan_waits_for_is_told(session: Context, console: Told, free: threading.Event) -> None:
+def test_whom_a_plan_waits_for_is_told(sitting: Context, console: Told, free: threading.Event) -> None:
     """One line names the cell that has not answered, and is gone before anything else is shown."""
     free.set()
-    assert set(read_facts(session, f.CELL)) == set(CELLS)
+    assert set(read_facts(sitting, f.CELL)) == set(CELLS)
     (line,) = {line.rpartition(",")[0] for line in console.lines if line}
     assert line == f"waiting for {THREE}: 2 of 3 answered" and console.lines[-1] is None
 
 
-def test_a_silent_cell_holds_up_nobody_who_leaves(session: Context, console: Told, free: threading.Event) -> None:
+def test_a_silent_cell_holds_up_nobody_who_leaves(sitting: Context, console: Told, free: threading.Event) -> None:
     """Ctrl-C while a plan's facts are read ends it, with nothing sent; what that cell says late is heard by nobody."""
-    threading.Thread(target=lambda: console.told.wait(60) and session.session.interrupted.set(), daemon=True).start()
+    threading.Thread(target=lambda: console.told.wait(60) and sitting.session.interrupted.set(), daemon=True).start()
     with pytest.raises(InterruptedByUserError, match=f"with no answer of {THREE} yet: nothing was sent"):
-        read_facts(session, f.CELL)
+        read_facts(sitting, f.CELL)
     assert console.lines[-1] is None
-    assert list(session.resolve("@down")) == []
+    assert list(sitting.resolve("@down")) == []
 
 
-def test_cells_that_plans_ask_are_up_or_down(session: Context, bench: Bench) -> None:
+def test_cells_that_plans_ask_are_up_or_down(sitting: Context, bench: Bench) -> None:
     """A cell that gave a plan no answer is @down until one gets its answer."""
     bench.transport.silent.add(THREE)
     with pytest.raises(RefusedError, match="no route to host"):
-        read_facts(session, f.CELL)
-    assert list(session.resolve("@down")) == [THREE]
+        read_facts(sitting, f.CELL)
+    assert list(sitting.resolve("@down")) == [THREE]
     bench.transport.silent.clear()
-    read_facts(session, f.CELL)
-    assert list(session.resolve("@down")) == []
+    read_facts(sitting, f.CELL)
+    assert list(sitting.resolve("@down")) == []

@@ -23,7 +23,6 @@ from exacell.journal.record import Row
 from exacell.language.line import parse_line
 from exacell.plan.model import Check, Op, Step, Undo
 from exacell.plan.planners.flashcache import flush_plan
-from exacell.session.context import Context
 from exacell.transport.base import Reply
 from tests.support.clocks import set_back
 
@@ -156,17 +155,17 @@ def test_the_changes_that_resume_takes_up(desk: Desk, changes: list[Left], numbe
 
 # -- what is refused -------------------------------------------------------------------------------------------------
 
-RUNNING: list[tuple[Callable[[Context], object], bool]] = [
-    (lambda ctx: resume(ctx, {}), False),
-    (lambda ctx: retry(ctx, {}), False),
-    (lambda ctx: undo(ctx, [1], {}), False),
-    (lambda ctx: undo(ctx, [1], {}), True),
+RUNNING: list[tuple[Callable[[Desk], object], bool]] = [
+    (lambda desk: resume(desk, {}), False),
+    (lambda desk: retry(desk, {}), False),
+    (lambda desk: undo(desk, [1], {}), False),
+    (lambda desk: undo(desk, [1], {}), True),
 ]
 
 
 @pytest.mark.parametrize(("verb", "finishing"), RUNNING)
 def test_a_change_that_is_being_carried_out_is_left_alone(
-    desk: Desk, verb: Callable[[Context], object], finishing: bool
+    desk: Desk, verb: Callable[[Desk], object], finishing: bool
 ) -> None:
     """While a living process carries the change out, or what finishes it, nobody takes it up: the process is named."""
     if finishing:

@@ -19,8 +19,9 @@ from exacell.emulator.store import rack_files
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
 from exacell.output.console import SilentConsole
-from exacell.session.context import Context, Options
+from exacell.session.context import Options
 from exacell.session.opening import open_context
+from exacell.session.services import Services
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 HIT, SLOW = "exa1cel02", "exa1cel01"
@@ -48,7 +49,7 @@ class Night:
     other: Path
     env: dict[str, str]
     kind: Kind
-    open: list[Context] = field(default_factory=list)
+    open: list[Services] = field(default_factory=list)
 
     def start(self, statement: str) -> subprocess.Popen[str]:
         """Start the operator's process."""
@@ -105,14 +106,14 @@ def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
     ctx = open_context(Options(rack="t1", yes=True), SilentConsole(), env=found.env)
     ctx.need_rack()
     ctx.transport.read_only = False
-    found.open.append(ctx)
+    found.open.append(ctx.services)
     try:
         for cell in CELLS:  # Connected to before anything has to be quick.
             found.told(cell, "alter cell comment='x'")
         yield found
     finally:
-        for ctx in found.open:
-            ctx.services.close()
+        for services in found.open:
+            services.close()
         control.stop(home, "t1")
 
 

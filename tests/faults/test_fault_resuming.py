@@ -140,7 +140,7 @@ def test_undo_asks_no_asm_about_cells(rack: MatrixRack, monkeypatch: pytest.Monk
     """It should take back what concerns cells only where no ASM instance can be asked."""
     original, operator = state_of(rack), rack.operator()
     operator.must("disable flashlog db=SPOT -y")
-    monkeypatch.setattr(operator.ctx, "asm", lambda name: pytest.fail(f"ASM {name!r} was asked for"))
+    monkeypatch.setattr(operator.ctx.services, "asm", lambda name: pytest.fail(f"ASM {name!r} was asked for"))
     operator.must("undo 1 -y")
     assert state_of(rack) == original
 

@@ -9,7 +9,7 @@ import threading
 import tracemalloc
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import pytest
 
@@ -20,13 +20,10 @@ from exacell.journal.chain import GENESIS, Follower, Walk, digest
 from exacell.journal.reading import Stream
 from exacell.journal.record import Journal, Row
 from exacell.language.line import parse_line
+from exacell.language.registry import wanted_by
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result
 from tests.support.forging import forging
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Call
-    from exacell.session.context import Context
 
 
 class Desk:
@@ -41,7 +38,9 @@ class Desk:
         )  # fmt: skip
 
     def _run(self, command: Any, text: str) -> Result:
-        found: Result = command(cast("Context", self._context), cast("Call", parse_line(text).call))
+        call = parse_line(text).call
+        given = {name: call if name == "call" else self._context for name in wanted_by(command)}
+        found: Result = command(**given)
         return found
 
     def export(self, words: str = "") -> Result:

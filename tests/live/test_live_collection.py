@@ -34,7 +34,7 @@ def test_the_last_look_is_one_that_began_when_the_time_was_over(
             now[0] += timeout or 0.0
             return False
 
-    def read(ctx: object, kind: str) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
+    def read(*_: object) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
         began.append(now[0])
         now[0] += look
         return {"c1": CellCounters(collected=2 if now[0] >= arrives else 1, values={}, passport={})}, (), ExitCode.DONE

@@ -73,6 +73,22 @@ def test_cells_that_agree_are_folded_and_keep_their_bars_when_they_part() -> Non
     assert rows[1].split()[-1] == "▁██"
 
 
+def test_the_rows_of_one_metric_stand_together() -> None:
+    """Cells answer metric after metric; on the screen each metric has its cells below one another, each object too."""
+    frames = Frames()
+    records = [
+        {"cell": cell, "name": name, "metricObjectName": own.format(cell), "metricValue": f"{value} MB"}
+        for value, cell in enumerate(("cel01", "cel02"))
+        for name, own in (("B_METRIC", "CD_01_{}"), ("B_METRIC", "CD_00_{}"), ("A_METRIC", "{}"))
+    ]
+    frames.add(Result(records=records, fold=True, data=True))
+    assert [line.split()[:3] for line in frames.body(80)[2:]] == [
+        [cell, name, own.format(cell)]
+        for name, own in (("B_METRIC", "CD_01_{}"), ("B_METRIC", "CD_00_{}"), ("A_METRIC", "{}"))
+        for cell in ("cel01", "cel02")
+    ]
+
+
 def test_bars_go_where_the_terminal_is_narrow() -> None:
     """Where the table alone fills the terminal there are no bars, and nothing else is lost."""
     frames = Frames()

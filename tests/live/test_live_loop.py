@@ -46,8 +46,9 @@ class Seen:
     def arrived(self, value: int) -> None:
         self.values.append(value)
 
-    def press(self, key: str) -> None:
+    def press(self, key: str) -> bool:
         self.pressed.append(key)
+        return key == "s"
 
     @property
     def ended(self) -> bool:
@@ -67,7 +68,7 @@ def test_q_leaves_while_a_reading_hangs() -> None:
     screen = Keys("s", "q")
     view = Seen()
     run_live(screen, reader(lambda: int(hanging.wait(120)), screen), view)  # type: ignore[arg-type]
-    assert view.pressed == ["s"] and not view.values
+    assert view.pressed == ["s", "q"] and not view.values
     hanging.set()
 
 

@@ -3,9 +3,13 @@
 import pytest
 
 from exacell.live.load import Loads, Reading, reading_of
-from exacell.live.top import ORDERS, Sample, Top
+from exacell.live.silence import Silence
+from exacell.live.top import HEADINGS, ORDERS, Top
+from exacell.session.fleet import Answer
+from exacell.transport.base import Reply, State
 
 MINUTE = 60_000
+NOON = 1_700_000_000.0
 
 
 def reading(minute: int, **values: float) -> Reading:
@@ -83,74 +87,109 @@ def test_of_a_metric_with_many_objects_the_largest_counts() -> None:
     assert reading_of(rows, 5).values == {"CD_IO_UTIL": 71.5}
 
 
+def answered(cell: str, at: Reading) -> Answer:
+    rows = [{"name": name, "metricValue": value, "collectionTime": at.at} for name, value in at.values.items()]
+    return Answer(cell=cell, tables=(rows,), reply=Reply(target=cell, state=State.OK))
+
+
+def failed(cell: str, problem: str, seconds: float = 0.0) -> Answer:
+    reply = Reply(target=cell, state=State.TIMED_OUT, seconds=seconds, problem=problem)
+    return Answer(cell=cell, problem=problem, reply=reply)
+
+
+def top(**options: object) -> Top:
+    return Top(rack="exa1", silence=Silence(lambda: NOON), **options)  # type: ignore[arg-type]
+
+
 def busy(count: int, **options: object) -> Top:
-    view = Top(rack="exa1", every=5, **options)  # type: ignore[arg-type]
+    view = top(**options)
     for minute in (1, 2, 3):
         readings = {f"exa1cel{n:02d}": counters(minute, scale=n) for n in range(1, count + 1)}
         if count > 5:
             values = {**readings["exa1cel05"].values, "FL_ACTUAL_OUTLIERS": minute * 4.0}
             readings["exa1cel05"] = Reading(at=minute * MINUTE, values=values)
-        view.arrived(Sample(readings=readings, problems={}))
+        view.arrived([answered(cell, reading) for cell, reading in readings.items()])
     return view
 
 
-@pytest.mark.parametrize(("width", "height"), [(80, 24), (132, 50), (60, 10), (40, 8)])
-@pytest.mark.parametrize("cells", [1, 3, 64, 300])
-def test_the_screen_fits_whatever_the_terminal(cells: int, width: int, height: int) -> None:
-    """Never more lines than rows; from 60 columns on no line is wider; every cell is in a line or folded into one."""
-    lines = busy(cells).lines(width, height, "")
-    assert len(lines) == height
-    assert width < 60 or max(map(len, lines)) <= width
-    assert any(line.startswith("all cells") for line in lines)
+def texts(view: Top, width: int = 80, height: int = 24) -> list[str]:
+    return [row.text for row in view.shown(width, height).rows]
+
+
+@pytest.mark.parametrize("width", [80, 60, 40])
+@pytest.mark.parametrize("cells", [1, 64, 300])
+def test_every_cell_has_a_row_that_fits_the_terminal(cells: int, width: int) -> None:
+    """No cell is folded away, and where the terminal is narrow columns go, not cells; what stays behind fits, too."""
+    view = busy(cells)
+    shown = view.shown(width, 24)
+    assert [row.key for row in shown.rows] == [load.cell for load in view.sorted()] and len(shown.rows) == cells
+    assert all(len(f"  {row.text}") <= width for row in shown.rows)
+    assert all(len(line) <= width for line in (*shown.above[1:], *shown.below))
+    last = view.last_lines(width, 23, color=False)
+    assert len(last) <= 23 and last[-1].startswith("  all cells")
+
+
+def test_the_heads_are_words() -> None:
+    """At 80 columns each column's two lines say what it is; no head is a word cut short."""
+    _, above, titles = busy(3).shown(80, 24).above
+    assert above.split() == ["flash", "reads", "redo", "flash", "slow", "disk"]
+    assert titles.split() == ["cell", "hits", "trend", "per", "s", "dirty", "per", "s", "wins", "redo", "CPU", "busy"]
+    assert {"out", "prev"}.isdisjoint({word for heading in HEADINGS for word in (heading.above, heading.title)})
 
 
 @pytest.mark.parametrize("silent", [1, 5, 20, 63])
-def test_silent_cells_leave_room_for_the_others(silent: int) -> None:
-    """However many cells are silent, for however many reasons, two thirds of the screen show those that answer."""
-    for reasons in (1, silent):
-        view = busy(64)
-        problems = {f"exa1cel{n + 1:02d}": f"10.0.0.{n} port 22 reason {n % reasons}" for n in range(silent)}
-        view.arrived(Sample(readings={}, problems=problems))
-        lines = view.lines(80, 24, "")
-        assert len(lines) == 24 and max(map(len, lines)) <= 80
-        shown = sum("reason" in line or "more silent" in line for line in lines)
-        assert shown == (1 if reasons == 1 else min(silent, 6))
-        # A folded line counts for all of its cells; nobody is lost.
-        figures = sum(line[:7] == "exa1cel" and "reason" not in line for line in lines)
-        rest = next((int(line.split()[0]) for line in lines if "more, hit" in line), 0)
-        assert figures + rest == 64 - silent
+def test_silent_cells_are_rows_and_leave_room_for_the_others(silent: int) -> None:
+    """A third of the screen shows silent cells, the others' figures follow, and the silent rest can be scrolled to."""
+    view = busy(64)
+    view.arrived([failed(f"exa1cel{n + 1:02d}", "timed out after 60s", 60.0) for n in range(silent)])
+    shown = texts(view)
+    first = next(number for number, text in enumerate(shown) if "no answer" not in text)
+    assert len(shown) == 64 and first == min(silent, 6)
+    assert sum("no answer since " in text and text.endswith("(1m00s): timed out after 60s") for text in shown) == silent
+    assert not any("no answer" in text for text in shown[first : first + 64 - silent])
+    assert f"{64 - silent} of 64 cells" in view.shown(80, 24).above[0]
+
+
+def test_a_cell_that_hangs_is_a_row_that_says_since_when() -> None:
+    """Before any answer, and though its last figures were good; a short wait is no silence."""
+    view = busy(3)
+    view.silence.late = lambda: {"exa1cel02": 35.0, "exa1cel03": 1.0}
+    rows = texts(view)
+    assert rows[0].startswith("exa1cel02  no answer since ") and rows[0].endswith("(35s)")
+    assert not any("no answer" in row for row in rows[1:])
+    view.arrived([answered("exa1cel02", counters(4))])
+    view.silence.late = dict
+    assert not any("no answer" in row for row in texts(view))
+
+
+def test_since_when_is_told_of_the_first_of_several_failures() -> None:
+    """A cell that times out again and again has been silent since it was asked the first time."""
+    clock = [NOON]
+    silence = Silence(lambda: clock[0])
+    silence.arrived(failed("c1", "timed out after 60s", 60.0))
+    clock[0] += 120
+    silence.arrived(failed("c1", "timed out after 10s", 10.0))
+    assert silence.told()["c1"].endswith("(3m00s): timed out after 10s")
+    silence.arrived(answered("c1", counters(1)))
+    assert silence.told() == {}
+    said = Answer(cell="c1", problem="CELL-01514", reply=Reply(target="c1", state=State.OK, stdout="CELL-01514: x"))
+    silence.arrived(said)
+    assert silence.told()["c1"].startswith("only an error since ")
 
 
 def test_a_cell_without_figures_does_not_hide_the_sum_of_the_others() -> None:
     """The last line says how many cells it sums where one of them has no second collection yet."""
     view = busy(10)
-    late = {"exa1cel11": counters(9)}
-    view.arrived(Sample(readings=late, problems={}))
-    last = next(line for line in view.lines(80, 24, "") if line.startswith("10 cells"))
-    assert "90.0" in last and view.loads.rack().hit_percent is None
+    view.arrived([answered("exa1cel11", counters(9))])
+    (last,) = view.shown(80, 24).below
+    assert last.startswith("  10 cells") and "90.0%" in last and view.loads.rack().hit_percent is None
 
 
-def test_what_stays_behind_fits_above_the_prompt() -> None:
-    """After q the figures stay, without the keys, and never more than the terminal has rows."""
-    lines = busy(64).lines(80, 23, None)
-    assert len(lines) <= 23 and "q quit" not in lines[-1] and lines[-1].startswith("all cells")
-
-
-def test_with_64_cells_the_worst_come_first_and_the_rest_is_one_line() -> None:
-    """The cell with outliers is on top; cells without a line of their own are named as a set with their range."""
-    lines = busy(64).lines(80, 24, "")
-    assert lines[3].startswith("exa1cel05")
-    folded = next(line for line in lines if "more, hit" in line)
-    assert folded.startswith("47 more, hit") and "outliers: exa1cel[" in folded
-    assert "hit%" in lines[1] and "trend" in lines[1] and "wins%" in lines[1]
-
-
-def test_a_silent_cell_is_above_all_others() -> None:
-    """What does not answer is the worst, with its reason, and the head counts it."""
-    view = busy(10)
-    view.arrived(Sample(readings={}, problems={"exa1cel09": "timed out after 60s"}))
-    lines = view.lines(80, 24, "")
-    assert lines[0].startswith("exa1: 9 of 10 cells") and lines[3] == "exa1cel09  timed out after 60s"
+def test_what_stays_behind_folds_the_cells_that_do_not_fit() -> None:
+    """After q the worst cells stay above the prompt, and the others in one line with their range and names."""
+    lines = busy(64).last_lines(160, 23, color=False)
+    assert len(lines) == 23 and lines[3].startswith("  exa1cel05") and lines[-1].startswith("  all cells")
+    assert lines[-2].startswith("  46 more, hits 90.0-90.0%, dirty up to 1G, 0 slow redo writes: exa1cel[")
 
 
 def test_s_sorts_by_the_next_figure_and_round() -> None:
@@ -160,9 +199,9 @@ def test_s_sorts_by_the_next_figure_and_round() -> None:
     for _ in ORDERS:
         seen.append(view.order)
         assert len(view.sorted()) == 10
-        view.press("s")
+        assert view.press("s")
     assert seen == [order.name for order in ORDERS] and view.order == "worst"
-    view.press("S")
+    assert view.press("S") and not view.press("x")
     assert view.order == "cell"
 
 
@@ -172,29 +211,29 @@ def test_orders_put_their_worst_first(order: str, first: str) -> None:
     assert busy(10, order=order).sorted()[0].cell == first
 
 
-def test_without_colour_and_unicode_the_screen_is_plain() -> None:
-    """No escape and no block characters."""
-    text = "\n".join(busy(10, unicode=False).lines(80, 24, ""))
-    assert text.isascii() and "\x1b" not in text
-    assert "\x1b[1;38;5;136m" in "\n".join(busy(10, color=True).lines(80, 24, ""))
+def test_without_colour_and_unicode_the_rows_are_plain() -> None:
+    """No escape and no block characters; the cell with slow redo writes has its meaning, not a colour, in its row."""
+    view = busy(10, unicode=False)
+    assert "\n".join(texts(view)).isascii()
+    assert view.shown(80, 24).rows[0].meaning == "odd"
 
 
 def test_before_a_second_collection_it_says_what_it_waits_for() -> None:
     """One collection makes no difference; the screen says so instead of showing zeros."""
-    view = Top(rack="exa1", every=5)
-    assert "reading" in view.lines(80, 24, "")[0]
-    view.arrived(Sample(readings={"c1": counters(1)}, problems={}))
-    lines = view.lines(80, 24, "")
-    assert "first figures with the next collection" in lines[0] and " - " in lines[3]
+    view = top(cells=["c1", "c2"])
+    shown = view.shown(80, 24)
+    assert "0 of 2 cells, reading" in shown.above[0]
+    assert [row.text for row in shown.rows] == [f"{cell.ljust(9)}  asked, no answer yet" for cell in ("c1", "c2")]
+    view.arrived([answered("c1", counters(1))])
+    assert "first figures with the next collection" in view.shown(80, 24).above[0]
 
 
-def test_cells_that_have_not_answered_are_named_below_those_that_have() -> None:
-    """The first answers are shown at once; who has given none yet stands in one line, and is counted."""
-    asked = [f"exa1cel{n:02d}" for n in range(1, 65)]
-    view = Top(rack="exa1", every=5, cells=asked)
-    assert "0 of 64 cells, reading" in view.lines(80, 24, "")[0]
-    view.arrived(Sample(readings={cell: counters(1) for cell in asked[:30]}, problems={asked[40]: "refused"}))
-    lines = view.lines(80, 24, "")
-    assert lines[0].startswith("exa1: 30 of 64 cells") and "refused" in lines[3] and len(lines) == 24
-    last = next(line for line in lines if line.startswith("no answer yet"))
-    assert last == "no answer yet: exa1cel[31-40,42-64]"
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(5, "5"), (5.25, "5.2"), (99_999, "99,999"), (123_456, "123k"), (2_345_678, "2.3M"), (234e6, "234M")],
+)
+def test_rates_fit_six_characters(value: float, text: str) -> None:
+    """Large rates are told in thousands and millions."""
+    from exacell.live.top import _rate
+
+    assert _rate(value) == text

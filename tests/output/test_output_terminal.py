@@ -78,6 +78,53 @@ def test_a_log_tells_each_minute_where_a_long_stage_stands() -> None:
     ]
 
 
+def test_a_log_is_told_of_a_wait_at_a_calm_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a terminal a wait is told when it has lasted ten seconds and then each minute; one that ends before is not,
+    and quiet silences waits and progress, on a terminal as well."""
+    clock = [0.0]
+    monkeypatch.setattr("exacell.output.terminal.monotonic", lambda: clock[0])
+    monkeypatch.setenv("TERM", "xterm")
+    err, quiet, quiet_terminal = io.StringIO(), io.StringIO(), Tty()
+    consoles = [TerminalConsole(err=err, stdin=io.StringIO())]
+    consoles += [TerminalConsole(err=stream, stdin=io.StringIO(), quiet=True) for stream in (quiet, quiet_terminal)]
+    for second in range(140):
+        clock[0] = float(second)
+        for console in consoles:
+            console.waiting(None if second == 5 else f"waiting for c1, {second}s")
+    assert err.getvalue().splitlines() == [f"waiting for c1, {at}s" for at in (16, 76, 136)]
+    for console in consoles[1:]:
+        console.progress(progress(c1="flushing"))
+        console.progress(None)
+    assert quiet.getvalue() == quiet_terminal.getvalue() == ""
+
+
+@pytest.mark.parametrize(("locale", "bar"), [("en_US.UTF-8", "████████░░░░░░░░"), ("C", "[########........]")])
+def test_a_terminal_gets_bars_in_its_signs_and_colours_for_what_they_mean(
+    monkeypatch: pytest.MonkeyPatch, locale: str, bar: str
+) -> None:
+    """Done is green, a wait yellow, a failure red; LC_ALL=C has the same lines in ASCII."""
+    for name, value in (("TERM", "xterm"), ("LC_ALL", locale), ("NO_COLOR", "")):
+        monkeypatch.setenv(name, value)
+    from exacell.output.style import paint
+
+    leader, follower = pty.openpty()
+    with os.fdopen(follower, "w", encoding="utf-8") as err:
+        states = {"c1": "flushing, 2G dirty", "c2": "done", "c3": "failed: no", "c4": "waiting: D is not ONLINE"}
+        TerminalConsole(err=err, stdin=io.StringIO()).progress(
+            Progress(stage="flush", number=1, of=1, states=states, fraction={"c1": 0.5})
+        )
+        shown = os.read(leader, 4096).decode()
+    os.close(leader)
+    assert f"c1 {bar}  50%  flushing, 2G dirty" in shown
+    for text, meaning in (
+        ("  c2  done", "good"),
+        ("  c3  failed: no", "error"),
+        ("  c4  waiting: D is not ONLINE", "warning"),
+    ):
+        assert paint(text, meaning, color=True) in shown
+    assert locale != "C" or shown.isascii()
+
+
 def test_live_progress_is_erased_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a terminal progress is drawn in place, talk goes above it, and nothing of it is left."""
     monkeypatch.setenv("TERM", "xterm")

@@ -33,7 +33,8 @@ def shown(fragments: list[tuple[str, str]]) -> str:
 
 def test_the_prompt_always_ends_alike(home: Path) -> None:
     """With or without a rack, waiting or entered, the prompt's text ends in 'exacell> '."""
-    for ctx in (context(home), context(home, "t1"), context(home, "prod")):
+    for rack in ("", "t1", "prod"):
+        ctx = context(home, rack)
         for done in (False, True):
             assert shown(prompt_fragments(ctx, pending=1, done=done)).endswith("exacell> ")
     assert shown(prompt_fragments(context(home))) == "exacell> "

@@ -32,7 +32,7 @@ def judged(
     """Return what does not hold on cells that list these rows, and the statements that were asked."""
     asked: list[str] = []
 
-    def query(statement: str) -> SimpleNamespace:
+    def query(statement: str, **_: Any) -> SimpleNamespace:
         asked.append(statement)
         good = {cell: SimpleNamespace(tables=[found]) for cell, found in rows.items()}
         return SimpleNamespace(good=good, problems=[f"{cell}: no answer" for cell in silent])

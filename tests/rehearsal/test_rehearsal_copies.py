@@ -16,7 +16,7 @@ from exacell.emulator.schema import Release, object_types
 from exacell.plan.copying import Objects, differences, unlike
 from exacell.session.context import Context
 from tests.rehearsal.every_attribute import NOT_SET, PERSISTENT_MEMORY, set_everything, settable
-from tests.support.worlds import Wall, WorldTransport, new_world, session
+from tests.support.worlds import Wall, WorldTransport, new_world, session_on
 
 COMBINATIONS = [(name, model) for name, release in releases().items() for model in release.models]
 
@@ -62,7 +62,7 @@ def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: 
     world = new_world(
         wall, cells=2, model=model, release=release, db=("ERP", "SPOT"), seed=7, mode=memory, pmem=memory, **inside
     )
-    ctx, on = session(world, tmp_path, wall)
+    ctx, on = session_on(world, tmp_path, wall)
     assert not on.cellcli("exa1cel01", "create threshold CL_RUNQ comparison='>', critical=-1").count("CELL-0")
     world.inject(world.cells, "quarantine", {})
     wall.now += 180
@@ -81,7 +81,7 @@ def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: 
         }  # It takes a plan, which this release has not.
     assert not unset
     copy = copied(ctx, here)
-    copy_ctx, there = session(copy, tmp_path)
+    copy_ctx, there = session_on(copy, tmp_path)
     for cell in world.cells:
         assert list(told(there, cell, number)) == list(told(on, cell, number))
     its = read_objects(copy_ctx)
@@ -105,10 +105,10 @@ STATES = [
 def test_a_copy_is_in_the_state_of_its_rack(model: str, release: str, statement: str, tmp_path: Path) -> None:
     """What is dropped, inactive, flushed or out of its disk group is so on the copy too, for cells and for ASM."""
     wall = Wall()
-    ctx, on = session(new_world(wall, cells=3, model=model, release=release), tmp_path, wall)
+    ctx, on = session_on(new_world(wall, cells=3, model=model, release=release), tmp_path, wall)
     assert "CELL-0" not in on.cellcli("exa1cel01", statement)
     here = read_objects(ctx)
-    copy_ctx, _ = session(copied(ctx, here), tmp_path)
+    copy_ctx, _ = session_on(copied(ctx, here), tmp_path)
     assert unlike(here, read_objects(copy_ctx), read_groups(ctx)[0], read_groups(copy_ctx)[0]) == []
 
 

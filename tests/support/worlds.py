@@ -121,7 +121,7 @@ class WorldTransport(Open):
         return self.program(cell, "celladmin", ["cellcli", "-e", statement])[1]
 
 
-def session(world: RackWorld, folder: Path, wall: Wall | None = None) -> tuple[Context, WorldTransport]:
+def session_on(world: RackWorld, folder: Path, wall: Wall | None = None) -> tuple[Context, WorldTransport]:
     """Return a session on a rack, and its transport, for statements of the test's own."""
     transport = WorldTransport(world, folder, wall)
     cluster = world.clusters[0]

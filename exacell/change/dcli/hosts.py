@@ -25,8 +25,7 @@ from exacell.change.dcli.options import DcliOptions, SshOptions, environment_err
 from exacell.core.cellset import CellSet
 from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError
-from exacell.core.groupfile import parse_group_file
-from exacell.core.racks import NoRackError
+from exacell.core.racks import NoRackError, parse_group_file
 from exacell.core.values import dataclass
 from exacell.session.context import Context
 from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG
@@ -189,7 +188,7 @@ def reached(
             )
             child = _child(ctx, changed, keep_mode=rack is ctx.rack)
             stack.callback(child.services.close)
-            groups.append(Group(ctx=child, targets=tuple(members)))
+            groups.append(Group(ctx=child.on_behalf(ctx.request), targets=tuple(members)))
         yield tuple(groups)
 
 
@@ -220,7 +219,7 @@ def _child(ctx: Context, rack: RackConfig, *, keep_mode: bool) -> Context:
     child.session.read_only = ctx.read_only if keep_mode else own
     child.session.interrupted = ctx.interrupted
     child.services.while_changing = ctx.while_changing
-    return child.on_behalf(ctx.request)
+    return child
 
 
 def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> Path | None:

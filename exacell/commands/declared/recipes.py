@@ -16,6 +16,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="the recipes there are, with what they do and their parameters",
+        details="A file of statements, one a line, is a recipe: put the lines that history shows into NAME.exa in the folder "
+        "recipes beside the configuration (~/.config/exacell/recipes), and run NAME repeats them; run NAME -n shows what it "
+        "would do.",
         example="recipes",
         params=(Param(name="word", kind=Kind.TEXT, positional=True, help="only those whose name or title holds it"),),
         handler="exacell.commands.recipes:recipes",

@@ -39,9 +39,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="the rack's load, live: per cell cache hits, dirty data, redo wins, outliers, CPU and disks",
-        details="The worst cells first, those that do not fit in one line. Figures span the last two collections of "
-        "each cell, which come once a minute. q leaves, s sorts by the next figure, p pauses. Into a file or a pipe "
-        "it writes one table, or with -o jsonl or csv one record a cell, for each new collection.",
+        details="A row a cell, the worst first; one that does not answer says since when. Enter goes closer: to the cell, "
+        "its disks, databases and alerts; Esc back. / filters, s sorts, a acknowledges an alert, l locates a disk, o asks "
+        "whether the cell may go offline, ? lists the keys, q leaves. Figures span the last two collections of each cell, "
+        "one a minute. Into a file or a pipe it writes a table, or with -o jsonl or csv one record a cell, for each.",
         example="top sort=dirty",
         params=(
             Param(name="every", kind=Kind.DURATION, positional=True, default="5", help="seconds between two looks"),

@@ -174,7 +174,7 @@ def _copy(ctx: Context, likeness: Mapping[str, Any]) -> Iterator[Context]:
             shutil.copytree(ctx.home.recipes_dir, home.recipes_dir)
         ctx.console.say(f"making a copy of {rack.name}: {counted(len(rack.cells), 'cell')} …")
         with copied_rack(Path(folder), name, likeness):
-            session = Context(
+            copied = Context(
                 home=home,
                 config=ctx.config,
                 console=_Rehearsing(ctx.console),
@@ -182,9 +182,9 @@ def _copy(ctx: Context, likeness: Mapping[str, Any]) -> Iterator[Context]:
                 env={**ctx.env, "EXACELL_HOME": folder, "EXACELL_RACK": ""},
             )
             try:
-                session.connect(name)
-                made = session.need_rack()
-                session.session.rack = replace(
+                copied.connect(name)
+                made = copied.need_rack()
+                copied.session.rack = replace(
                     made,
                     asm=MappingProxyType(
                         {key: replace(only, name=key) for key in rack.asm for only in made.asm.values()}
@@ -193,13 +193,13 @@ def _copy(ctx: Context, likeness: Mapping[str, Any]) -> Iterator[Context]:
                     groups=rack.groups,
                     production=rack.production,
                 )
-                session.session.read_only = False
-                session.session.settings = ctx.settings
-                session.session.interrupted = ctx.interrupted
-                use_cells(session, ",".join(ctx.cells()))
-                yield session
+                copied.session.read_only = False
+                copied.session.settings = ctx.settings
+                copied.session.interrupted = ctx.interrupted
+                use_cells(copied, ",".join(ctx.cells()))
+                yield copied
             finally:
-                session.services.close()
+                copied.services.close()
 
 
 class _Rehearsing:

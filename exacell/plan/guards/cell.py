@@ -18,7 +18,6 @@ from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import MIB, format_size
 from exacell.plan import facts as f
-from exacell.plan.facts import CellDisk, CellFacts
 from exacell.plan.gate import needed
 from exacell.plan.guards.caches import unproven_cache
 from exacell.plan.guards.griddisks import refuse_offline, refuse_together
@@ -53,7 +52,7 @@ def may_be_stopped(statement: Statement) -> bool:
     return isinstance(statement, CellChange) and [s.attribute.lower() for s in statement.settings] == ["flashcachemode"]
 
 
-def refuse_stopped(text: str, fact: CellFacts) -> None:
+def refuse_stopped(text: str, fact: f.CellFacts) -> None:
     """Raise unless a cell whose CELLSRV is stopped has no flash cache, as its disks show, and its release changes the mode so.
 
     Args:
@@ -70,7 +69,7 @@ def refuse_stopped(text: str, fact: CellFacts) -> None:
         )
 
 
-def _why_not(fact: CellFacts) -> str:
+def _why_not(fact: f.CellFacts) -> str:
     if not fact.at_least(f.MODE_SINCE) or fact.at_least(_UNTIL):
         return f"release {fact.release or 'unknown'} changes the mode while it runs"
     if not fact.flash_disks:
@@ -91,13 +90,13 @@ def _why_not(fact: CellFacts) -> str:
     return ""
 
 
-def _taken(fact: CellFacts, disk: CellDisk) -> int:
+def _taken(fact: f.CellFacts, disk: f.CellDisk) -> int:
     """Return the bytes of a cell disk that are neither free nor in a grid disk."""
     grids = sum(grid.size for grid in fact.grid_disks if grid.cell_disk.lower() == disk.name.lower())
     return disk.size - disk.free - grids
 
 
-def still_stopped(fact: CellFacts) -> Sequence[Check]:
+def still_stopped(fact: f.CellFacts) -> Sequence[Check]:
     """Return what is read again right before the mode changes: CELLSRV is stopped still, and no cache has come."""
     free = (
         Check(
@@ -113,7 +112,7 @@ def still_stopped(fact: CellFacts) -> Sequence[Check]:
     return (*services_check("cellsrv", "stopped"), *free)
 
 
-def on_cell(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+def on_cell(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a statement on the cell."""
     if statement.verb in ("DROP", "CREATE"):
         reason = f"{statement.verb} CELL takes everything on the cell away"
@@ -140,7 +139,7 @@ def on_cell(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     return simple(rack, facts, statement, text, risk, proves=settings_proof(statement))
 
 
-def _compression(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     """Compression gives the flash disks another size, which no cache on them outlives. Source: reference cellcli.md 6.7."""
     return lossy(
         rack,
@@ -153,12 +152,12 @@ def _compression(rack: str, facts: Mapping[str, CellFacts], statement: CellChang
     )
 
 
-def _still_cached(fact: CellFacts) -> str:
+def _still_cached(fact: f.CellFacts) -> str:
     return "it still has a flash cache: drop it first (write-back: flushed)" if fact.flash_cache is not None else ""
 
 
 def _mode(
-    rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, changed: Mapping[str, str]
+    rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str, changed: Mapping[str, str]
 ) -> Plan:
     """A mode changes while there is no cache of the kind; where one is left the cell's name is asked for."""
     reasons: dict[str, str] = {}
@@ -215,7 +214,7 @@ def _mode(
     )
 
 
-def _modes(fact: CellFacts, changed: Mapping[str, str]) -> tuple[Change, ...]:
+def _modes(fact: f.CellFacts, changed: Mapping[str, str]) -> tuple[Change, ...]:
     """The modes before and after."""
     kinds = {"flashcachemode": ("flashCacheMode", fact.mode), "pmemcachemode": ("pmemCacheMode", fact.pmem_mode)}
     return tuple(
@@ -225,7 +224,7 @@ def _modes(fact: CellFacts, changed: Mapping[str, str]) -> tuple[Change, ...]:
     )
 
 
-def _mode_before(fact: CellFacts, changed: Mapping[str, str]) -> str:
+def _mode_before(fact: f.CellFacts, changed: Mapping[str, str]) -> str:
     """The statement that brings back the mode that alone is changed; empty where more is, or it is not known."""
     if set(changed) == {"flashcachemode"}:
         return f"ALTER CELL flashCacheMode={fact.mode or 'writethrough'}"
@@ -238,7 +237,7 @@ def _absent(kind: str) -> Check:
     return Check(object=kind, op=Op.ABSENT, why="the mode changes while there is no such cache")
 
 
-def _flash_reason(fact: CellFacts, mode: str) -> str:
+def _flash_reason(fact: f.CellFacts, mode: str) -> str:
     if reason := unproven_cache(fact) or _still_cached(fact):
         return reason
     if mode.lower() == "writethrough" and fact.pmem_mode == "writeback":
@@ -246,12 +245,12 @@ def _flash_reason(fact: CellFacts, mode: str) -> str:
     return ""
 
 
-def _takes_offline(facts: Mapping[str, CellFacts]) -> bool:
+def _takes_offline(facts: Mapping[str, f.CellFacts]) -> bool:
     """Whether a cell that stops takes grid disks away from a disk group."""
     return any(needed(grid) and grid.status == "active" for fact in facts.values() for grid in fact.grid_disks)
 
 
-def _services(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+def _services(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     """SHUTDOWN and RESTART of CELLSRV take the cell's disks away from ASM; SHUTDOWN leaves them so."""
     service = (statement.argument or "ALL").lower()
     known = service in ("cellsrv", "ms", "rs", "all")

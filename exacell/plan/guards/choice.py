@@ -16,7 +16,6 @@ from exacell.cellcli.statement import Change as CellChange, Grant, Scalar, State
 from exacell.core.cellset import folded_names, told_together
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan import facts as f
-from exacell.plan.facts import CellFacts
 from exacell.plan.guards.caches import flashcache, flashlog, pmemcache
 from exacell.plan.guards.cell import on_cell
 from exacell.plan.guards.devices import celldisk, lun, physicaldisk
@@ -93,7 +92,7 @@ def facts_needed(statement: Statement) -> tuple[str, ...]:
 
 def guard_plan(
     rack: str,
-    facts: Mapping[str, CellFacts],
+    facts: Mapping[str, f.CellFacts],
     statement: CellChange | Grant,
     *,
     text: str,
@@ -130,7 +129,7 @@ def guard_plan(
     return plan
 
 
-def _unknown(facts: Mapping[str, CellFacts], statement: CellChange | Grant, cells: Sequence[str]) -> tuple[str, ...]:
+def _unknown(facts: Mapping[str, f.CellFacts], statement: CellChange | Grant, cells: Sequence[str]) -> tuple[str, ...]:
     """What the statement says that cells' releases do not know: a warning, since a cell has the last word on its grammar."""
     releases = {cell: facts[cell].release for cell in cells if facts[cell].release}
     return tuple(
@@ -140,7 +139,7 @@ def _unknown(facts: Mapping[str, CellFacts], statement: CellChange | Grant, cell
 
 def _judged(
     rack: str,
-    facts: Mapping[str, CellFacts],
+    facts: Mapping[str, f.CellFacts],
     statement: CellChange | Grant,
     text: str,
     headers: Headers,
@@ -174,7 +173,7 @@ def _judged(
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, f"exacell can't judge what it takes away{force}"))
 
 
-def _calibrate(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+def _calibrate(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     """CALIBRATE only measures; with FORCE it does so beside the databases' own I/O. Source: Oracle SAGUG, CALIBRATE."""
     if not statement.has("FORCE"):
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
@@ -182,7 +181,7 @@ def _calibrate(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
 
 
-def _iormplan(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> Plan:
+def _iormplan(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     steps = []
     back: dict[str, tuple[str, ...]] = {}
     names = [s.attribute.lower() for s in statement.settings]
@@ -247,7 +246,7 @@ def _refuse_allocations(statement: CellChange, text: str) -> None:
             raise RefusedError(f"{text}: {name}: {why}; nothing was sent")
 
 
-def _dbplan_changes(fact: CellFacts, value: Value) -> tuple[Change, ...]:
+def _dbplan_changes(fact: f.CellFacts, value: Value) -> tuple[Change, ...]:
     """Return what a dbplan changes, directive by directive; as a whole where one of the two plans can't be read."""
     try:
         new = parse_plan(render_value(value))

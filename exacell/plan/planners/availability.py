@@ -63,8 +63,7 @@ def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what must hold right before grid disks go: no disk group uses one."""
-    why = "a grid disk that ASM uses is never taken away"
-    return on_disks(grids, "asmModeStatus", NOT_IN_USE, op=Op.IN, why=why)
+    return on_disks(grids, "asmModeStatus", NOT_IN_USE, op=Op.IN, why="a grid disk that ASM uses is never taken away")
 
 
 def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from exacell.core.packaged import PAGES, packaged_files
 from exacell.core.paths import Home
 from exacell.language.registry import Kind, Param
 from exacell.language.suggestion import Known
@@ -73,7 +74,13 @@ def knowledge(
         return (*named.cells, *named.dbnodes) if named is not None else ()
 
     return Known(
-        names=names, recipe_params=recipe_params, seen=cache.seen, files=files, hosts_of=hosts_of, release=release
+        names=names,
+        recipe_params=recipe_params,
+        seen=cache.seen,
+        files=files,
+        hosts_of=hosts_of,
+        pages=lambda: tuple(packaged_files("docs", *PAGES)),
+        release=release,
     )
 
 

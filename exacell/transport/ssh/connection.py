@@ -321,7 +321,7 @@ def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) 
             _copy(client, entry, posixpath.join(name, entry.name), upload)
         return
     with stream:
-        _write(client, stream, name)
+        _write(client, stream, name, upload)
     # Without -p the umask there has the last word, which only its server knows: the usual one takes write from others.
     mode = stat.S_IMODE(found.st_mode)
     client.chmod(name, mode if upload.keep else mode & 0o755)
@@ -329,7 +329,7 @@ def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) 
         client.utime(name, (found.st_atime, found.st_mtime))
 
 
-def _write(client: paramiko.SFTPClient, stream: BinaryIO, name: str) -> None:
+def _write(client: paramiko.SFTPClient, stream: BinaryIO, name: str, upload: Upload) -> None:
     """Write a file there, in place: where both ends are one file, as when a host copies to itself, it must not be emptied
     before it is read. Source: scp(1) of OpenSSH does so, too.
 
@@ -348,6 +348,8 @@ def _write(client: paramiko.SFTPClient, stream: BinaryIO, name: str) -> None:
         while data := stream.read(_FILE_PIECE):
             there.write(data)
             sent += len(data)
+            if upload.sent is not None:
+                upload.sent(len(data))
         there.flush()
         if (there.stat().st_size or 0) > sent:
             there.truncate(sent)

@@ -1,0 +1,64 @@
+"""What is shown of files on their way to several targets, once that takes longer than a second."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from time import monotonic
+
+from exacell.change.following import Board
+from exacell.core.units import human_size
+from exacell.output.console import Console
+
+_QUICK, _OFTEN = 1.0, 0.5
+"""Seconds in which nothing is shown, and between two looks at one target."""
+
+
+def size_of(sources: Sequence[Path]) -> int:
+    """Return the bytes of files and of all files in directories; what can't be looked at counts nothing."""
+    files = [file for source in sources for file in (source.rglob("*") if source.is_dir() else (source,))]
+    return sum(file.stat().st_size for file in files if file.is_file())
+
+
+class Sending:
+    """Shows how much of some files each target has, once that takes longer than a second; told from any thread.
+
+    Args:
+        total: bytes that each target gets.
+    """
+
+    def __init__(self, console: Console, title: str, targets: Sequence[str], total: int) -> None:
+        self._console, self._title, self._total = console, title, total
+        self._sent = dict.fromkeys(targets, 0)
+        self._told = dict.fromkeys(targets, monotonic() + _QUICK - _OFTEN)
+        self._begun = monotonic()
+        self._board: Board | None = None
+        self._lock = threading.Lock()
+
+    def sent(self, target: str, count: int) -> None:
+        """Take that a target has got so many bytes more."""
+        now = monotonic()
+        with self._lock:
+            self._sent[target] += count
+            if now - self._told[target] < _OFTEN or not self._total:
+                return
+            self._told[target] = now
+            if self._board is None:
+                self._board = Board(self._console, self._title, 1, 1, list(self._sent), "waiting for its turn")
+            done = self._sent[target]
+            pace = done / (now - self._begun)
+            much = f"{human_size(done)} of {human_size(self._total)}"
+            self._board.set(target, much, done / self._total, (self._total - done) / pace)
+
+    def ended(self, target: str, state: str) -> None:
+        """Take how it ended on a target."""
+        with self._lock:
+            if self._board is not None:
+                self._board.set(target, state, 1.0)
+
+    def over(self) -> None:
+        """Show nothing more."""
+        with self._lock:
+            if self._board is not None:
+                self._console.progress(None)

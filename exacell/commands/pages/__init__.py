@@ -1,0 +1,1 @@
+"""What help shows besides a statement's own page: its first screen, what it finds for any words, and how lines are set."""

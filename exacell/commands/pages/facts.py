@@ -1,0 +1,117 @@
+"""Help's pages on what CellCLI has: objects, attributes, metrics and codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from exacell.cellcli.codes import CODES, find_code, metric_meaning, value_meanings
+from exacell.cellcli.nodes import Verb
+from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects
+from exacell.cellcli.suggest import closest
+from exacell.commands.pages.lines import columns, wrap
+from exacell.core.errors import StatementError
+from exacell.language.registry import commands
+
+
+def code_page(text: str) -> Iterator[str]:
+    """Yield a page on an error code.
+
+    Raises:
+        StatementError: there is none; close ones are suggested.
+    """
+    found = find_code(text)
+    if found is None:
+        near = closest(text.upper(), [code for code in CODES if code[:4] == text[:4].upper()])
+        raise StatementError(
+            f"{text.upper()} is in no table of exacell's: the public sources do not show it",
+            suggestions=near,
+            hint="" if near else "the cell's own text says what it means; list alerthistory may tell more",
+        )
+    yield found.code
+    yield ""
+    yield from wrap(found.meaning)
+    yield from wrap(found.way)
+    if not found.confirmed:
+        yield from wrap("The code is told of, but no public session shows it: your release may print another one.")
+    yield ""
+    yield "Source:  public documents and captures; exacell never depends on the code alone"
+    yield f"Example: {found.example}"
+
+
+def object_page(subject: ObjectType) -> Iterator[str]:
+    """Yield a page on an object: its attributes, and the statements of ours that are about it."""
+    yield f"{subject.name}: " + ", ".join(verb for verb in Verb if verb in subject.verbs)
+    if subject.lifetime.since or subject.lifetime.until:
+        until = f", gone in {subject.lifetime.until}" if subject.lifetime.until else ""
+        yield f"since release {subject.lifetime.since or '?'}{until}"
+    yield ""
+    yield from columns([(attribute.name, _kind(attribute)) for attribute in subject.attributes.values()])
+    own = [each.name for each in commands().values() if subject.name.lower() in each.words]
+    if own:
+        yield ""
+        yield from wrap("Ours:    " + " · ".join(own), indent="         ", first="")
+
+
+def _kind(attribute: Attribute) -> str:
+    parts = [str(attribute.kind)]
+    parts += ["modifiable"] if attribute.modifiable else ["given with CREATE"] if attribute.created else []
+    parts += ["hidden"] if attribute.hidden else []
+    parts += [f"since {attribute.lifetime.since}"] if attribute.lifetime.since else []
+    parts += [f"until {attribute.lifetime.until}"] if attribute.lifetime.until else []
+    return ", ".join(parts) + (f": {attribute.about}" if attribute.about else "")
+
+
+def attribute_page(object_name: str, name: str) -> Iterator[str]:
+    """Yield a page on an attribute.
+
+    Raises:
+        StatementError: there is none; close ones are suggested.
+    """
+    subject = find_object(object_name)
+    if subject is None:
+        near = closest(object_name, (item.lower() for item in objects()))
+        raise StatementError(f"'{object_name}' is not a CellCLI object", suggestions=near)
+    attribute = subject.attribute(name)
+    if attribute is None:
+        near = closest(name, (item.name for item in subject.attributes.values()))
+        raise StatementError(f"{subject.name} has no attribute '{name}'", suggestions=near)
+    yield f"{subject.name} {attribute.name}"
+    yield from wrap(_kind(attribute), indent="    ")
+    values = value_meanings(subject.name, attribute.name)
+    if values:
+        yield ""
+        yield from columns(values)
+    if not attribute.printed:
+        yield from ["", "It is only written: cells do not print it."]
+        return
+    if attribute.hidden:
+        yield from ["", "DETAIL leaves it out: name it behind ATTRIBUTES."]
+    yield ""
+    yield f"Example: list {subject.name.lower()} attributes name, {attribute.name}"
+
+
+def metric_page(name: str) -> Iterator[str]:
+    """Yield a page on a metric.
+
+    Raises:
+        StatementError: there is none; close ones are suggested.
+    """
+    found = metric(name)
+    if found is None:
+        raise StatementError(f"'{name}' is not a metric", suggestions=closest(name.upper(), metrics()))
+    yield f"{found.name}: {found.metric_type.lower()} metric of {found.object_type}, in {found.unit}"
+    what = metric_meaning(found.name)
+    if what:
+        yield from wrap(what[:1].upper() + what[1:] + ".", indent="    ")
+    else:
+        yield from wrap(f"list metricdefinition {found.name} detail tells what the cells say about it.", indent="    ")
+    meaning = {
+        "Cumulative": "It counts up since CELLSRV started or its object was created: snap and delta tell the difference.",
+        "Rate": "It is the average over the last collection period.",
+        "Instantaneous": "It is the value at the moment of collection.",
+    }.get(found.metric_type)
+    if meaning:
+        yield from wrap(meaning, indent="    ")
+    yield from wrap("Collected once a minute on each cell's own clock.", indent="    ")
+    yield ""
+    yield f"Example: list metriccurrent {found.name}"

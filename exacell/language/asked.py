@@ -1,0 +1,197 @@
+"""What people ask in their own words, and the statement that answers it. Pure.
+
+The first seven stand at the top of ``help``. All of them answer ``help <words>``, and words that begin no statement at the
+prompt: there the statement is said, never carried out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from exacell.cellcli.codes import is_code
+from exacell.core.values import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question and its answer.
+
+    Attributes:
+        text: as somebody would put it.
+        type: the statement to type; ``<cell>`` and ``<db>`` stand for names of the rack.
+        words: further words with which it is asked.
+    """
+
+    text: str
+    type: str
+    words: str = ""
+
+
+ASKED = (
+    Question(
+        text="reset the cache before a run",
+        type="run reset_cold -n",
+        words="cold clean empty clear purge flush warm benchmark test fresh state flashcache",
+    ),
+    Question(
+        text="a disk group on flash",
+        type="run flash_diskgroup -n",
+        words="make new diskgroup ssd asm fast carve griddisk create",
+    ),
+    Question(
+        text="is flash logging worth it?",
+        type="run flashlog_ab db=<db> -n",
+        words="flashlog redo slow latency outlier measure compare benefit experiment ab useful help helps gain",
+    ),
+    Question(
+        text="may I take this cell down?",
+        type="can offline <cell>",
+        words="take shutdown off offline stop power reboot maintenance service replace safe allowed shut halt",
+    ),
+    Question(
+        text="what changed?",
+        type="journal",
+        words="what changes change history yesterday last did done happened log audit since today night",
+    ),
+    Question(
+        text="repeat it tomorrow",
+        type="recipes",
+        words="again script record save keep recipe schedule cron every daily nightly macro automate same",
+    ),
+    Question(
+        text="use my dcli lines",
+        type="dcli -g cells -l root cellcli -e list cell",
+        words="paste here document old scripts command ssh shell eof",
+    ),
+    Question(
+        text="is the rack well?",
+        type="show health",
+        words="status state ok alive fine healthy wrong problem broken failing failed check overview summary good bad up sick",
+    ),
+    Question(
+        text="why did a change end so?",
+        type="journal show",
+        words="reason cause come fail failed refused error stopped",
+    ),
+    Question(text="who changes the rack now?", type="show lock", words="locked whom operator someone busy holds"),
+    Question(
+        text="do the cells differ?",
+        type="drift",
+        words="same differ difference equal changed compare inconsistent baseline configuration drifted",
+    ),
+    Question(text="where is that disk?", type="locate disk", words="led light blink find slot physical drive"),
+    Question(
+        text="how full is it?",
+        type="show diskgroup",
+        words="space free used capacity usage size left room much gigabytes terabytes df du",
+    ),
+    Question(
+        text="what fills the flash cache?",
+        type="show flashcachecontent db=<db>",
+        words="content objects tables segments inside cached contents who uses",
+    ),
+    Question(
+        text="what is the load now?",
+        type="top",
+        words="performance busy slow latency iops monitor throughput live iostat watch hot stat stats statistics",
+    ),
+    Question(
+        text="is an alert open?",
+        type="show alerts",
+        words="alerts alarm alarms warning warnings critical events messages ack acknowledge",
+    ),
+    Question(
+        text="take a change back",
+        type="undo",
+        words="undo revert rollback restore cancel mistake oops reverse abort back",
+    ),
+    Question(
+        text="go on after a crash",
+        type="resume",
+        words="continue broken interrupted half finish killed lost connection proceed",
+    ),
+    Question(
+        text="write back or write through",
+        type="set flashcache mode=writeback",
+        words="mode switch writeback writethrough flashcache",
+    ),
+    Question(text="restart a cell's services", type="restart service", words="bounce stop start cellsrv ms rs daemon"),
+    Question(text="are the cells ready to be patched?", type="check patch", words="upgrade update patching patchmgr"),
+    Question(
+        text="which release is this?",
+        type="show versions",
+        words="version image software level kernel firmware uname about",
+    ),
+    Question(text="which cells are there?", type="cells", words="hosts servers nodes rack machines ls who am whoami"),
+    Question(
+        text="learn it in ten minutes", type="tutorial", words="learn begin start new first teach introduction demo try"
+    ),
+    Question(
+        text="how is it said?", type="help <words>", words="how what usage manual explain command commands statements"
+    ),
+    Question(text="leave", type="exit", words="bye quit logout close end go away"),
+)
+"""In the order in which they are offered where several fit alike."""
+
+OVERVIEW = ASKED[:7]
+"""What ``help`` begins with."""
+
+_LITTLE = """a an and any are at be been by can could did do does for from had has have how i in into is it its may me my of
+on or our please shall should show so that the there this to us want was we were what when which will with would you your"""
+
+_EMPTY = frozenset(_LITTLE.split())
+"""Words that say nothing of what is asked, as long as others do."""
+
+
+def stem(word: str) -> str:
+    """Return a word without its ending, so that ``changes``, ``changed`` and ``changing`` are one."""
+    bare = re.sub(r"(?:ings?|ed|es|s|e)$", "", word.lower())
+    return (
+        (re.sub(r"([b-df-hj-np-tv-z])\1$", r"\1", bare) if bare != word.lower() else bare)
+        if len(bare) > 2
+        else word.lower()
+    )
+
+
+def asked_words(text: str) -> tuple[str, ...]:
+    """Return the words of ``text`` that say what is asked; all of them where none says more than others."""
+    words = [word.lower() for word in re.findall(r"[\w.$#-]*\w", text)]
+    return tuple(word for word in words if word not in _EMPTY) or tuple(words)
+
+
+def answers(text: str) -> tuple[Question, ...]:
+    """Return the questions that ``text`` may be, best first: those that two thirds of its words speak for."""
+    wanted = {stem(word) for word in asked_words(text)}
+    rated = []
+    for place, question in enumerate(ASKED):
+        said = wanted & {stem(word) for word in asked_words(question.text)}
+        met = said | wanted & {stem(word) for word in question.words.split()}
+        if met and len(met) * 3 >= len(wanted) * 2:
+            rated.append((-len(met), -len(said), place))
+    return tuple(ASKED[place] for _, _, place in sorted(rated))
+
+
+def typed(question: Question, cells: Iterable[str] = (), dbs: Iterable[str] = ()) -> str:
+    """Return what to type for a question, with names of the rack where they are known: the first of each."""
+    text = question.type.replace("<cell>", next(iter(cells), "<cell>"))
+    return text.replace("<db>", next(iter(dbs), "<db>"))
+
+
+def way_out(text: str) -> str:
+    """Return the sentence that leads on from words that begin no statement; empty where they ask nothing that is known, or
+    begin with a word that nobody asks with."""
+    words = asked_words(text)
+    code = next((word.upper() for word in words if is_code(word)), "")
+    if code:
+        return f"type: help {code}"
+    first = text.split()[0].lower().strip("?") if text.split() else ""
+    found = answers(text) if first in _EMPTY or stem(first) in _asked_with() else ()
+    named = [word for word in words if re.search(r"\d", word)]
+    return f"type: {typed(found[0], named)} ({found[0].text}); help {' '.join(words[:4])} finds more" if found else ""
+
+
+@cache
+def _asked_with() -> frozenset[str]:
+    return frozenset(stem(word) for each in ASKED for word in (*asked_words(each.text), *each.words.split()))

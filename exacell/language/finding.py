@@ -1,0 +1,85 @@
+"""A search in what help knows: the words of a question against many short texts, best first. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+
+from exacell.core.values import dataclass
+from exacell.language.asked import stem
+
+_NAME, _ABOUT, _BODY = 9, 4, 1
+"""What a word counts in an entry's name, in the sentence about it, and in its further text."""
+
+_WHOLE, _STEM, _BEGUN, _WITHIN = 1.0, 0.9, 0.6, 0.5
+"""How much of that counts, by how the word fits."""
+
+_FAR = 0.1
+"""An entry that counts less than this part of the best one is noise beside it."""
+
+_SHORTEST = 3
+"""Letters with which a word may be the beginning of another one, or stand within it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One thing that help knows.
+
+    Attributes:
+        type: what to type for it, or to read about it.
+        name: the words by which it is known.
+        about: a sentence about it.
+        body: further text, which counts least.
+        weight: what it counts beside others that fit alike: a statement more than one attribute of hundreds.
+    """
+
+    type: str
+    name: str
+    about: str = ""
+    body: str = ""
+    weight: float = 1.0
+
+
+def find(words: Sequence[str], entries: Iterable[Entry]) -> list[Entry]:
+    """Return the entries in which at least half of the words stand, best first; none that fit far worse than the best."""
+    rated = [(_rate(words, entry), place, entry) for place, entry in enumerate(entries)]
+    least = max((rate for rate, _, _ in rated), default=0.0) * _FAR
+    return [entry for rate, _, entry in sorted(rated, key=lambda each: (-each[0], each[1])) if rate and rate >= least]
+
+
+def _rate(words: Sequence[str], entry: Entry) -> float:
+    found = [_best(word, entry) for word in words]
+    met = sum(1 for rate in found if rate > 0)
+    if not met or met * 2 < len(words):
+        return 0.0
+    length = len(_tokens(entry.name)) or 1
+    return sum(found) * (met / len(words)) * entry.weight / (1 + length / 20)
+
+
+def _best(word: str, entry: Entry) -> float:
+    fields = ((entry.name, _NAME), (entry.about, _ABOUT), (entry.body, _BODY))
+    return max(weight * _fit(word, text) for text, weight in fields)
+
+
+def _fit(word: str, text: str) -> float:
+    if not text or word[:_SHORTEST] not in text.lower():
+        return 0.0
+    tokens = _tokens(text)
+    if word in tokens:
+        return _WHOLE
+    if stem(word) in {stem(token) for token in tokens}:
+        return _STEM
+    if len(word) < _SHORTEST:
+        return 0.0
+    if any(token.startswith(word) for token in tokens):
+        return _BEGUN
+    return _WITHIN if word in text.lower() else 0.0
+
+
+@lru_cache(maxsize=8192)
+def _tokens(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case, names both whole and in their parts: ``FL_DISK_FIRST``, ``asmModeStatus``."""
+    whole = re.findall(r"[\w.$#-]*\w", text)
+    parts = [part for word in whole for part in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", word)]
+    return frozenset(word.lower() for word in (*whole, *parts))

@@ -1,0 +1,114 @@
+"""Trace files read on all processors: each takes its share of the files in a process of its own, and some KB come back.
+
+Processes are started, not forked: the prompt has threads. Run as a program it reads what its standard input names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+
+from exacell.core.errors import RefusedError
+from exacell.measure.histogram import Histogram
+from exacell.measure.trace10046 import Traced, summarize, together
+
+_PIECE = 2 << 20
+"""Bytes that are read at once: what a processor keeps close to it."""
+
+_WORTH = 16 << 20
+"""Bytes for which it is worth to start another process."""
+
+
+def summarize_files(paths: Sequence[Path], event: str = "", *, processors: int = 0) -> Traced:
+    """Return what the trace files hold together: of one event, or of all where none is named.
+
+    Args:
+        processors: how many read at the same time; 0 for as many as this process may use.
+
+    Raises:
+        RefusedError: a file can't be read.
+    """
+    shares = _shares(paths, processors or len(os.sched_getaffinity(0)))
+    command = [sys.executable, "-I", "-m", __name__]
+    children = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=_environment()) for _ in shares[1:]
+    ]
+    try:
+        for child, share in zip(children, shares[1:], strict=True):
+            assert child.stdin is not None
+            with child.stdin:
+                child.stdin.write(json.dumps([event, [str(path) for path in share]]).encode())
+        parts = [_read(path, event) for path in shares[0]]
+        for child, share in zip(children, shares[1:], strict=True):
+            assert child.stdout is not None
+            said = child.stdout.read()
+            if child.wait() == 0:
+                parts.append(_from_json(said))
+            else:  # Why is told by reading here, which fails likewise or does the work.
+                parts += [_read(path, event) for path in share]
+    finally:
+        for child in children:
+            with suppress(OSError):
+                child.kill()
+            child.wait()
+            for stream in (child.stdin, child.stdout):
+                if stream is not None:
+                    stream.close()
+    return together(parts)
+
+
+def _environment() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+
+
+def _shares(paths: Sequence[Path], processors: int) -> list[list[Path]]:
+    """Return the files dealt out by size, the largest first to whom has least."""
+    try:
+        sizes = {path: path.stat().st_size for path in paths}
+    except OSError as error:
+        raise RefusedError(f"{error.filename}: {error.strerror}") from error
+    most = max(1, min(processors, sum(sizes.values()) // _WORTH))
+    shares: list[list[Path]] = [[] for _ in range(most)]
+    loads = [0] * most
+    for path in sorted(sizes, key=lambda one: -sizes[one]):
+        least = loads.index(min(loads))
+        shares[least].append(path)
+        loads[least] += sizes[path]
+    return [share for share in shares if share] or [[]]
+
+
+def _read(path: Path, event: str) -> Traced:
+    try:
+        with path.open("rb", buffering=0) as file:
+            return summarize(lambda: file.read(_PIECE), event, str(path))
+    except OSError as error:
+        raise RefusedError(f"{path}: {error.strerror}") from error
+
+
+def _from_json(text: bytes) -> Traced:
+    found = json.loads(text)
+    events = {name: Histogram(tuple(h["values"]), tuple(h["counts"])) for name, h in found.pop("events").items()}
+    return Traced(events=events, **found)
+
+
+def main() -> int:
+    """Write what the files hold as JSON; return 1 where one can't be read, which the parent finds out by itself."""
+    with open(0, "rb") as asked:
+        event, paths = json.load(asked)
+    try:
+        found = together([_read(Path(path), event) for path in paths])
+    except RefusedError:
+        return 1
+    with open(1, "w", encoding="utf-8") as answer:
+        json.dump(asdict(found), answer)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

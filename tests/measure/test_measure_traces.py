@@ -1,0 +1,134 @@
+"""Waits of trace files are counted exactly, wherever a file is cut into pieces, and nothing else is taken for a wait."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from benchmarks.trace_files import waits, write_files
+from exacell.core.errors import RefusedError
+from exacell.measure.histogram import Histogram
+from exacell.measure.trace10046 import Traced, summarize, together
+from exacell.measure.tracesaid import rows, sentences
+from exacell.session.tracefiles import summarize_files
+
+SYNC = "log file sync"
+FAKE = "WAIT #1: nam='log file sync' ela= 99 buffer#=1 p2=0 p3=0 obj#=-1 tim=1"
+TEXT = f"""Trace file /u01/spot1_ora_7.trc
+Oracle Database 19c Enterprise Edition Release 19.0.0.0.0 - Production
+Instance name: spot1
+{FAKE.replace("99", "1").replace("WAIT", " WAIT")}
+=====================
+PARSING IN CURSOR #2 len=52 dep=0 uid=91 oct=6 lid=91 tim=1 hv=2 ad='9f' sqlid='0w2'
+select '
+{FAKE}
+' from dual where note = 'nam=''log file sync'' ela= 5'
+END OF STMT
+PARSE #2:c=0,e=71,p=0,cr=3,cu=3,mis=0,r=1,dep=0,og=1,plh=19,tim=9
+BINDS #2:
+ Bind#0
+  oacdty=01 mxl=32(08) mxlc=00 mal=00 scl=00 pre=00
+  value="one line"
+ Bind#1
+  value="two
+{FAKE}
+lines"
+EXEC #2:c=0,e=71,p=0,cr=3,cu=3,mis=0,r=1,dep=0,og=1,plh=19,tim=9
+WAIT #2: nam='log file sync' ela= 512 buffer#=7701 sync scn=98765432103 p3=0 obj#=-1 tim=10
+WAIT #140593871234568: nam='log file sync' ela=12 p1=77 p2=0 p3=0
+WAIT #0: nam='SQL*Net message from client' ela= 7 driver id=1650815232 #bytes=1 p3=0 obj#=-1 tim=12
+WAIT #0: nam='log file sync' ela= 512 buffer#=1 p2=0 p3=0 obj#=-1 tim=13
+=====================
+PARSING IN CURSOR #3 len=1 dep=0 uid=91 oct=3 lid=91 tim=1 hv=2 ad='9f' sqlid='0w3'
+{FAKE}
+END OF STMT
+WAIT #3: nam='SQL*Net message to client' ela= 2 driver id=1650815232 #bytes=1 p3=0 obj#=-1 tim=14
+""".encode()
+
+
+def pieces(text: bytes, size: int) -> Callable[[], bytes]:
+    parts = [text[place : place + size] for place in range(0, len(text), size)]
+    return lambda: parts.pop(0) if parts else b""
+
+
+@pytest.mark.parametrize("event", [SYNC, ""])
+def test_a_file_cut_anywhere_has_the_same_waits(event: str) -> None:
+    """Whole, byte by byte and in pieces of every size the same waits are found, and the same texts that look like one."""
+    for size in [*range(1, 200), 10_000]:
+        found = summarize(pieces(TEXT, size), event, "f")
+        assert found.events[SYNC] == Histogram((12, 512), (1, 2)), size
+        assert found.lookalikes == 3 and not found.broken, size
+        others = {name: histogram.values for name, histogram in found.events.items() if name != SYNC}
+        told = {"SQL*Net message from client": (7,), "SQL*Net message to client": (2,)}
+        assert others == ({} if event else told), size
+        assert size < 200 or found.headers["f"][1] == "Instance name: spot1"
+
+
+def test_other_events_in_texts_do_not_count_for_one() -> None:
+    """A text that looks like another event is none of this one."""
+    assert summarize(pieces(TEXT, 999), "SQL*Net message to client").lookalikes == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (TEXT + b"WAIT #2: nam='log file sync' ela= 51", "its last line is cut"),
+        (TEXT + b"*** DUMP FILE SIZE IS LIMITED TO 5242880 BYTES ***\n", "its size was limited"),
+        (TEXT + b"PARSING IN CURSOR #3 len=99\nselect '\n" + FAKE.encode() + b"\n", "within the text of a statement"),
+        (TEXT, ""),
+        (b"", ""),
+    ],
+)
+def test_files_that_are_no_whole_sample_say_so(text: bytes, why: str) -> None:
+    """A cut line is no wait, a limited file is told, and what follows the begin of an unfinished statement counts for nothing."""
+    for size in (7, 100, 10_000):
+        found = summarize(pieces(text, size), SYNC, "f")
+        assert found.broken == ({} if not why else found.broken) and why in found.broken.get("f", "")
+        assert found.events.get(SYNC, Histogram((), ())).n == (3 if text else 0)
+
+
+def test_made_files_have_the_waits_that_were_made(tmp_path: Path) -> None:
+    """Three sessions' files hold exactly their waits, by one process or several; a missing one is named."""
+    paths = write_files(tmp_path, 3, 400)
+    made = Counter(ela for number in range(3) for _, ela, _ in waits(400, number))
+    for processors in (1, 3):
+        found = summarize_files(paths, SYNC, processors=processors)
+        assert found.events == {SYNC: Histogram.of(made)} and found.files == 3
+    with pytest.raises(RefusedError, match=r"nosuch\.trc: No such file"):
+        summarize_files([*paths, tmp_path / "nosuch.trc"])
+
+
+def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files shared out over processes have the sums of one process, their troubles and texts too."""
+    monkeypatch.setattr("exacell.session.tracefiles._WORTH", 1)
+    paths = write_files(tmp_path, 3, 50)
+    cut = tmp_path / "cut.trc"
+    cut.write_bytes(TEXT + b"WAIT")
+    apart = summarize_files([*paths, cut], processors=3)
+    alone = summarize_files([*paths, cut], processors=1)
+    assert apart.events == alone.events and apart.lookalikes == alone.lookalikes == 3
+    assert apart.broken == alone.broken == {str(cut): "its last line is cut"} and apart.size == alone.size
+
+
+def test_what_is_wrong_with_a_sample_is_said_before_its_figures() -> None:
+    """Broken files, look-alikes and a cut tail are sentences; rows have R's quantiles and the waits above each limit."""
+    cut = Histogram.of({**dict.fromkeys(range(400, 600), 1000), **dict.fromkeys(range(3960, 4000), 1)})
+    found = Traced(events={SYNC: cut}, lookalikes=2, broken={"a.trc": "its last line is cut"}, files=2, size=1 << 20)
+    text = "\n".join(sentences(found, SYNC))
+    assert text.startswith("200,040 waits for log file sync in 2 files (1M).")
+    assert "Not a whole sample: a.trc: its last line is cut." in text
+    assert "2 texts inside of statements or bind values look like waits" in text
+    assert "The tail of log file sync was cut: the longest wait is 3,999 µs, just under 4,000" in text
+    (row,) = rows(found)
+    assert row["over1ms"] == 40 and row["over5ms"] == 0 and row["median"] == 500.0
+    assert row["summary"].endswith("3999.0")
+
+
+def test_events_stand_in_the_order_of_their_time() -> None:
+    """What took most time comes first, and files merge."""
+    one = Traced(events={"a": Histogram((5,), (3,)), "b": Histogram((100,), (1,))}, files=1)
+    two = Traced(events={"a": Histogram((5, 50), (1, 2))}, files=1)
+    assert [(row["event"], row["waits"]) for row in rows(together([one, two]))] == [("a", 6), ("b", 1)]
