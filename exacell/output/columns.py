@@ -1,5 +1,5 @@
 """Thousands of records folded by column: the same rows as :func:`exacell.output.folding.fold_records` gives;
-and text in prose, wrapped. Pure.
+and text in prose, wrapped as the terminal can show it.
 
 Nothing is done record by record that can be done for a whole answer: a row is one text of its values, a cell's name is
 masked in all of an answer at once, and an answer that another cell gave too is looked at once.
