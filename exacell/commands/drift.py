@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,19 @@ from exacell.core.units import counted, format_size
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result, worst
 from exacell.output.tables import table_lines
-from exacell.plan.drift import ASM, between_cells, folded, from_baseline, gone, neutral, told
+from exacell.plan.drift import (
+    ASM,
+    BETTER,
+    CHANGED,
+    WORSE,
+    between_cells,
+    folded,
+    from_baseline,
+    gone,
+    judgement,
+    neutral,
+    told,
+)
 from exacell.session.store import Store
 
 if TYPE_CHECKING:
@@ -52,9 +65,9 @@ def drift(ctx: Context, call: Call) -> Result:
         found = told(between_cells(facts), facts)
     rows = [_row(d) for d in found]
     cells = [target for target in facts if not target.startswith(ASM)]
-    notes = [f"{counted(len(cells), 'cell')}, no drift"] if cells and not rows else []
+    notes = [f"{counted(len(cells), 'cell')}, no drift"] if cells and not rows else _verdict(rows)
     exit_code = worst([code, ExitCode.DRIFT]) if rows else code
-    columns = [Column(n) for n in ("cell", "object", "name", "attribute", "value", "expected")]
+    columns = [Column(n) for n in (*_WHERE, "value", "expected", "judgement")]
 
     def table(found: Sequence[Difference], width: int | None, color: bool, header: bool) -> Iterator[str]:
         lines = [_row(_readable(d)) for d in found]
@@ -70,6 +83,25 @@ def drift(ctx: Context, call: Call) -> Result:
         records=rows, columns=columns, fold=True, data=True, notes=notes, problems=problems, exit_code=exit_code,
         draw=draw if rows else None, apart=apart if rows else None,
     )  # fmt: skip
+
+
+_WHERE = ("cell", "object", "name", "attribute")
+_SHOWN = 6
+"""So many differences for the worse are named below the table."""
+
+
+def _verdict(rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Return what all differences mean together, those for the worse by name; nothing without any."""
+    counts = Counter(str(row["judgement"]) for row in rows)
+    worse = [
+        f"worse: {' '.join(str(row[name]) for name in _WHERE if row[name])}: {row['value'] or 'missing'}, "
+        f"expected {row['expected']}"
+        for row in rows
+        if row["judgement"] == WORSE
+    ]
+    more = [f"worse: {len(worse) - _SHOWN} more"] if len(worse) > _SHOWN else []
+    total = ", ".join(f"{counts[word]} {word}" for word in (WORSE, BETTER, CHANGED) if counts[word])
+    return [*worse[:_SHOWN], *more, total] if rows else []
 
 
 def _readable(d: Difference) -> Difference:
@@ -88,7 +120,7 @@ def _row(d: Difference) -> dict[str, object]:
     name, value, expected = (for_cell(text, d.cell) if one else text for text in (d.name, d.value, d.expected))
     return {
         "cell": d.cell, "object": d.object, "name": name, "attribute": d.attribute, "value": value or None,
-        "expected": expected or None,
+        "expected": expected or None, "judgement": judgement(d),
     }  # fmt: skip
 
 

@@ -55,6 +55,30 @@ class Difference:
     expected: str
 
 
+WORSE, BETTER, CHANGED = "worse", "better", "changed"
+
+_WELL = frozenset({"normal", "online", "active", "running", "success", "mounted", "yes"})
+"""What a status, or a state, says that is well. Source: reference cellcli.md 3.3 and 6.5, asm.md 3."""
+
+
+def judgement(d: Difference) -> str:
+    """Return what a difference means: worse, better, or changed, which may be what was meant.
+
+    Worse is an object that is missing, a status that is well no more, a disk more that is degraded or has errors.
+    """
+    if d.attribute == "name":
+        return CHANGED if d.value else WORSE
+    if d.attribute in ("degradedCelldisks", "errorCount"):
+        value, expected = (
+            0 if text in ("", "0") else int(text) if text.isdigit() else 1 for text in (d.value, d.expected)
+        )
+        return WORSE if value > expected else BETTER if value < expected else CHANGED
+    if not d.attribute.lower().endswith(("status", "state")):
+        return CHANGED
+    well, was = d.value.lower() in _WELL, d.expected.lower() in _WELL
+    return CHANGED if well is was else BETTER if well else WORSE
+
+
 def neutral(
     cell: str, tables: Sequence[Sequence[Mapping[str, object]]], kinds: Sequence[str] = tuple(STATEMENTS)
 ) -> dict[str, str]:

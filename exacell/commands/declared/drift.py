@@ -17,8 +17,10 @@ COMMANDS = (
         "out, and a cell's own name in a value does not count. Without baseline= every cell is compared with what "
         "most cells have. An object or cell that is missing or additional is one line; what another release does not "
         "have is none. The table says what is the same of several objects or cells once (DATA_CD_[00-11]_{cell}); the "
-        "other formats have each. Exit code 5 when something differs.",
-        example="drift",
+        "other formats have each. judgement is worse (an object that is missing, a status that is well no more, a disk with "
+        "more errors), better, or changed, which may be what was meant; what is worse is named below. Around a maintenance: "
+        "save baseline as=before, then drift baseline=before. Exit code 5 when something differs.",
+        example="drift baseline=before",
         params=(
             Param(name="baseline", kind=Kind.BASELINE, help="compare each cell with what it was"),
             Param(
