@@ -3,7 +3,8 @@
 Run: python benchmarks/tasks.py [NAME] [-v]. Needs tmux. Starts an emulated rack of 3 cells in a scratch folder and stops
 it; NAME is a rack of three cells that already runs. The page's table is what is pressed: text in back quotes, Tab and
 Enter, each when the screen stands still. Before Enter the line must be the statement in the table's third column, and the
-number of keys that in the fourth. Behind each row stands how long its answers took. -v shows the answers. Exit code 1 when a row is wrong.
+number of keys that in the fourth. Behind each row stands how long its answers took. -v shows the answers. Exit code 1 when
+a row is wrong.
 """
 
 from __future__ import annotations

@@ -89,7 +89,6 @@ ORDER = (
         "commands",
         "runner",
         "prompt",
-        "manyracks",
         "batch",
         "commandline",
         "cli",
