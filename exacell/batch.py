@@ -27,10 +27,12 @@ from exacell.output.result import Column, Result, worst
 from exacell.output.streams import at_prompt
 from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner
-from exacell.session.context import Context
-from exacell.session.opening import open_context, options_of
+from exacell.session.opening import open_session, options_of
+from exacell.session.request import Request
 from exacell.session.scripts import read_script, script_at
+from exacell.session.services import Services
 from exacell.session.signals import SessionExit
+from exacell.session.state import Session
 
 _SEEN = (
     "all users of this host can read the arguments of a process, and these hold a password or a key: give such a statement "
@@ -53,24 +55,24 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
         console.tell(_SEEN, "warning")
     if racks := racks_of(line):
         return ask_racks(line, racks, statements, console, shell=_whole_line(line))
-    ctx = open_context(options_of(line), console)
-    ctx.services.more_to_come = statements is None or len(statements) > 1
+    session, services = open_session(options_of(line), console)
+    services.more_to_come = statements is None or len(statements) > 1
     try:
         gc.enable()
-        runner = Runner(ctx, console, flags=line.flags, header="no-header" not in line.switches)
+        runner = Runner(session, services, console, flags=line.flags, header="no-header" not in line.switches)
         runner.typed = bool(line.words or line.value("execute"))
-        ctx.services.run_nested = lambda text: _nested(ctx, runner, text)
+        services.run_nested = lambda text: _nested(session, services, runner, text)
         try:
             if statements is None:
-                return interact(ctx, runner)
+                return interact(session, services, runner)
             if [text.strip().lower() for text in statements] != ["pending"]:  # Which says the same.
-                for warning in left_behind(ctx, warn=True):
+                for warning in left_behind(session, services, warn=True):
                     console.tell(warning, "warning")
             return runner.run_statements(statements, shell=_whole_line(line))
         except SessionExit:
-            return ExitCode.INTERRUPTED if ctx.session.told_to_end else worst(runner.codes)
+            return ExitCode.INTERRUPTED if session.told_to_end else worst(runner.codes)
     finally:
-        ctx.services.close()
+        services.close()
 
 
 class _WrongStatement(Exception):
@@ -126,7 +128,7 @@ def _check(text: str, line: CommandLine, place: str) -> None:
         raise _WrongStatement(error, text, place) from error
 
 
-def interact(ctx: Context, runner: Runner) -> ExitCode:
+def interact(session: Session, services: Services, runner: Runner) -> ExitCode:
     """Take statements from the prompt on a terminal, else from standard input until it ends; return the exit code.
 
     Raises:
@@ -137,7 +139,7 @@ def interact(ctx: Context, runner: Runner) -> ExitCode:
     if at_prompt():
         from exacell.prompt.app import run
 
-        return run(ctx, runner.console)
+        return run(session, services, runner.console)
     return runner.run_statements(_script_of(sys.stdin))
 
 
@@ -145,12 +147,12 @@ _SHOWPIECE = "run reset_cold -y"
 """What the demo shows when nobody gives it a statement."""
 
 
-def _nested(ctx: Context, runner: Runner, text: str) -> ExitCode:
+def _nested(session: Session, services: Services, runner: Runner, text: str) -> ExitCode:
     """Run what stands behind ``demo``: a statement, the prompt, a script; the showpiece when there is none of them."""
     if text:
         return runner.run_statements(split_statements(text))
     before = len(runner.codes)
-    code = interact(ctx, runner)
+    code = interact(session, services, runner)
     if at_prompt() or len(runner.codes) > before:
         return code
     return runner.run_text(_SHOWPIECE)
@@ -189,24 +191,26 @@ def ask_racks(
     for parsed in lines:
         _refuse_more_than_reading(parsed, racks)
     options = options_of(line)
-    contexts = {rack: open_context(replace(options, rack=rack, monitor=True), SilentConsole()) for rack in racks}
-    first = contexts[racks[0]]
-    for ctx in contexts.values():
-        ctx.session.interrupted = first.session.interrupted
-        ctx.services.more_to_come = len(lines) > 1
+    asked = {rack: open_session(replace(options, rack=rack, monitor=True), SilentConsole()) for rack in racks}
+    first_session, first_services = asked[racks[0]]
+    for session, services in asked.values():
+        session.interrupted = first_session.interrupted
+        services.more_to_come = len(lines) > 1
     try:
-        runner = Runner(first, console, flags=line.flags, header="no-header" not in line.switches)
+        runner = Runner(
+            first_session, first_services, console, flags=line.flags, header="no-header" not in line.switches
+        )
         runner.typed = True
-        for rack, ctx in contexts.items():
-            for warning in left_behind(ctx, warn=True):
+        for rack, (session, services) in asked.items():
+            for warning in left_behind(session, services, warn=True):
                 console.tell(f"{rack}: {warning}", "warning")
         try:
-            return worst([runner.run(each, each.text, execute=partial(_ask, contexts)) for each in lines])
+            return worst([runner.run(each, each.text, execute=partial(_ask, asked)) for each in lines])
         except SessionExit:
             return worst(runner.codes)
     finally:
-        for ctx in contexts.values():
-            ctx.services.close()
+        for _, services in asked.values():
+            services.close()
 
 
 def _refuse_more_than_reading(line: Line, racks: Sequence[str]) -> None:
@@ -218,9 +222,9 @@ def _refuse_more_than_reading(line: Line, racks: Sequence[str]) -> None:
         )
 
 
-def _ask(contexts: dict[str, Context], line: Line) -> Result:
+def _ask(asked: dict[str, tuple[Session, Services]], line: Line) -> Result:
     """Return what all racks answered as one: a rack that could not be asked is a problem, the others' rows stand."""
-    asking = {rack: Meanwhile(partial(_answer, ctx, line)) for rack, ctx in contexts.items()}
+    asking = {rack: Meanwhile(partial(_answer, *opened, line)) for rack, opened in asked.items()}
     answers = {rack: each.result() for rack, each in asking.items()}
     codes = [answer.exit_code for answer in answers.values()]
     some = ExitCode.FAILED if set(codes) != {ExitCode.NOT_EXECUTED} else ExitCode.NOT_EXECUTED
@@ -240,10 +244,10 @@ def _ask(contexts: dict[str, Context], line: Line) -> Result:
     )
 
 
-def _answer(ctx: Context, line: Line) -> Result:
-    console = ctx.console
+def _answer(session: Session, services: Services, line: Line) -> Result:
+    console = services.console
     try:
-        result = execute(ctx, line)
+        result = execute(session, services, Request(), line)
     except ExacellError as error:
         hint = f"; {error.hint}" if error.hint else ""
         result = Result(problems=[f"{error.message}{hint}"], exit_code=error.exit_code)

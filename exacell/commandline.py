@@ -9,7 +9,7 @@ from exacell.language.options import CommandLine
 from exacell.output.faults import bug_in_thread
 from exacell.output.streams import at_prompt
 from exacell.output.terminal import TerminalConsole
-from exacell.session.opening import open_context, options_of
+from exacell.session.opening import open_session, options_of
 
 
 def carry_out(line: CommandLine) -> int:
@@ -29,9 +29,9 @@ def carry_out(line: CommandLine) -> int:
         return run_batch(line, console)
     from exacell.prompt.app import run  # What runs statements is loaded when one is entered.
 
-    ctx = open_context(options_of(line), console)
-    ctx.services.more_to_come = True
+    session, services = open_session(options_of(line), console)
+    services.more_to_come = True
     try:
-        return run(ctx, console)
+        return run(session, services, console)
     finally:
-        ctx.services.close()
+        services.close()

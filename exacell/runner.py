@@ -1,6 +1,6 @@
 """Runs statements and has delivered what they answer: the part that prompt, command line and scripts share.
 
-Policy (confirmation, journal, exit codes) is the context's; here is only where text comes from;
+Policy (confirmation, journal, exit codes) is the session's; here is only where text comes from;
 :mod:`exacell.output.delivery` knows where it goes.
 """
 
@@ -34,12 +34,14 @@ from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
 from exacell.session.recording import Recording, told_while_waiting
+from exacell.session.request import Request
 from exacell.session.signalled import ending_well, interruptible
 from exacell.session.signals import ScriptRequested, SessionExit
 from exacell.transport.base import State
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
     from exacell.transport.base import Reply
 
 
@@ -62,7 +64,8 @@ class Runner:
 
     def __init__(
         self,
-        ctx: Context,
+        session: Session,
+        services: Services,
         console: TerminalConsole,
         *,
         out: TextIO | None = None,
@@ -70,8 +73,8 @@ class Runner:
         prefix: str = "exacell: ",
         header: bool = True,
     ) -> None:
-        self.ctx = ctx
-        ctx.services.while_changing = lambda: ending_well(ctx, console)
+        self.session, self.services = session, services
+        services.while_changing = lambda: ending_well(session, console)
         self.console = console
         self.delivery = Delivery(console, out, header=header, pager=self._pager)
         self.prefix = prefix
@@ -88,7 +91,7 @@ class Runner:
         """Whether what it runs is typed, at the prompt or on a command line: ``!``, ``|`` and ``>`` are the operator's then."""
 
     def _pager(self) -> str:
-        return "off" if self.ctx.session.told_to_end else self.ctx.settings.pager
+        return "off" if self.session.told_to_end else self.session.settings.pager
 
     def run_text(self, text: str, *, shell: bool = True) -> ExitCode:
         """Parse and run one statement; errors are reported, not raised.
@@ -115,7 +118,7 @@ class Runner:
         """Run a parsed line, deliver its result and return its exit code; errors are reported, not raised.
 
         Args:
-            execute: carries the line out; the context does when it is None.
+            execute: carries the line out; the session does when it is None.
 
         Raises:
             SessionExit: the statement was ``exit``, the process was told to end while it changed cells, or nobody reads any
@@ -123,11 +126,11 @@ class Runner:
         """
         began = monotonic()
         code = self._run(line, text, execute)
-        if self.ctx.settings.timing == "on":
+        if self.session.settings.timing == "on":
             self.console.tell(f"elapsed {monotonic() - began:.2f}s", "dim")
-        if self.ctx.session.told_to_end or self._unread:
+        if self.session.told_to_end or self._unread:
             raise SessionExit
-        for said in self.ctx.services.companion(line, code):
+        for said in self.services.companion(line, code):
             self.console.tell(said, "title")
         return code
 
@@ -136,22 +139,22 @@ class Runner:
             from exacell.commands.host import pass_untyped
 
             try:
-                line = pass_untyped(self.ctx, line, text)
+                line = pass_untyped(self.session, self.services, Request(), line, text)
             except ExacellError as error:
                 return self._failed(error, text)
         if line.shell:
             return self._done(self.delivery.local(line.shell))
         newest = self._newest_change(line)
         try:
-            format_name = check_format(str(line.flags.get("format") or self.ctx.settings.format))
-            wants_folding(line.flags, self.ctx.settings.fold)
+            format_name = check_format(str(line.flags.get("format") or self.session.settings.format))
+            wants_folding(line.flags, self.session.settings.fold)
             if line.call is not None and line.call.command.streams:
                 return self._stream(line, execute or self._execute, format_name, newest)
             if line.flags.get("diff") and format_name == "raw":
                 raise StatementError("--diff compares values, and raw is the cells' own text: another format is needed")
             if line.redirect:
                 check_writable(line.redirect)
-            with interruptible(self.ctx, self.console):
+            with interruptible(self.session, self.console):
                 answer = result = (execute or self._execute)(line)
             if line.flags.get("diff"):
                 from exacell.output.differing import difference_of
@@ -175,10 +178,10 @@ class Runner:
 
     def _learn(self, line: Line, answer: Result) -> None:
         """Keep the names that an answer shows, for Tab here and in shells."""
-        if self.ctx.rack is not None and answer.records and line.effect is Effect.READ:
+        if self.session.rack is not None and answer.records and line.effect is Effect.READ:
             from exacell.session.completion.learning import learn_answer  # Once all is shown.
 
-            learn_answer(self.ctx.services.learned, line, answer)
+            learn_answer(self.services.learned, line, answer)
 
     def _ended(
         self,
@@ -203,7 +206,7 @@ class Runner:
         streamed = line.call is not None and line.call.command.streams and not (line.pipe or line.redirect)
         lost = self.console.lost if streamed else None
         try:
-            folds = wants_folding(line.flags, self.ctx.settings.fold)
+            folds = wants_folding(line.flags, self.session.settings.fold)
             self.delivery.deliver(result, format_name, pipe=pipe, redirect=redirect, folds=folds)
         except OutputError as error:
             unwritten = error
@@ -236,14 +239,14 @@ class Runner:
         if line.effect is Effect.WRITE or keeps:
             return False
         try:
-            return newest == self.ctx.journal.newest_change()
+            return newest == self.services.journal.newest_change()
         except JournalError:
             return False
 
     def _newest_change(self, line: Line) -> int | None:
         """Return which change is the newest when a line begins, 0 for a line that makes none; None where that can't be read."""
         try:
-            return 0 if line.effect is Effect.READ else self.ctx.journal.newest_change()
+            return 0 if line.effect is Effect.READ else self.services.journal.newest_change()
         except JournalError:
             return None
 
@@ -258,7 +261,7 @@ class Runner:
         from exacell.journal.record import Sent, sent_since
 
         try:
-            sent = Sent.UNDER_WAY if newest is None else sent_since(self.ctx.journal, newest)
+            sent = Sent.UNDER_WAY if newest is None else sent_since(self.services.journal, newest)
         except JournalError:
             sent = Sent.UNDER_WAY  # For all that is known.
         if sent is Sent.NOTHING:
@@ -271,22 +274,22 @@ class Runner:
     def _execute(self, line: Line) -> Result:
         """Carry a line out; while a reading one waits for cells, it is told for which."""
         streams = line.call is not None and line.call.command.streams
-        if line.effect is not Effect.READ or streams or self.ctx.rack is None:
-            return execute(self.ctx, line)
+        if line.effect is not Effect.READ or streams or self.session.rack is None:
+            return execute(self.session, self.services, Request(), line)
 
         at_once = self._shows_at_once(line)
-        recording = Recording(self.ctx.fleet, self._show_raw if at_once else None)
-        beside = self.ctx.aside(recording, same_interruption=True)
+        recording = Recording(self.services.fleet, self._show_raw if at_once else None)
+        session, services = self.services.aside(recording, same_interruption=True)
         try:
             with told_while_waiting(recording.sentence, self.console.waiting):
-                result = execute(beside, line)
+                result = execute(session, services, Request(), line)
                 return dataclasses.replace(result, raw=(), pieces=(), data=False) if at_once else result
         finally:
-            self.ctx.selection.take_over(beside.selection)
+            self.session.selection.take_over(session.selection)
 
     def _shows_at_once(self, line: Line) -> bool:
         """Whether the cells' own text is shown as each of them answers: on a terminal, where order means nothing."""
-        form = str(line.flags.get("format") or self.ctx.settings.format)
+        form = str(line.flags.get("format") or self.session.settings.format)
         reads = line.cellcli is not None and not (line.pipe or line.redirect)
         return reads and form == "raw" and self.delivery.out is sys.stdout and sys.stdout.isatty()
 
@@ -308,7 +311,7 @@ class Runner:
     def _stream(self, line: Line, execute: Callable[[Line], Result], format_name: str, newest: int | None) -> ExitCode:
         """Run a line that writes while it goes on, into its pipe or file where it has one."""
         result, unwritten = None, None
-        with interruptible(self.ctx, self.console):
+        with interruptible(self.session, self.console):
             if line.pipe:
                 result = Result()  # Where the reader had enough.
                 with self.delivery.piped(line.pipe) as process:

@@ -16,7 +16,8 @@ from exacell.core.paths import (
 )
 from exacell.core.racks import named_cells, parse_cellip, parse_group_file, which_rack
 from exacell.output.console import SilentConsole
-from exacell.session.context import Context, Options
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 
 EXAMPLE = Path(__file__).parents[1] / "docs" / "config.example.toml"
 
@@ -370,14 +371,15 @@ def test_a_session_on_a_rack_that_was_made_anew_is_told_the_way(home: Home) -> N
     put(ports, "Host exa1cel01\n Port 4001\n")
     put(home.racks_dir / "t1.toml", T1.replace("/abs/path/ssh_config", str(ports)))
     env = {"EXACELL_HOME": str(home.state_dir)}
-    ctx = Context(home=home, config=load(home, env), console=SilentConsole(), options=Options(), env=env)
-    ctx.connect("t1")
+    session = Session(home=home, config=load(home, env), options=Options(), env=env)
+    services = Services(session, SilentConsole())
+    services.connect("t1")
     refused = ["exa1cel01: 127.0.0.1 port 4001 refused the connection: sshd does not run there"]
     stopped = "t1 is an emulated rack and does not run: exacell emulator start t1"
-    assert (ctx.session.not_running(refused), ctx.session.not_running(["exa1cel01: no answer"])) == (stopped, "")
+    assert (session.not_running(refused), session.not_running(["exa1cel01: no answer"])) == (stopped, "")
     put(ports, "Host exa1cel01\n Port 4002\n")
-    assert ctx.session.not_running(refused).endswith("at other ports: connect t1")
-    ctx.connect("t1")
-    assert ctx.session.not_running(refused) == stopped
+    assert session.not_running(refused).endswith("at other ports: connect t1")
+    services.connect("t1")
+    assert session.not_running(refused) == stopped
     ports.unlink()
-    assert ctx.session.not_running(refused) == stopped and ctx.session.not_running([]) == ""
+    assert session.not_running(refused) == stopped and session.not_running([]) == ""

@@ -14,8 +14,9 @@ from exacell.core.errors import ConfigError, ExacellError
 from exacell.core.paths import Home
 from exacell.output.console import SilentConsole
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params
-from exacell.session.context import Context, Options
 from exacell.session.history import Aliases
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 
 RACK = 'cells = "exa1cel01"\nssh_config = "ssh_config"\n'
 
@@ -39,17 +40,18 @@ def home(tmp_path: Path) -> Home:
     return folder
 
 
-def _session(home: Home) -> Context:
-    return Context(home=home, config=Config(), console=SilentConsole(), options=Options(), env={})
+def _session(home: Home) -> tuple[Session, Services]:
+    session = Session(home=home, config=Config(), options=Options(), env={})
+    return session, Services(session, SilentConsole())
 
 
 READERS: dict[str, Callable[[Home], object]] = {
     "config.toml": lambda home: load(home, {}),
     "racks.d/r1.toml": lambda home: load(home, {}),
-    "racks.d/ssh_config": lambda home: _session(home).connect("r1"),
+    "racks.d/ssh_config": lambda home: _session(home)[1].connect("r1"),
     "recipes/mine.exa": lambda home: load_recipe(home, "mine"),
     "aliases": lambda home: Aliases(home).all(),
-    "store.db": lambda home: _session(home).services.store(),
+    "store.db": lambda home: _session(home)[1].store(),
 }
 
 

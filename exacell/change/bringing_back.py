@@ -27,7 +27,9 @@ from exacell.plan.gate import all_online, unmounted
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _ACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sACTIVE", re.IGNORECASE)
 _INACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE", re.IGNORECASE)
@@ -36,7 +38,9 @@ _OFFLINE = re.compile(
 )
 
 
-def start_and_mount(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+def start_and_mount(
+    session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
+) -> Result | None:
     """Start CELLSRV, and mount disk groups, where ``change`` left them stopped or dismounted; each planned and confirmed.
 
     Returns:
@@ -46,20 +50,22 @@ def start_and_mount(ctx: Context, change: int, flags: Mapping[str, Value], origi
     Raises:
         RefusedError: nobody agreed.
     """
-    held_up = start_again(ctx, change, flags, origin)
-    return held_up if held_up is not None else mount_again(ctx, change, flags, origin)
+    held_up = start_again(session, services, request, change, flags, origin)
+    return held_up if held_up is not None else mount_again(session, services, request, change, flags, origin)
 
 
-def _state(ctx: Context, change: int) -> ChangeState:
+def _state(session: Session, services: Services, change: int) -> ChangeState:
     """Return how a change stands with those that went on with it, and with the attempts to take it back."""
-    rack = ctx.need_rack().name
-    rows = ctx.journal.chain(rack, change)
-    for attempt in attempts(ctx.journal, rack, change):
-        rows += ctx.journal.chain(rack, attempt.change)
+    rack = session.need_rack().name
+    rows = services.journal.chain(rack, change)
+    for attempt in attempts(services.journal, rack, change):
+        rows += services.journal.chain(rack, attempt.change)
     return ChangeState.of(sorted(rows, key=lambda row: row.seq))
 
 
-def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+def start_again(
+    session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
+) -> Result | None:
     """Start CELLSRV, planned and confirmed like any change, where ``change`` stopped it and it is stopped still.
 
     Returns:
@@ -69,11 +75,11 @@ def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
     Raises:
         RefusedError: nobody agreed.
     """
-    known = set(ctx.need_rack().cells)
-    maybe = [cell for cell in _state(ctx, change).cellsrv if cell in known]
+    known = set(session.need_rack().cells)
+    maybe = [cell for cell in _state(session, services, change).cellsrv if cell in known]
     if not maybe:
         return None
-    answers = ctx.fleet.query(maybe, [f.CELL]).good
+    answers = services.fleet.query(maybe, [f.CELL]).good
     down = [
         cell
         for cell, answer in answers.items()
@@ -82,50 +88,56 @@ def start_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: s
     if not down:
         return None
     statement = f"on {fold(down)} alter cell startup services cellsrv"
-    ctx.console.say(f"change {change} left CELLSRV stopped on {fold(down)}; first: {statement}")
-    return _first(ctx, statement, flags, origin, "CELLSRV runs")
+    services.console.say(f"change {change} left CELLSRV stopped on {fold(down)}; first: {statement}")
+    return _first(session, services, request, statement, flags, origin, "CELLSRV runs")
 
 
-def mount_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+def mount_again(
+    session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
+) -> Result | None:
     """Mount the disk groups that no ASM instance has mounted any more, where ``change`` took disks of cells offline.
 
     Returns and raises what ``start_and_mount`` does. A disk group that is mounted nowhere for another reason is left alone.
     """
-    if not any(_OFFLINE.search(row.statement) for row in _state(ctx, change).intents):
+    if not any(_OFFLINE.search(row.statement) for row in _state(session, services, change).intents):
         return None
-    rack = ctx.need_rack()
-    answers = ctx.fleet.query(rack.cells, [f.GRIDDISK]).good
+    rack = session.need_rack()
+    answers = services.fleet.query(rack.cells, [f.GRIDDISK]).good
     facts = {cell: f.build(cell, [f.GRIDDISK], answer.tables) for cell, answer in answers.items()}
     wanted = unmounted(facts)
     for cluster in rack.asm if wanted else ():
-        known = ctx.asm(cluster).facts()
+        known = services.asm(cluster).facts()
         for group in known.groups:
             if group.name not in wanted or group.state != "DISMOUNTED":
                 continue
             statement = f'sql asm "alter diskgroup {group.name} mount" asm={cluster}'
-            ctx.console.say(f"disk group {group.name} is mounted nowhere since change {change}; first: {statement}")
-            held_up = _first(ctx, statement, flags, origin, f"{group.name} is mounted")
+            services.console.say(
+                f"disk group {group.name} is mounted nowhere since change {change}; first: {statement}"
+            )
+            held_up = _first(session, services, request, statement, flags, origin, f"{group.name} is mounted")
             if held_up is not None:
                 return held_up
     return None
 
 
-def _borrowed(ctx: Context, change: int) -> dict[str, tuple[f.GridDisk, ...]]:
+def _borrowed(session: Session, services: Services, change: int) -> dict[str, tuple[f.GridDisk, ...]]:
     """Return the grid disks of each cell of which ``change``, or an attempt to take it back, took disks offline only for a
     while; a cell that does not answer is left out."""
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     taken: set[str] = set()
-    for number in (change, *(attempt.change for attempt in attempts(ctx.journal, rack.name, change))):
-        state = ctx.journal.whole_state(rack.name, number)
+    for number in (change, *(attempt.change for attempt in attempts(services.journal, rack.name, change))):
+        state = services.journal.whole_state(rack.name, number)
         promised = {step.target for plan in state.plans for step, _ in plan.steps if _ACTIVE.match(step.statement)}
         gone = {row.target for row in state.intents if _INACTIVE.match(row.statement)}
         taken |= gone & promised
     maybe = [cell for cell in rack.cells if cell in taken]
-    answers = ctx.fleet.query(maybe, [f.GRIDDISK]).good if maybe else {}
+    answers = services.fleet.query(maybe, [f.GRIDDISK]).good if maybe else {}
     return {cell: f.build(cell, [f.GRIDDISK], answer.tables).grid_disks for cell, answer in answers.items()}
 
 
-def activate_again(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+def activate_again(
+    session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
+) -> Result | None:
     """Bring back the grid disks that ``change`` took offline only for a while and that are inactive still.
 
     Returns:
@@ -135,18 +147,22 @@ def activate_again(ctx: Context, change: int, flags: Mapping[str, Value], origin
     Raises:
         RefusedError: nobody agreed.
     """
-    for cell, grids in _borrowed(ctx, change).items():
+    for cell, grids in _borrowed(session, services, change).items():
         away = [grid for grid in grids if grid.status == "inactive"]
         if away:
             statement = f"online cell {cell}"
-            ctx.console.say(f"change {change} left {counted(len(away), 'grid disk')} of {cell} inactive: {statement}")
-            held_up = _first(ctx, statement, flags, origin, "they are back")
+            services.console.say(
+                f"change {change} left {counted(len(away), 'grid disk')} of {cell} inactive: {statement}"
+            )
+            held_up = _first(session, services, request, statement, flags, origin, "they are back")
             if held_up is not None:
                 return held_up
     return None
 
 
-def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: str) -> Result | None:
+def bring_back(
+    session: Session, services: Services, request: Request, change: int, flags: Mapping[str, Value], origin: str
+) -> Result | None:
     """Bring back the grid disks that ``change`` took offline only for a while, when nothing else is left to do.
 
     What the change was for may be reached, or taken back, on a cell whose disks are not back yet, as after a link that was
@@ -156,16 +172,16 @@ def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: st
         None when all are back or their cell can't be asked; else what ``activate_again`` returns, or which disks ASM has
         dropped for good meanwhile.
     """
-    held_up = activate_again(ctx, change, flags, origin)
+    held_up = activate_again(session, services, request, change, flags, origin)
     if held_up is not None:
         return held_up
     problems: list[str] = []
-    borrowed = _borrowed(ctx, change)
-    if not (flags.get("dry-run") or ctx.options.dry_run):
+    borrowed = _borrowed(session, services, change)
+    if not (flags.get("dry-run") or session.options.dry_run):
         # What came back when nobody looked is in no later plan.
         back = [cell for cell, grids in borrowed.items() if all_online(grids)]
-        for line in unnoted(ctx, observe_online(ctx.journal, ctx.need_rack().name, back)):
-            ctx.console.say(line)
+        for line in unnoted(session, services, observe_online(services.journal, session.need_rack().name, back)):
+            services.console.say(line)
     for cell, grids in borrowed.items():
         dropped = [grid for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group]
         if dropped:
@@ -177,12 +193,25 @@ def bring_back(ctx: Context, change: int, flags: Mapping[str, Value], origin: st
     return Result(problems=problems, exit_code=ExitCode.FAILED) if problems else None
 
 
-def _first(ctx: Context, statement: str, flags: Mapping[str, Value], origin: str, when: str) -> Result | None:
+def _first(
+    session: Session,
+    services: Services,
+    request: Request,
+    statement: str,
+    flags: Mapping[str, Value],
+    origin: str,
+    when: str,
+) -> Result | None:
     """Carry a statement out as a change of its own; None when it went well, else what it came to."""
-    if ctx.interrupted.is_set():  # Carrying it out would forget that.
+    if session.interrupted.is_set():  # Carrying it out would forget that.
         return Result(notes=[f"interrupted before: {statement}"], exit_code=ExitCode.INTERRUPTED)
-    result = execute(ctx, with_call_flags(statement, flags), replace(ctx.request, origin=origin, finishing=0))
-    if flags.get("dry-run") or ctx.options.dry_run:
-        ctx.console.say(f"what is left of the change can be planned when {when}")
+    result = execute(
+        session,
+        services,
+        replace(request, origin=origin, finishing=0),
+        with_call_flags(statement, flags),
+    )
+    if flags.get("dry-run") or session.options.dry_run:
+        services.console.say(f"what is left of the change can be planned when {when}")
         return result
     return None if result.exit_code is ExitCode.DONE else result

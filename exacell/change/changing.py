@@ -53,7 +53,9 @@ from exacell.transport.base import Capabilities
 
 if TYPE_CHECKING:
     from exacell.language.registry import Flag, Value
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
@@ -143,18 +145,18 @@ def _refuse_shut_out(planned: Planned, canary: str) -> None:
         )
 
 
-def rolled(ctx: Context, planned: Planned, flags: Mapping[str, Value]) -> Plan:
+def rolled(session: Session, request: Request, planned: Planned, flags: Mapping[str, Value]) -> Plan:
     """Return the plan with its cells in waves where that was asked for, or the rack or the plan demands it.
 
     Raises:
         RefusedError: it was asked for and can't be done.
     """
-    rack, plan = ctx.need_rack(), planned.plan
+    rack, plan = session.need_rack(), planned.plan
     _refuse_shut_out(planned, str(flags.get("canary") or ""))
     creating = {step.target for step in plan.steps if step.caching_on and step.cache == FLASHCACHE}
     return roll(
         plan,
-        asked(flags, gently=ctx.request.origin.startswith("undo ")),
+        asked(flags, gently=request.origin.startswith("undo ")),
         rack_cells=rack.cells,
         clusters=tuple(rack.asm),
         production=rack.production,
@@ -166,7 +168,14 @@ UNSENT = "-n: nothing was sent"
 """The note below a plan that was only shown."""
 
 
-def carry_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own: Sequence[Flag] = ()) -> Result:
+def carry_out(
+    session: Session,
+    services: Services,
+    request: Request,
+    planned: Planned,
+    flags: Mapping[str, Value],
+    own: Sequence[Flag] = (),
+) -> Result:
     """Show a plan, have it confirmed, carry it out and return one record per target; the result holds what was planned.
 
     Args:
@@ -176,37 +185,44 @@ def carry_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own: S
     Raises:
         RefusedError: nobody agreed, or the plan needs more than that; nothing was sent.
     """
-    result = _carried_out(ctx, planned, flags, own)
+    result = _carried_out(session, services, request, planned, flags, own)
     if planned.afterwards:
-        ctx.console.say(planned.afterwards)
+        services.console.say(planned.afterwards)
     return result
 
 
-def _carried_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own: Sequence[Flag]) -> Result:
-    expected = ctx.request.expected
-    plan = _gone_on_with(ctx, planned.plan)
+def _carried_out(
+    session: Session,
+    services: Services,
+    request: Request,
+    planned: Planned,
+    flags: Mapping[str, Value],
+    own: Sequence[Flag],
+) -> Result:
+    expected = request.expected
+    plan = _gone_on_with(session, services, request, planned.plan)
     if not plan.changes_something:  # Nor is a kept plan refused whose goal is reached, whatever has moved.
-        idle = idle_records(plan, ctx.need_rack().dbnodes)
+        idle = idle_records(plan, session.need_rack().dbnodes)
         return Result(records=idle, columns=idle_columns(idle), data=True, fold=True)
     if expected is not None and expected.moved is not None:
         raise expected.moved
     for cells, why in fold_equal(plan.skipped):
-        ctx.console.say(f"{fold(cells)}: {why}")
-    plan = timed(rolled(ctx, replace(planned, plan=plan), flags))
+        services.console.say(f"{fold(cells)}: {why}")
+    plan = timed(rolled(session, request, replace(planned, plan=plan), flags))
     if expected is not None:
         refuse_other_plan(expected.saved, plan)
     within = _within(flags)
     if within is not None:
         refuse_unrevertible(plan, within)
-    shown = not (ctx.options.quiet and flags.get("yes"))
+    shown = not (session.options.quiet and flags.get("yes"))
     if shown:
-        ctx.console.show_plan(plan, brief=is_asked(plan, flags))
-    for said in _left_by_others(ctx):
-        ctx.console.say(said)
-    refuse_plan(plan, ctx.transport.capabilities)
-    wide = wide_moment(plan, ctx.transport.capabilities, production=ctx.need_rack().production)
+        services.console.show_plan(plan, brief=is_asked(plan, flags))
+    for said in _left_by_others(session):
+        services.console.say(said)
+    refuse_plan(plan, services.transport.capabilities)
+    wide = wide_moment(plan, services.transport.capabilities, production=session.need_rack().production)
     if wide:
-        ctx.console.say(f"Warning: {wide}")
+        services.console.say(f"Warning: {wide}")
     if flags.get("dry-run"):
         code = ExitCode.CHANGES if flags.get("detailed-exitcode") else ExitCode.DONE
         rows, columns = planned_records(plan), planned_columns(plan)
@@ -214,24 +230,24 @@ def _carried_out(ctx: Context, planned: Planned, flags: Mapping[str, Value], own
             records=rows, columns=columns, fold=True, notes=[UNSENT], shown=shown, exit_code=code,
             planned=replace(planned, plan=plan),
         )  # fmt: skip
-    refuse_read_only(ctx)
-    refuse_above(plan, ctx.request.risk_ceiling)
-    refuse_login(ctx, plan)
-    lock_of(ctx.need_rack(), ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
-    ctx.journal.refuse_damaged()
-    agree(plan, flags, ctx.console)
-    with ctx.while_changing():
-        report = _run(ctx, plan, flags, own, within)
-        result = _result(ctx, plan, report)
-        return result if within is None else _guarded(ctx, plan, report, result, within)
+    refuse_read_only(session)
+    refuse_above(plan, request.risk_ceiling)
+    refuse_login(session, services, plan)
+    lock_of(session.need_rack(), session.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
+    services.journal.refuse_damaged()
+    agree(plan, flags, services.console)
+    with services.while_changing():
+        report = _run(session, services, request, plan, flags, own, within)
+        result = _result(services, request, plan, report)
+        return result if within is None else _guarded(session, services, request, plan, report, result, within)
 
 
-def _gone_on_with(ctx: Context, plan: Plan) -> Plan:
+def _gone_on_with(session: Session, services: Services, request: Request, plan: Plan) -> Plan:
     """Return the plan with the inverse of the change that it goes on with: what was there before that one began."""
-    finishing = ctx.request.finishing
+    finishing = request.finishing
     if not finishing:
         return plan
-    found = inverse_of(ctx.journal, ctx.need_rack().name, finishing)
+    found = inverse_of(services.journal, session.need_rack().name, finishing)
     before = {t: s for t, s in found.items() if t in plan.targets}
     return replace(plan.each(lambda step: _made_again(step, before)), inverse={**plan.inverse, **before})
 
@@ -244,15 +260,15 @@ def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:
     return replace(step, undo=Undo.NOTHING, inverse="") if known else step
 
 
-def refuse_read_only(ctx: Context) -> None:
+def refuse_read_only(session: Session) -> None:
     """Return when the session may change its rack.
 
     Raises:
         RefusedError: it is read-only.
     """
-    if ctx.read_only:
-        why = "with -m" if ctx.options.monitor else "set mode rw changes that"
-        raise RefusedError(f"rack {ctx.need_rack().name} is read-only ({why}); nothing was sent")
+    if session.read_only:
+        why = "with -m" if session.options.monitor else "set mode rw changes that"
+        raise RefusedError(f"rack {session.need_rack().name} is read-only ({why}); nothing was sent")
 
 
 def _within(flags: Mapping[str, Value]) -> float | None:
@@ -260,65 +276,75 @@ def _within(flags: Mapping[str, Value]) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def _run(ctx: Context, plan: Plan, flags: Mapping[str, Value], own: Sequence[Flag], within: float | None) -> Report:
-    rack = ctx.need_rack()
+def _run(
+    session: Session,
+    services: Services,
+    request: Request,
+    plan: Plan,
+    flags: Mapping[str, Value],
+    own: Sequence[Flag],
+    within: float | None,
+) -> Report:
+    rack = session.need_rack()
     clusters = {step.asm for step in plan.steps if step.asm} | set(plan.rolling.clusters if plan.rolling else ())
-    lock = lock_of(rack, ctx.home.state_dir)
+    lock = lock_of(rack, session.home.state_dir)
     engine = Engine(
         rack=rack.name,
-        fleet=ctx.fleet,
-        asm={name: ctx.asm(name) for name in clusters},
-        journal=ctx.journal,
-        console=ctx.console,
+        fleet=services.fleet,
+        asm={name: services.asm(name) for name in clusters},
+        journal=services.journal,
+        console=services.console,
         poll=rack.poll,
-        write_timeout=ctx.settings.write_timeout,
-        read_timeout=rack.command_timeout or ctx.settings.timeout,
-        cancel=ctx.interrupted,
+        write_timeout=session.settings.write_timeout,
+        read_timeout=rack.command_timeout or session.settings.timeout,
+        cancel=session.interrupted,
         begun=lock.tell,
         permit=lock.still_mine,
     )
     reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
     with lock.held():
         details: dict[str, object] = {} if within is None else {"confirmWithin": within}
-        if ctx.request.finishing:
-            details["finishes"] = ctx.request.finishing
+        if request.finishing:
+            details["finishes"] = request.finishing
         given = {flag.name: flags[flag.name] for flag in own if flags.get(flag.name) is not None}
         if given:
             details["flags"] = given
         try:
-            report = engine.run(plan, reason=reason, ticket=ticket, origin=ctx.request.origin, details=details)
+            report = engine.run(plan, reason=reason, ticket=ticket, origin=request.origin, details=details)
         finally:
-            _leave(ctx, lock)
-    ctx.session.changes.append(report.change)
+            _leave(services, lock)
+    session.changes.append(report.change)
     return report
 
 
-def _left_by_others(ctx: Context) -> list[str]:
+def _left_by_others(session: Session) -> list[str]:
     """Return a line for each other operator who left something behind on the rack, of whom one's own journal is silent."""
     try:
-        return [holder.trace for holder in lock_of(ctx.need_rack(), ctx.home.state_dir).left_by_others()]
+        return [holder.trace for holder in lock_of(session.need_rack(), session.home.state_dir).left_by_others()]
     except LockedError:
         return []  # Said when the lock is taken.
 
 
-def _leave(ctx: Context, lock: RackLock) -> None:
+def _leave(services: Services, lock: RackLock) -> None:
     """Note in the lock, for the other operators, which change left something behind as one's own journal tells."""
     # Who can't note it has told the user already, or does at the next start.
     with suppress(LockedError, JournalError):
-        found = [item for item in pending(ctx.journal, lock.rack) if item.state not in ("elsewhere", "unconfirmed")]
+        found = [
+            item for item in pending(services.journal, lock.rack) if item.state not in ("elsewhere", "unconfirmed")
+        ]
         lock.leave(found[0].change if found else 0)
 
 
-def _result(ctx: Context, plan: Plan, report: Report) -> Result:
+def _result(services: Services, request: Request, plan: Plan, report: Report) -> Result:
     said = {id(r): f"{r.step.target}: {r.step.what}: {r.outcome}: {r.reason}" for r in report.failures}
     firsts = {r.step.target: r for r in reversed(report.results) if not r.outcome.good and not r.mending}
-    notes = [f"change {report.change}, journal {ctx.journal.head}"]
+    notes = [f"change {report.change}, journal {services.journal.head}"]
     if report.interrupted and not report.stopped:
         notes.append(_interrupted(report))
     if report.stopped:
         notes.append(f"{report.stopped}; resume {report.change} goes on with the cells that are left")
     if firsts and not (report.interrupted or report.stopped):
-        notes += _ways_on(ctx, plan, report, fold(firsts))
+        notes += _ways_on(request, plan, report, fold(firsts))
     return Result(
         records=[*ended_records(plan, report), *idle_records(plan)],
         columns=outcome_columns(plan, report),
@@ -341,24 +367,26 @@ def _interrupted(report: Report) -> str:
     )
 
 
-def _ways_on(ctx: Context, plan: Plan, report: Report, cells: str) -> list[str]:
+def _ways_on(request: Request, plan: Plan, report: Report, cells: str) -> list[str]:
     """Return what can be said where a change failed: a recipe's line has none of its own."""
-    origin = ctx.request.origin
+    origin = request.origin
     if origin.startswith("undo "):
         return [f"not complete on {cells}: {origin} goes on there"]
     if origin and not origin.startswith(("resume ", "retry ")):
         return []
-    back = f", undo {ctx.request.finishing or report.change} takes it back" if plan.inverse else ""
+    back = f", undo {request.finishing or report.change} takes it back" if plan.inverse else ""
     return [f"not complete on {cells}: retry failed repeats it there{back}"]
 
 
-def _guarded(ctx: Context, plan: Plan, report: Report, result: Result, within: float) -> Result:
+def _guarded(
+    session: Session, services: Services, request: Request, plan: Plan, report: Report, result: Result, within: float
+) -> Result:
     """Leave a guardian behind the change, which takes it back unless it is confirmed in time."""
     if not any(r.outcome is Outcome.DONE and r.step.statement for r in report.results):
         return replace(result, notes=[*result.notes, "nothing was changed, so nothing waits to be confirmed"])
-    change = ctx.request.finishing or report.change
+    change = request.finishing or report.change
     ways = f"confirm {change} keeps it, undo {change} takes it back"
-    journal, rack, run = ctx.journal, ctx.need_rack().name, ctx.request.waiting_run
+    journal, rack, run = services.journal, session.need_rack().name, request.waiting_run
     if run is not None:
         run.changes[change] = plan.statement
         set_deadline(journal, rack, change, plan.statement, within, run=run.first, going_on=True)
@@ -369,7 +397,7 @@ def _guarded(ctx: Context, plan: Plan, report: Report, result: Result, within: f
         until = set_deadline(journal, rack, change, plan.statement, within)
         note = f"change {change} is taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): {ways}"
     try:
-        spawn(ctx, change)
+        spawn(session, services, change)
     except OSError as error:
         problem = f"change {change} has no guardian ({error.strerror}): nothing takes it back; {ways}"
         return replace(

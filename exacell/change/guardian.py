@@ -32,6 +32,7 @@ from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Planned
 from exacell.journal.state import ChangeState, by_change
 from exacell.output.console import Progress
+from exacell.session.request import Request
 
 if TYPE_CHECKING:
     from exacell.plan.model import Plan
@@ -163,28 +164,28 @@ def take_back(errand: Errand, item: Deadline) -> str:
         InterruptedByUserError: the process was told to end before all of it was taken back.
     """
     from exacell.change.undoing import undo
-    from exacell.session.opening import open_context
+    from exacell.session.opening import open_session
     from exacell.session.signalled import ending_well
     from exacell.session.state import Options
 
     why = f"not confirmed by {item.until.isoformat(timespec='seconds')}"
     console = LogConsole()
     try:
-        ctx = open_context(Options(**{**errand.options, "yes": True}), console)  # type: ignore[arg-type]  # by name, as they were written down
+        session, services = open_session(Options(**{**errand.options, "yes": True}), console)  # type: ignore[arg-type]  # by name, as they were written down
         try:
-            ctx.session.settings = replace(
-                ctx.settings,
+            session.settings = replace(
+                session.settings,
                 **{name: value for name, value in errand.settings.items() if name in Settings.__dataclass_fields__},
             )
-            ctx.need_rack()
+            session.need_rack()
             # The change was allowed when it was made; taking it back is part of it, on a production rack as well.
-            ctx.session.read_only = False
-            changes = [o.change for o in open_deadlines(ctx.journal, errand.rack) if o.group == item.group]
-            refuse_overtaken(ctx.journal, errand.rack, changes)
-            with ending_well(ctx, console):
-                result = undo(ctx, changes, {"yes": True, "reason": why})
+            session.read_only = False
+            changes = [o.change for o in open_deadlines(services.journal, errand.rack) if o.group == item.group]
+            refuse_overtaken(services.journal, errand.rack, changes)
+            with ending_well(session, console):
+                result = undo(session, services, Request(), changes, {"yes": True, "reason": why})
         finally:
-            ctx.services.close()
+            services.close()
     except (MovedError, InterruptedByUserError):
         raise
     except ExacellError as error:

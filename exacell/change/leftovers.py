@@ -20,13 +20,14 @@ from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
     from exacell.session.fleet import Fleet
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 
 
-def look(ctx: Context) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
+def look(session: Session, services: Services) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
     """Return what earlier changes left behind still, and a line for each kind of thing that could not be looked at.
 
     Only the cells are asked on which something was left, and none while a change is being carried out.
@@ -34,7 +35,7 @@ def look(ctx: Context) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
     Raises:
         JournalError: the journal can't be read.
     """
-    journal, rack = ctx.journal, ctx.need_rack().name
+    journal, rack = services.journal, session.need_rack().name
     left = pending(journal, rack)
     if not any(item.state in LOOKED_AT for item in left):
         return left, ()
@@ -42,10 +43,10 @@ def look(ctx: Context) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
         return left, ("a change is being carried out: this is what the journal knows, and no cell was asked",)
     notes: dict[str, None] = {}
     for find in (_running, _online, _caching):
-        rows, silent = find(ctx.fleet, journal, rack)
+        rows, silent = find(services.fleet, journal, rack)
         if silent:
             notes[f"{fold(silent)} did not say how it is now: this is what the journal knows"] = None
-        notes |= dict.fromkeys(unnoted(ctx, _note(journal, rack, rows)))
+        notes |= dict.fromkeys(unnoted(session, services, _note(journal, rack, rows)))
     return pending(journal, rack), tuple(notes)
 
 

@@ -26,34 +26,36 @@ from exacell.transport.capabilities import refuse_statement
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.plan.model import Planned
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 AS_PRINTED = ("table", "raw")
 """Output formats that show what the cells printed; the others get typed values."""
 
 
-def pass_through(ctx: Context, line: Line) -> Result | Planned:
+def pass_through(session: Session, services: Services, request: Request, line: Line) -> Result | Planned:
     """Return what the selected cells answer to a CellCLI statement, of a changing one the guarded plan.
 
     Raises:
         RefusedError: a guard forbids it; nothing was sent.
     """
     statement = line.cellcli
-    form = str(line.flags.get("format") or ctx.settings.format)
+    form = str(line.flags.get("format") or session.settings.format)
     timeout = line.flags.get("timeout")
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
     if isinstance(statement, List):
-        result = _list(ctx, statement, form, seconds, compared=bool(line.flags.get("diff")))
-        meant = _meant(ctx, statement, result.problems)
+        result = _list(session, services, request, statement, form, seconds, compared=bool(line.flags.get("diff")))
+        meant = _meant(services, statement, result.problems)
         return replace(result, notes=(*result.notes, meant)) if meant else result
     if isinstance(statement, Describe):
-        return _describe(ctx, statement, seconds)
+        return _describe(session, services, statement, seconds)
     from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
 
-    return plan_typed(ctx, line)
+    return plan_typed(session, services, request, line)
 
 
-def _meant(ctx: Context, statement: List, problems: Iterable[str]) -> str:
+def _meant(services: Services, statement: List, problems: Iterable[str]) -> str:
     """Return the question whether a name that no cell has was meant to be one that is known; empty where none is near."""
     missed = next((match[1] for each in problems if (match := _NO_SUCH.search(each))), "")
     if not missed:
@@ -61,7 +63,7 @@ def _meant(ctx: Context, statement: List, problems: Iterable[str]) -> str:
     if statement.object.startswith("METRIC"):
         return ask_for(missed, metrics())
     kind = NAMED.get(statement.object)
-    return ask_for(missed, ctx.services.learned.get(kind)) if kind is not None else ""
+    return ask_for(missed, services.learned.get(kind)) if kind is not None else ""
 
 
 _NO_SUCH = re.compile(r"does not exist: ([\w.$#-]+)")
@@ -69,7 +71,7 @@ _NO_SUCH = re.compile(r"does not exist: ([\w.$#-]+)")
 
 
 def _ask(
-    ctx: Context, statement: List | Describe, timeout: float | None, *, in_pieces: bool = False
+    session: Session, services: Services, statement: List | Describe, timeout: float | None, *, in_pieces: bool = False
 ) -> tuple[FleetResult, dict[str, Reply], list[str], ExitCode]:
     """Return what the cells answer, the good replies, a line for each problem, and the exit code.
 
@@ -77,8 +79,12 @@ def _ask(
         in_pieces: where the answers together are large, the replies may hold them on disk.
     """
     text = render(statement)
-    result = ctx.fleet.send(
-        dict.fromkeys(ctx.cells(), text), role=Role.READ, timeout=timeout, cancel=ctx.interrupted, in_pieces=in_pieces
+    result = services.fleet.send(
+        dict.fromkeys(session.cells(), text),
+        role=Role.READ,
+        timeout=timeout,
+        cancel=session.interrupted,
+        in_pieces=in_pieces,
     )
     replies: Iterable[Reply] = result.replies.values()
     if in_pieces and any(reply.large is not None for reply in replies):
@@ -88,7 +94,7 @@ def _ask(
     good: dict[str, Reply] = {}
     problems: list[str] = []
     # LIST DIAGPACK prints bare names.
-    indents = ctx.transport.capabilities.indents and statement.object != "DIAGPACK"
+    indents = services.transport.capabilities.indents and statement.object != "DIAGPACK"
     prints = always_prints(statement)
     for reply in replies:
         found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
@@ -118,7 +124,7 @@ def _ask(
     code = result.exit_code
     if problems and code is ExitCode.DONE:
         code = ExitCode.FAILED
-    ctx.remember(result.targets, [target for target in result.targets if target not in good])
+    session.selection.remember(result.targets, [target for target in result.targets if target not in good])
     return result, good, problems, code
 
 
@@ -136,17 +142,26 @@ def _may_be_empty(statement: List | Describe) -> bool:
     )
 
 
-def _list(ctx: Context, statement: List, form: str, timeout: float | None, *, compared: bool = False) -> Result:
+def _list(
+    session: Session,
+    services: Services,
+    request: Request,
+    statement: List,
+    form: str,
+    timeout: float | None,
+    *,
+    compared: bool = False,
+) -> Result:
     kind = find_object(statement.object)
     assert kind is not None
-    refuse_statement(ctx.transport.capabilities, render(statement))
+    refuse_statement(services.transport.capabilities, render(statement))
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
-    stripped = not ctx.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
+    stripped = not services.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
     if precise or ((statement.all_attributes or stripped) and form != "raw"):
-        return _list_xml(ctx, statement, kind, form)
+        return _list_xml(services, request, statement, kind, form)
     # Alerts of several lines are told apart in the whole text.
     in_pieces = form == "raw" or not (statement.detail or compared or statement.object == "ALERTHISTORY")
-    result, good, problems, code = _ask(ctx, statement, timeout, in_pieces=in_pieces)
+    result, good, problems, code = _ask(session, services, statement, timeout, in_pieces=in_pieces)
     if any(reply.large is not None for reply in good.values()):
         found = _large(good.values(), _columns(statement, kind), statement.object, form)
         return replace(found, named=len(result.targets) > 1, problems=problems, exit_code=code)
@@ -237,12 +252,12 @@ def _large(replies: Iterable[Reply], columns: Sequence[str], object_type: str, f
     return Result(records=records, columns=[Column("cell"), *(Column(name) for name in columns)], fold=True, data=True)
 
 
-def _list_xml(ctx: Context, statement: List, kind: ObjectType, form: str) -> Result:
+def _list_xml(services: Services, request: Request, statement: List, kind: ObjectType, form: str) -> Result:
     columns = [] if statement.detail or statement.all_attributes else _columns(statement, kind)
     if columns and statement.object == "METRICHISTORY":
         # In XML a cell prints all attributes of what has none named, half as much again; an hour's history is large enough.
         statement = replace(statement, attributes=tuple(columns))
-    answers = ctx.query(render(statement), exact=True, in_pieces=True)
+    answers = services.query(render(statement), exact=True, in_pieces=True, timeout=request.read_timeout)
     if statement.object.startswith("METRIC") and "metricValue" in columns:
         columns = [*columns, "unit"]
     rows: Sequence[Mapping[str, Any]]
@@ -267,8 +282,8 @@ def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form:
     return list(rows) if form == "table" and len(rows) <= MOST_FOLDED else rows
 
 
-def _describe(ctx: Context, statement: Describe, timeout: float | None) -> Result:
-    result, good, problems, code = _ask(ctx, statement, timeout)
+def _describe(session: Session, services: Services, statement: Describe, timeout: float | None) -> Result:
+    result, good, problems, code = _ask(session, services, statement, timeout)
     records = [
         {"cell": cell, "name": row.name, "modifiable": row.modifiable, "hidden": row.hidden}
         for cell, reply in good.items()

@@ -24,21 +24,23 @@ from exacell.recipes.parsing import Recipe, RecipeLine
 from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 class RecipeRunner:
     """Runs the lines of one recipe and gathers what they answer."""
 
-    def __init__(self, ctx: Context, recipe: Recipe, call: Call) -> None:
+    def __init__(self, session: Session, services: Services, request: Request, recipe: Recipe, call: Call) -> None:
         within = call.flags.get("confirm-within")
         self._waiting = WaitingRun(within=float(within)) if isinstance(within, (int, float)) else None
-        request = replace(ctx.request, origin=recipe.name, risk_ceiling=recipe.risk, waiting_run=self._waiting)
-        self._ctx = ctx.on_behalf(request)
+        request = replace(request, origin=recipe.name, risk_ceiling=recipe.risk, waiting_run=self._waiting)
+        self._session, self._services, self._request = session, services, request
         self._recipe = recipe
         self._flags = call.flags
         self._statement = call.text
-        self._first_change = len(ctx.session.changes)
+        self._first_change = len(session.changes)
         self._results: list[Result] = []
         self._codes: list[ExitCode] = []
         self._unkept: set[tuple[Kind, Value]] = set()
@@ -64,11 +66,11 @@ class RecipeRunner:
                     f"recipe {self._recipe.name}, line {source.number} ({line.text}): --confirm-within needs changes that "
                     "exacell can take back, and it can't read this one; nothing was run"
                 )
-        ctx = self._ctx
+        session, services = self._session, self._services
         try:
             result = self._run(lines)
         finally:
-            until = waiting.over(ctx.journal, ctx.need_rack().name) if waiting.changes else None
+            until = waiting.over(services.journal, session.need_rack().name) if waiting.changes else None
         if until is None:
             return result
         first, last = min(waiting.changes), max(waiting.changes)
@@ -80,7 +82,7 @@ class RecipeRunner:
         """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""
         self._of = len(lines)
         changes = any(source.final or line.effect in (Effect.WRITE, Effect.OPAQUE) for source, line in lines)
-        with self._ctx.while_changing() if changes else nullcontext():
+        with self._services.while_changing() if changes else nullcontext():
             return self._run_through(lines)
 
     def _run_through(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
@@ -102,49 +104,55 @@ class RecipeRunner:
         return self._gathered(stopped)
 
     def _one(self, source: RecipeLine, line: Line) -> None:
-        ctx = self._ctx
-        if (ctx.interrupted.is_set() or ctx.session.told_to_end) and not source.final:
+        session, services = self._session, self._services
+        if (session.interrupted.is_set() or session.told_to_end) and not source.final:
             raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
         self._begun += 1
-        ctx.console.say(f"[{self._begun}/{self._of}] line {source.number}: {line.text}")
-        interrupted = ctx.interrupted.is_set()
+        services.console.say(f"[{self._begun}/{self._of}] line {source.number}: {line.text}")
+        interrupted = session.interrupted.is_set()
         if interrupted:
-            ctx.interrupted.clear()  # It ended the lines; what is final ends only with another one.
+            session.interrupted.clear()  # It ended the lines; what is final ends only with another one.
         try:
             self._carry_out(source, line)
         finally:
             if interrupted:
-                ctx.interrupted.set()
+                session.interrupted.set()
 
     def _carry_out(self, source: RecipeLine, line: Line) -> None:
-        ctx = self._ctx
+        session, services, request = self._session, self._services, self._request
         if line.call is not None:
             flags = {**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.call.flags}
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
             if line.call is not None and line.call.command.words == ("undo", "run"):
                 from exacell.change.undoing import undo
 
-                return self._keep(source, line, undo(ctx, self._ctx.session.changes[self._first_change :], flags))
+                return self._keep(
+                    source, line, undo(session, services, request, self._session.changes[self._first_change :], flags)
+                )
             if self._dry and line.call is not None and self._left_out(line.call):
                 return None
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
-        result = self._read(line) if line.effect is Effect.READ and ctx.rack is not None else execute(ctx, line)
+        result = (
+            self._read(line)
+            if line.effect is Effect.READ and session.rack is not None
+            else execute(session, services, request, line)
+        )
         self._planned = self._planned or line.effect is Effect.WRITE
         return self._keep(source, line, result)
 
     def _read(self, line: Line) -> Result:
         """Carry a reading line out, and tell for which cells it waits."""
-        recording = Recording(self._ctx.fleet)
-        beside = self._ctx.aside(recording, same_interruption=True)
-        with told_while_waiting(recording.sentence, self._ctx.console.waiting):
-            result = execute(beside, line)
-        self._ctx.selection.take_over(beside.selection)
+        recording = Recording(self._services.fleet)
+        session, services = self._services.aside(recording, same_interruption=True)
+        with told_while_waiting(recording.sentence, self._services.console.waiting):
+            result = execute(session, services, self._request, line)
+        self._session.selection.take_over(session.selection)
         return result
 
     @property
     def _dry(self) -> bool:
-        return bool(self._flags.get("dry-run") or self._ctx.options.dry_run)
+        return bool(self._flags.get("dry-run") or self._session.options.dry_run)
 
     def _left_out(self, call: Call) -> bool:
         """Whether -n leaves a statement out because it asks for what one before it would have kept; says so."""
@@ -154,18 +162,18 @@ class RecipeRunner:
             return False
         missing = next((value for kind, value in names if (kind, value) in self._unkept), None)
         if missing is not None:
-            self._ctx.console.say(f"-n: {missing} was not kept, so this is left out")
+            self._services.console.say(f"-n: {missing} was not kept, so this is left out")
         return missing is not None
 
     def _keep(self, source: RecipeLine, line: Line, result: Result) -> None:
         for note in result.notes:
-            self._ctx.console.say(note)
+            self._services.console.say(note)
         self._codes.append(result.exit_code)
         self._problems += list(result.problems)
         if line.effect is Effect.READ and result.data:
             self._results.append(result)
         elif result.text:
-            self._ctx.console.say(result.text)
+            self._services.console.say(result.text)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not source.final:
             first = result.problems[0] if result.problems else "it failed"
             error = RecipeError(f"recipe {self._recipe.name}, line {source.number} ({line.text}): {first}")
@@ -187,9 +195,7 @@ class RecipeRunner:
                     f"rehearse {self._statement} carries it out on a copy of the rack"
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
-            code = worst(
-                [stopped.exit_code, ExitCode.FAILED if done and self._ctx.session.changes else stopped.exit_code]
-            )
+            code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])
         return Result(
             records=records, columns=columns, data=bool(self._results), fold=True, problems=problems, exit_code=code
         )

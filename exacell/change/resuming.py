@@ -26,21 +26,23 @@ from exacell.plan.rolling import manner_again, with_given
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def unfinished(ctx: Context) -> list[Planned]:
+def unfinished(session: Session, services: Services) -> list[Planned]:
     """Return the plan rows of the changes that resume goes on with, oldest first.
 
     These are the ones that never ended, the newest one that the user or a gate stopped and that nothing took the place of,
     and the rack's newest change when it took back a part of another one and nothing took back the rest.
     """
-    rack = ctx.need_rack().name
-    rows = ctx.journal.unfinished(rack)
-    newest = newest_stopped(ctx.journal, rack)
+    rack = session.need_rack().name
+    rows = services.journal.unfinished(rack)
+    newest = newest_stopped(services.journal, rack)
     if newest is not None:  # It has an end, and the others have none.
         rows = sorted([*rows, newest], key=lambda row: row.change)
-    half = half_undone(ctx.journal, rack)
+    half = half_undone(services.journal, rack)
     if half is not None:
         rows.append(half)
     # A change whose undo did not come to its end is taken back further, not finished.
@@ -48,7 +50,15 @@ def unfinished(ctx: Context) -> list[Planned]:
     return [row for row in rows if row.root not in going_back]
 
 
-def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = None, abandon: bool = False) -> Result:
+def resume(
+    session: Session,
+    services: Services,
+    request: Request,
+    flags: Mapping[str, Value],
+    *,
+    change: int | None = None,
+    abandon: bool = False,
+) -> Result:
     """Finish each unfinished change, or the one named, and return the outcomes of all.
 
     Args:
@@ -58,13 +68,17 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
         RefusedError: the session is read-only; its process still runs; it is not unfinished; or it carried what exacell
             can't read.
     """
-    rack = ctx.need_rack().name
-    _refuse_read_only(ctx, flags)
-    rows = [row for row in unfinished(ctx) if change is None or row.change == change]
+    rack = session.need_rack().name
+    _refuse_read_only(session, flags)
+    rows = [row for row in unfinished(session, services) if change is None or row.change == change]
     if not rows and change is not None:
         # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
-        state = ctx.journal.state(rack, change)
-        if state.stopped and not ctx.journal.gone_on_with(rack, change) and not _taken_back(ctx, change):
+        state = services.journal.state(rack, change)
+        if (
+            state.stopped
+            and not services.journal.gone_on_with(rack, change)
+            and not _taken_back(session, services, change)
+        ):
             rows = state.plans
     if not rows:
         if change is not None:
@@ -72,23 +86,25 @@ def resume(ctx: Context, flags: Mapping[str, Value], *, change: int | None = Non
         return Result(notes=["nothing is unfinished"])
     results = []
     for place, row in enumerate(rows, 1):
-        refuse_running(ctx.journal, rack, row.change)
+        refuse_running(services.journal, rack, row.change)
         if abandon:
-            results.append(_abandoned(ctx, row))
+            results.append(_abandoned(session, services, row))
         else:
-            results += _with_disks_back(ctx, row, flags, _finish(ctx, row, flags))
-            results += _rest_of_recipe(ctx, row, results[-1])
-            if ctx.interrupted.is_set() and place < len(rows):  # What is left is told again at the next start.
+            results += _with_disks_back(
+                session, services, request, row, flags, _finish(session, services, request, row, flags)
+            )
+            results += _rest_of_recipe(session, services, row, results[-1])
+            if session.interrupted.is_set() and place < len(rows):  # What is left is told again at the next start.
                 left = "interrupted: nothing more was started; resume goes on"
                 results.append(Result(notes=[left], exit_code=ExitCode.INTERRUPTED))
                 break
     return replace(together(results), fold=True, data=True)
 
 
-def _rest_of_recipe(ctx: Context, row: Planned, ended: Result) -> list[Result]:
+def _rest_of_recipe(session: Session, services: Services, row: Planned, ended: Result) -> list[Result]:
     """Return what is said behind a finished line of a recipe: nobody goes on with the lines behind it."""
-    rack = ctx.need_rack().name
-    recipe = plan_row(ctx.journal, rack, root_of(ctx.journal, rack, row.change)).origin
+    rack = session.need_rack().name
+    recipe = plan_row(services.journal, rack, root_of(services.journal, rack, row.change)).origin
     if ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe:  # Other origins: resume 3, undo 3.
         return []
     note = (
@@ -97,46 +113,50 @@ def _rest_of_recipe(ctx: Context, row: Planned, ended: Result) -> list[Result]:
     return [Result(notes=[note])]
 
 
-def _taken_back(ctx: Context, change: int) -> bool:
+def _taken_back(session: Session, services: Services, change: int) -> bool:
     """Whether undo has taken back the change that ``change`` went on with, or ``change`` itself."""
-    rack = ctx.need_rack().name
-    return ctx.journal.state(rack, root_of(ctx.journal, rack, change)).undone
+    rack = session.need_rack().name
+    return services.journal.state(rack, root_of(services.journal, rack, change)).undone
 
 
-def _refuse_read_only(ctx: Context, flags: Mapping[str, Value]) -> None:
+def _refuse_read_only(session: Session, flags: Mapping[str, Value]) -> None:
     """Refuse before anything is settled in the journal; a dry run only looks."""
-    if not (flags.get("dry-run") or ctx.options.dry_run):
-        refuse_read_only(ctx)
+    if not (flags.get("dry-run") or session.options.dry_run):
+        refuse_read_only(session)
 
 
-def retry(ctx: Context, flags: Mapping[str, Value]) -> Result:
+def retry(session: Session, services: Services, request: Request, flags: Mapping[str, Value]) -> Result:
     """Repeat the newest change of the rack on exactly the targets on which it failed.
 
     Raises:
         RefusedError: the session is read-only; there is none, it still runs, or it failed nowhere.
     """
-    rack = ctx.need_rack().name
-    _refuse_read_only(ctx, flags)
-    last = ctx.journal.newest_plan(rack)
+    rack = session.need_rack().name
+    _refuse_read_only(session, flags)
+    last = services.journal.newest_plan(rack)
     if last is None:
         raise RefusedError(f"there is no change of rack {rack} to retry", hint="journal show")
-    refuse_running(ctx.journal, rack, last.change)
-    settle(ctx, last.change, wait=not (flags.get("dry-run") or ctx.options.dry_run))
-    bad = _open_targets(ctx, last)
-    held_up = start_and_mount(ctx, root_of(ctx.journal, rack, last.change), _plain(flags), _FIRST) if bad else None
+    refuse_running(services.journal, rack, last.change)
+    settle(session, services, last.change, wait=not (flags.get("dry-run") or session.options.dry_run))
+    bad = _open_targets(session, services, last)
+    held_up = (
+        start_and_mount(session, services, request, root_of(services.journal, rack, last.change), _plain(flags), _FIRST)
+        if bad
+        else None
+    )
     if held_up is not None:
         return held_up
     if not bad:
-        _refuse_unread(ctx, last)
+        _refuse_unread(services, last)
         raise RefusedError(
             f"change {last.change} ({last.statement}) failed on no cell",
             hint=f"journal show {last.change}",
         )
-    result = again(ctx, last, f"retry {last.change}", bad, _in_its_manner(last, flags))
-    return replace(together(_with_disks_back(ctx, last, flags, result)), fold=True, data=True)
+    result = again(session, services, request, last, f"retry {last.change}", bad, _in_its_manner(last, flags))
+    return replace(together(_with_disks_back(session, services, request, last, flags, result)), fold=True, data=True)
 
 
-def _refuse_unread(ctx: Context, row: Planned) -> None:
+def _refuse_unread(services: Services, row: Planned) -> None:
     """Return when a change had a plan, or went well everywhere.
 
     Raises:
@@ -144,7 +164,7 @@ def _refuse_unread(ctx: Context, row: Planned) -> None:
     """
     if row.plan is not None:
         return
-    states = ctx.journal.state(row.rack, row.change).states
+    states = services.journal.state(row.rack, row.change).states
     bad = [target for (target, _), state in states.items() if state != "done"]
     if bad:
         raise RefusedError(
@@ -154,55 +174,66 @@ def _refuse_unread(ctx: Context, row: Planned) -> None:
         )
 
 
-def _with_disks_back(ctx: Context, row: Planned, flags: Mapping[str, Value], result: Result) -> list[Result]:
+def _with_disks_back(
+    session: Session, services: Services, request: Request, row: Planned, flags: Mapping[str, Value], result: Result
+) -> list[Result]:
     """Return what a finished change came to, and behind it what came of bringing back disks that it left inactive."""
     if result.exit_code is not ExitCode.DONE or row.undoes:
         return [result]  # Undo looks after its own.
-    root = root_of(ctx.journal, ctx.need_rack().name, row.change)
-    brought = bring_back(ctx, root, _plain(flags), f"resume {row.change}")
+    root = root_of(services.journal, session.need_rack().name, row.change)
+    brought = bring_back(session, services, request, root, _plain(flags), f"resume {row.change}")
     return [result] if brought is None else [result, brought]
 
 
-def _open_targets(ctx: Context, row: Planned) -> list[str]:
+def _open_targets(session: Session, services: Services, row: Planned) -> list[str]:
     """Return the targets of a change on which not every step is done and still proven, in the plan's order.
 
     A cell that was done and on which its last step does not hold any more is one of them. As long as a database node is,
     all are: statements for ASM look at every cell.
     """
-    rack = ctx.need_rack()
-    state = ctx.journal.state(rack.name, row.change)
+    rack = session.need_rack()
+    state = services.journal.state(rack.name, row.change)
     targets = list(dict.fromkeys(step.target for step in row.wanted))
     bad = set(state.left)
     last = {step.target: step for step in row.wanted if step.target in rack.cells}
-    held = Prober(ctx.fleet, {}).cells({target: step.proves for target, step in last.items()})
+    held = Prober(services.fleet, {}).cells({target: step.proves for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
     return targets if bad - set(rack.cells) else [target for target in targets if target in bad]
 
 
-def _finish(ctx: Context, row: Planned, flags: Mapping[str, Value]) -> Result:
+def _finish(session: Session, services: Services, request: Request, row: Planned, flags: Mapping[str, Value]) -> Result:
     back = row.undoes
     if back:
-        return undo(ctx, [back], with_given(_manner(row), flags))
+        return undo(session, services, request, [back], with_given(_manner(row), flags))
     if row.plan is None:
         raise RefusedError(
             f"change {row.change} ({row.statement}) carried what exacell can't read, so it can't be gone on with",
             hint=f"look at the cells and run it again if it is needed; resume {row.change} --abandon ends the warning",
         )
-    dry = flags.get("dry-run") or ctx.options.dry_run
+    dry = flags.get("dry-run") or session.options.dry_run
     if not dry:
-        found = settle(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change))
+        found = settle(session, services, root_of(services.journal, session.need_rack().name, row.change))
         if found:
             told = ", ".join(f"{count} {_SEEN.get(state, state)}" for state, count in sorted(found.items()))
-            ctx.console.say(f"change {row.change}: statements whose end was not recorded: {told}")
-    targets = _open_targets(ctx, row)
+            services.console.say(f"change {row.change}: statements whose end was not recorded: {told}")
+    targets = _open_targets(session, services, row)
     if not targets and not dry:
-        return _nothing_left(ctx, row, f"resume {row.change}")
-    held_up = start_and_mount(ctx, root_of(ctx.journal, ctx.need_rack().name, row.change), _plain(flags), _FIRST)
+        return _nothing_left(session, services, row, f"resume {row.change}")
+    held_up = start_and_mount(
+        session,
+        services,
+        request,
+        root_of(services.journal, session.need_rack().name, row.change),
+        _plain(flags),
+        _FIRST,
+    )
     if held_up is not None:
         return held_up
     within = row.confirm_within
     kept: dict[str, Value] = {} if within is None else {"confirm-within": float(within)}
-    return again(ctx, row, f"resume {row.change}", targets, _in_its_manner(row, {**kept, **flags}))
+    return again(
+        session, services, request, row, f"resume {row.change}", targets, _in_its_manner(row, {**kept, **flags})
+    )
 
 
 _SEEN = {"not done": "not seen to be done"}
@@ -234,46 +265,62 @@ def _in_its_manner(row: Planned, flags: Mapping[str, Value]) -> dict[str, Value]
     return with_given({**row.flags, **_manner(row)}, flags)
 
 
-def _abandoned(ctx: Context, row: Planned) -> Result:
+def _abandoned(session: Session, services: Services, row: Planned) -> Result:
     body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"abandoned": 1}, **actor()}
-    ctx.journal.append(ctx.need_rack().name, row.change, [Row(kind="end", body=body)])
+    services.journal.append(session.need_rack().name, row.change, [Row(kind="end", body=body)])
     return Result(notes=[f"change {row.change} ({row.statement}) stays as it is and is not gone on with"])
 
 
-def again(ctx: Context, row: Planned, origin: str, targets: Sequence[str], flags: Mapping[str, Value]) -> Result:
+def again(
+    session: Session,
+    services: Services,
+    request: Request,
+    row: Planned,
+    origin: str,
+    targets: Sequence[str],
+    flags: Mapping[str, Value],
+) -> Result:
     """Plan and carry out a journalled statement again on those of ``targets`` that are cells.
 
     What it does belongs to the change that it goes on with: undoing either takes back both.
     """
-    if ctx.interrupted.is_set():  # Carrying it out would forget that.
+    if session.interrupted.is_set():  # Carrying it out would forget that.
         way = "retry failed" if origin.startswith("retry ") else origin
         return Result(notes=[f"interrupted: nothing was started; {way} goes on"], exit_code=ExitCode.INTERRUPTED)
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     cells = [target for target in targets if target in rack.cells]
     statement = row.statement
     together = rack.production and flags.get("no-rolling") and len(cells) > 1
     how = ", all cells together" if together else ""
-    ctx.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}{how}" if cells else ""))
-    root = root_of(ctx.journal, rack.name, row.change)
-    for told in (*drops_to_come(ctx.journal.whole_state(rack.name, root)), *_made_since(ctx, row, targets)):
-        ctx.console.say(told)
+    services.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}{how}" if cells else ""))
+    root = root_of(services.journal, rack.name, row.change)
+    for told in (
+        *drops_to_come(services.journal.whole_state(rack.name, root)),
+        *_made_since(session, services, row, targets),
+    ):
+        services.console.say(told)
     line = with_call_flags(f"on {fold(cells)} {statement}" if cells else statement, flags)
-    changes = len(ctx.session.changes)
-    result = execute(ctx, line, replace(ctx.request, origin=origin, finishing=root))
-    dry = flags.get("dry-run") or ctx.options.dry_run
+    changes = len(session.changes)
+    result = execute(
+        session,
+        services,
+        replace(request, origin=origin, finishing=root),
+        line,
+    )
+    dry = flags.get("dry-run") or session.options.dry_run
     if result.exit_code is ExitCode.DONE and not dry:
-        if len(ctx.session.changes) == changes:
-            _nothing_left(ctx, row, origin)
+        if len(session.changes) == changes:
+            _nothing_left(session, services, row, origin)
         else:
-            _look_at_caches(ctx, root)
+            _look_at_caches(session, services, root)
     return result
 
 
-def _made_since(ctx: Context, row: Planned, targets: Sequence[str]) -> Iterator[str]:
+def _made_since(session: Session, services: Services, row: Planned, targets: Sequence[str]) -> Iterator[str]:
     """Yield a warning for each other change that did something on these targets since: what is gone on with may not be wanted."""
-    rack = ctx.need_rack().name
-    root = root_of(ctx.journal, rack, row.change)
-    later = by_change(entry for entry in ctx.journal.after(row.change) if entry.rack == rack)
+    rack = session.need_rack().name
+    root = root_of(services.journal, rack, row.change)
+    later = by_change(entry for entry in services.journal.after(row.change) if entry.rack == rack)
     for number, state in later.items():
         plan, touched = state.plan, {target for target, _ in state.did if target in targets}
         if plan is None or plan.finishes == root or plan.undoes or state.undone or not touched:
@@ -282,19 +329,19 @@ def _made_since(ctx: Context, row: Planned, targets: Sequence[str]) -> Iterator[
         yield f"since then change {number} ({plan.statement}) was made on {where}; the plan begins from what it left"
 
 
-def _nothing_left(ctx: Context, row: Planned, origin: str) -> Result:
+def _nothing_left(session: Session, services: Services, row: Planned, origin: str) -> Result:
     """Record that a change needed nothing more, and whether its cells are caching again."""
-    rack = ctx.need_rack()
-    root = root_of(ctx.journal, rack.name, row.change)
-    note_resumed(ctx.journal, rack.name, row.statement, origin, root)
-    _look_at_caches(ctx, root)
+    rack = session.need_rack()
+    root = root_of(services.journal, rack.name, row.change)
+    note_resumed(services.journal, rack.name, row.statement, origin, root)
+    _look_at_caches(session, services, root)
     return Result(notes=[f"change {row.change} ({row.statement}) is complete: nothing was left to do"])
 
 
-def _look_at_caches(ctx: Context, root: int) -> None:
+def _look_at_caches(session: Session, services: Services, root: int) -> None:
     """Record which caches that a change or its parts left off cache again: what came back late is in no later plan."""
-    rack = ctx.need_rack().name
-    left = caching_off(ctx.journal.caching_entries(rack))
-    own = [item for item in left if root_of(ctx.journal, rack, item.change) == root]
+    rack = session.need_rack().name
+    left = caching_off(services.journal.caching_entries(rack))
+    own = [item for item in left if root_of(services.journal, rack, item.change) == root]
     for cache, cells in grouped((item.cache, cell) for item in own for cell in item.cells).items():
-        observe_caching(ctx.journal, rack, seen(ctx.fleet, cells, cache), cache)
+        observe_caching(services.journal, rack, seen(services.fleet, cells, cache), cache)

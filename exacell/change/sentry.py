@@ -18,7 +18,8 @@ from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.journal.record import Journal
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 BEGIN = 30.0
 """Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""
@@ -43,17 +44,17 @@ class Errand:
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
-def errand_of(ctx: Context, change: int) -> Errand:
+def errand_of(session: Session, change: int) -> Errand:
     """Return what a guardian of ``change`` must know to reach the session's rack as the session does."""
-    rack, options = ctx.need_rack(), ctx.options
-    named = {"rack": rack.name} if rack.name in ctx.config.racks else {"rack": options.rack, "cells": options.cells}
+    rack, options = session.need_rack(), session.options
+    named = {"rack": rack.name} if rack.name in session.config.racks else {"rack": options.rack, "cells": options.cells}
     paths = {
         name: os.path.abspath(os.path.expanduser(path))
         for name, path in (("group_file", options.group_file), ("ssh_config", options.ssh_config))
-        if path and (name == "ssh_config" or rack.name not in ctx.config.racks)
+        if path and (name == "ssh_config" or rack.name not in session.config.racks)
     }
     reach = {key: value for key, value in {**named, **paths, "login": options.login}.items() if value}
-    return Errand(rack=rack.name, change=change, options=reach, settings=asdict(ctx.settings))
+    return Errand(rack=rack.name, change=change, options=reach, settings=asdict(session.settings))
 
 
 def log_of(state_dir: Path, rack: str, change: int) -> Path:
@@ -61,29 +62,29 @@ def log_of(state_dir: Path, rack: str, change: int) -> Path:
     return state_dir / "guardians" / f"{rack}-{change}.log"
 
 
-def spawn(ctx: Context, change: int) -> int:
+def spawn(session: Session, services: Services, change: int) -> int:
     """Start the guardian of a change and return its process id as soon as the journal says that it waits.
 
     Raises:
         OSError: it can't be started, ends at once or does not begin; nothing of it is left.
     """
-    log = log_of(ctx.home.state_dir, ctx.need_rack().name, change)
+    log = log_of(session.home.state_dir, session.need_rack().name, change)
     ensure_dir(log.parent)
     package_parent = str(Path(__file__).resolve().parents[2])
-    path = os.pathsep.join(entry for entry in (package_parent, ctx.env.get("PYTHONPATH", "")) if entry)
+    path = os.pathsep.join(entry for entry in (package_parent, session.env.get("PYTHONPATH", "")) if entry)
     with open(log, "ab") as stream:
         # -P: a json.py in the directory it starts in is none of ours.
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "exacell.change.guardian", errand_of(ctx, change).to_json()],
+            [sys.executable, "-P", "-m", "exacell.change.guardian", errand_of(session, change).to_json()],
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=stream,
             close_fds=True,
             start_new_session=True,
             cwd="/",
-            env={**ctx.env, "PYTHONPATH": path},
+            env={**session.env, "PYTHONPATH": path},
         )
-    _await(ctx.journal, change, process, log)
+    _await(services.journal, change, process, log)
     # It is the init process's to wait for once we are gone; until then nobody waits, and its end is read in /proc.
     process.returncode = 0
     return process.pid

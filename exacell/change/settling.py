@@ -27,7 +27,8 @@ from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 def plan_row(journal: Journal, rack: str, change: int) -> Planned:
@@ -119,7 +120,7 @@ def _pause(event: threading.Event, seconds: float) -> None:
     event.wait(seconds)
 
 
-def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
+def settle(session: Session, services: Services, change: int, *, wait: bool = True) -> dict[str, int]:
     """Find out what became of the statements of a change whose end nobody recorded, journal it, and return how many
     were found ``done``, ``not done`` and ``unknown``.
 
@@ -130,28 +131,28 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
     Raises:
         JournalError: it can't be recorded.
     """
-    rack = ctx.need_rack().name
+    rack = session.need_rack().name
     counts: dict[str, int] = {}
-    for number, state in by_change(ctx.journal.chain(rack, change)).items():
+    for number, state in by_change(services.journal.chain(rack, change)).items():
         open_intents = state.unsettled
         steps = {(s.target, s.what): (s, mending) for plan in state.plans for s, mending in plan.steps}
         wanted = [steps[key] for key in open_intents if key in steps]
         if not wanted:
             continue
-        states = _look(ctx, [step for step, _ in wanted])
+        states = _look(session, services, [step for step, _ in wanted])
         dropping = [
             (step, open_intents[(step.target, step.what)])
             for step, _ in wanted
             if step.caching_off and step.statement.upper().startswith("DROP ")
         ]
         if wait:
-            _look_longer(ctx, dropping, states)
+            _look_longer(session, services, dropping, states)
         else:  # Whoever waits shall find it open.
             early = {(s.target, s.what) for s, _ in dropping if states[(s.target, s.what)][0] == "not done"}
             wanted = [(s, mending) for s, mending in wanted if (s.target, s.what) not in early]
         found = [_outcome(step, *states[(step.target, step.what)], mending=mending) for step, mending in wanted]
         if found:
-            ctx.journal.append(rack, number, found)
+            services.journal.append(rack, number, found)
         for step, _ in wanted:
             if step.statement:  # Of others it is only known that they were not waited for.
                 ended = states[(step.target, step.what)][0]
@@ -160,10 +161,13 @@ def settle(ctx: Context, change: int, *, wait: bool = True) -> dict[str, int]:
 
 
 def _look_longer(
-    ctx: Context, sent: Sequence[tuple[Step, Intent]], states: dict[tuple[str, str], tuple[str, str]]
+    session: Session,
+    services: Services,
+    sent: Sequence[tuple[Step, Intent]],
+    states: dict[tuple[str, str], tuple[str, str]],
 ) -> None:
     """Look again, into ``states``, at what is not done yet of what was sent less than some looks ago."""
-    poll = ctx.need_rack().poll
+    poll = session.need_rack().poll
     now = datetime.now(UTC)
     left = {}
     for step, row in sent:
@@ -172,20 +176,22 @@ def _look_longer(
     steps = [step for step, _ in sent]
     for look in range(LATE_LOOKS):
         steps = [s for s in steps if states[(s.target, s.what)][0] == "not done" and left[(s.target, s.what)] > look]
-        if not steps or ctx.interrupted.is_set():
+        if not steps or session.interrupted.is_set():
             return
         if not look:
             names = fold(dict.fromkeys(step.target for step in steps))
             most = format_duration(max(left.values()) * poll)
-            ctx.console.say(f"a DROP that was not answered on {names} may be on its way: looked for for up to {most}")
-        _pause(ctx.interrupted, poll)
-        states.update(_look(ctx, steps))
+            services.console.say(
+                f"a DROP that was not answered on {names} may be on its way: looked for for up to {most}"
+            )
+        _pause(session.interrupted, poll)
+        states.update(_look(session, services, steps))
 
 
-def _look(ctx: Context, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
+def _look(session: Session, services: Services, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return (target, what) → state and reason, from what each step was to prove; an interruption waits for no silent cell."""
     clusters = {step.asm for step in steps if step.asm and step.proves}
-    prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
+    prober = Prober(services.fleet, {name: services.asm(name) for name in clusters})
     states: dict[tuple[str, str], tuple[str, str]] = {}
     for step in steps:
         key = (step.target, step.what)
@@ -195,9 +201,9 @@ def _look(ctx: Context, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[st
         moving = tuple(hope for hope in step.hopes if hope.object == "asm.operation")
         checks = (*step.proves, *moving)
         failures = (
-            prober.asm(step.asm, checks, first=step.target, cancel=ctx.interrupted)
+            prober.asm(step.asm, checks, first=step.target, cancel=session.interrupted)
             if step.asm
-            else prober.cells({step.target: checks}, ctx.interrupted)[step.target]
+            else prober.cells({step.target: checks}, session.interrupted)[step.target]
         )
         ended = not moving or any(place >= len(step.proves) for place in failures)
         unproven = {place: why for place, why in failures.items() if place < len(step.proves)}
@@ -226,35 +232,35 @@ def _outcome(step: Step, state: str, reason: str, *, mending: bool) -> Row:
     return Row(kind="outcome", target=step.target, body=body)
 
 
-def newest_to_undo(ctx: Context) -> int:
+def newest_to_undo(session: Session, services: Services) -> int:
     """Return the number of the newest change that did something, or was stopped before it did, and is neither an undo
     nor undone.
 
     Raises:
         RefusedError: there is none.
     """
-    rack = ctx.need_rack().name
-    for number, _ in _to_undo(ctx):
+    rack = session.need_rack().name
+    for number, _ in _to_undo(session, services):
         return number
     raise RefusedError(f"there is no change of rack {rack} to undo", hint="journal show")
 
 
-def older_to_undo(ctx: Context, number: int) -> str:
+def older_to_undo(session: Session, services: Services, number: int) -> str:
     """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
-    for older, row in _to_undo(ctx):
+    for older, row in _to_undo(session, services):
         if older < number and row.inverse:
             return f"undo {older} takes back change {older} ({row.statement})"
     return ""
 
 
-def _to_undo(ctx: Context) -> Iterator[tuple[int, Planned]]:
+def _to_undo(session: Session, services: Services) -> Iterator[tuple[int, Planned]]:
     """Yield the changes that did something and are neither an undo nor undone, newest first: number and plan row.
 
     The newest is one of them when it was stopped before anything was sent: taking it back ends it.
     """
-    rack = ctx.need_rack().name
-    changes = by_change(ctx.journal.entries(rack=rack))
-    newest, waiting = ctx.journal.newest_plan(rack), newest_stopped(ctx.journal, rack)
+    rack = session.need_rack().name
+    changes = by_change(services.journal.entries(rack=rack))
+    newest, waiting = services.journal.newest_plan(rack), newest_stopped(services.journal, rack)
     stopped_last = waiting.change if waiting is not None and waiting == newest else 0
     touched = {state.plan.root for state in changes.values() if state.plan is not None and any(state.touched.values())}
     for number, state in reversed(changes.items()):

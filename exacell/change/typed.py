@@ -38,10 +38,12 @@ from exacell.session.vault import hide
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.plan.facts import CellFacts
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def plan_typed(ctx: Context, line: Line) -> Planned:
+def plan_typed(session: Session, services: Services, request: Request, line: Line) -> Planned:
     """Return the guarded plan of a typed statement of CellCLI's that changes cells, and what was read for it.
 
     Raises:
@@ -51,28 +53,28 @@ def plan_typed(ctx: Context, line: Line) -> Planned:
     assert isinstance(statement, (Change, Grant))
     statement, line = _without_secrets(statement, line)
     _refuse_own_name(statement, line.text)
-    needed = facts_with_cellsrv_stopped(ctx, (statement,), ctx.cells()) or facts_needed(statement)
-    facts = read = read_facts(ctx, *needed)
-    told = _told(ctx, statement, facts)
-    _refuse_slip(ctx, statement, line.text, told)
-    done = _unchanged(ctx, statement, facts, told)
+    needed = facts_with_cellsrv_stopped(services, (statement,), session.cells()) or facts_needed(statement)
+    facts = read = read_facts(session, services, request, *needed)
+    told = _told(services, statement, facts)
+    _refuse_slip(request, statement, line.text, told)
+    done = _unchanged(session, services, statement, facts, told)
     if isinstance(statement, Change) and statement.verb != "CREATE" and has_own_name("".join(statement.names)):
         # The guard gives each cell the names of its own disks.
         names = (for_cell(name, cell) for cell in facts for name in statement.names)
         statement = replace(statement, names=tuple(dict.fromkeys(names)))
     facts = {cell: fact for cell, fact in facts.items() if cell not in done and (not done or means(statement, fact))}
-    headers = headers_if_needed(ctx, facts) if any(fact.grid_disks for fact in facts.values()) else None
+    headers = headers_if_needed(session, services, facts) if any(fact.grid_disks for fact in facts.values()) else None
     if not facts:
-        return Planned(Plan(statement=line.text, rack=ctx.need_rack().name, done=done))
+        return Planned(Plan(statement=line.text, rack=session.need_rack().name, done=done))
     plan = guard_plan(
-        ctx.need_rack().name,
-        with_asm_sizes(ctx, facts, (statement,)),
+        session.need_rack().name,
+        with_asm_sizes(session, services, facts, (statement,)),
         statement,
         text=line.text,
-        accepted=accepted_loss(ctx.options.over(line.flags)),
+        accepted=accepted_loss(session.options.over(line.flags)),
         headers=headers,
         may_ask=True,
-        exact=ctx.request.replaying,
+        exact=request.replaying,
     )
     plan = with_inverse(with_changes(plan, statement, told))
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
@@ -101,9 +103,9 @@ def _refuse_own_name(statement: Change | Grant, text: str) -> None:
         )
 
 
-def _refuse_slip(ctx: Context, statement: Change | Grant, text: str, told: _Told) -> None:
+def _refuse_slip(request: Request, statement: Change | Grant, text: str, told: _Told) -> None:
     """Refuse to drop a threshold, role or user that is nowhere while one of nearly that name is."""
-    if isinstance(statement, Change) and statement.verb == "DROP" and not ctx.request.replaying:
+    if isinstance(statement, Change) and statement.verb == "DROP" and not request.replaying:
         known = {str(row.get("name")) for rows in told.values() for row in rows}
         refuse_slip(text, statement.object.lower(), statement.names, sorted(known))
 
@@ -118,24 +120,26 @@ _Told = Mapping[str, Sequence[Mapping[str, Any]]]
 those of which nobody else can tell which disks ALL means."""
 
 
-def _told(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> _Told:
+def _told(services: Services, statement: Change | Grant, facts: Mapping[str, CellFacts]) -> _Told:
     wanted = told_by(statement)
     if not wanted or not facts:
         return {}
-    told = {cell: answer.tables[0] for cell, answer in ctx.fleet.query(list(facts), [wanted]).good.items()}
+    told = {cell: answer.tables[0] for cell, answer in services.fleet.query(list(facts), [wanted]).good.items()}
     if not isinstance(statement, Change):
         return told
     meant = {cell: rows_meant(facts[cell], statement, rows) for cell, rows in told.items()}
     return {cell: rows for cell, rows in meant.items() if rows is not None}
 
 
-def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, CellFacts], told: _Told) -> dict[str, str]:
+def _unchanged(
+    session: Session, services: Services, statement: Change | Grant, facts: Mapping[str, CellFacts], told: _Told
+) -> dict[str, str]:
     """Return the cells on which the statement would change nothing, and why."""
     holds = "it holds those values already"
     done = {cell: why for cell, fact in facts.items() if (why := reached(_on(statement, cell), fact))}
     done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
     if done and isinstance(statement, Change) and statement.action == "CANCEL FLUSH":
-        _caches_again(ctx, statement, done)
+        _caches_again(session, services, statement, done)
     holds = {"CREATE": "it has it already", "DROP": "it has no such thing"}.get(statement.verb, holds)
     if isinstance(statement, Grant):
         holds = (
@@ -150,20 +154,22 @@ def _unchanged(ctx: Context, statement: Change | Grant, facts: Mapping[str, Cell
     elif (statement.verb, statement.object) == ("CREATE", "USER"):
         holds = "it has that user already, with a password that nobody can read: ALTER USER sets another one"
     same = [cell for cell, rows in told.items() if holds_already(_on(statement, cell), rows)]
-    if same and (services := services_of(statement)):
-        _run_again(ctx, services, same)
+    if same and (named := services_of(statement)):
+        _run_again(session, services, named, same)
     return done | dict.fromkeys(same, holds)
 
 
-def _caches_again(ctx: Context, statement: Change, cells: Iterable[str]) -> None:
+def _caches_again(session: Session, services: Services, statement: Change, cells: Iterable[str]) -> None:
     """Let the journal know that these caches need no mending any more."""
-    problem = observe_caching(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower())
-    for line in unnoted(ctx, problem):
-        ctx.console.say(line)
+    problem = observe_caching(
+        services.journal, session.need_rack().name, dict.fromkeys(cells, "on"), statement.object.lower()
+    )
+    for line in unnoted(session, services, problem):
+        services.console.say(line)
 
 
-def _run_again(ctx: Context, services: Sequence[str], cells: Iterable[str]) -> None:
+def _run_again(session: Session, services: Services, named: Sequence[str], cells: Iterable[str]) -> None:
     """Let the journal know that these services were seen running, which a change may have stopped."""
-    problem = observe_services(ctx.journal, ctx.need_rack().name, dict.fromkeys(cells, services))
-    for line in unnoted(ctx, problem):
-        ctx.console.say(line)
+    problem = observe_services(services.journal, session.need_rack().name, dict.fromkeys(cells, named))
+    for line in unnoted(session, services, problem):
+        services.console.say(line)

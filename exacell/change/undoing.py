@@ -41,7 +41,9 @@ from exacell.plan.rolling import flags_again
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,41 +119,43 @@ _SENT = ("done", "failed", "unknown", OPEN, "not done")
 """States of a step whose statement left, or may have left."""
 
 
-def undo(ctx: Context, changes: Sequence[int], flags: Mapping[str, Value]) -> Result:
+def undo(
+    session: Session, services: Services, request: Request, changes: Sequence[int], flags: Mapping[str, Value]
+) -> Result:
     """Take back the changes with these numbers, newest first, and return the outcomes.
 
     Raises:
         RefusedError: the session is read-only; or one of them can't be taken back, or what it left has moved; nothing
             was sent for that one.
     """
-    dry = bool(flags.get("dry-run") or ctx.options.dry_run)
+    dry = bool(flags.get("dry-run") or session.options.dry_run)
     if not dry:
-        refuse_read_only(ctx)
+        refuse_read_only(session)
     if not changes:
         return Result(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
         )
-    found = list(_settled(ctx, changes, wait=not dry))
+    found = list(_settled(session, services, changes, wait=not dry))
     for done in found:
-        _refuse_impossible(done, partial(older_to_undo, ctx, done.change))
+        _refuse_impossible(done, partial(older_to_undo, session, services, done.change))
     results: list[Result] = []
     for done in found:
-        if not _take_back(ctx, done, flags, results):
+        if not _take_back(session, services, request, done, flags, results):
             break
     return replace(together(results), fold=True)
 
 
-def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> Iterator[Done]:
+def _settled(session: Session, services: Services, changes: Sequence[int], *, wait: bool) -> Iterator[Done]:
     """Return what these changes really did, newest first, once it is known of each of their steps.
 
     Raises:
         RefusedError: one still runs, is undone already or has no plan.
     """
-    rack = ctx.need_rack().name
-    roots = dict.fromkeys(root_of(ctx.journal, rack, number) for number in sorted(changes, reverse=True))
+    rack = session.need_rack().name
+    roots = dict.fromkeys(root_of(services.journal, rack, number) for number in sorted(changes, reverse=True))
     for number in roots:
-        refuse_running(ctx.journal, rack, number)
-        state = ctx.journal.whole_state(rack, number)
+        refuse_running(services.journal, rack, number)
+        state = services.journal.whole_state(rack, number)
         if len(roots) > 1 and (state.undone or any(plan.undoes for plan in state.plans)):
             continue  # Of all that a run or a session made: what is taken back already, and what took it back.
         if state.undone:
@@ -159,52 +163,70 @@ def _settled(ctx: Context, changes: Sequence[int], *, wait: bool) -> Iterator[Do
             if number not in changes:
                 asked = f"change {changes[0]} of rack {rack} went on with change {number}, which is"
             raise RefusedError(f"{asked} undone already; nothing was sent", hint=f"journal show {number}")
-        for attempt in attempts(ctx.journal, rack, number):
-            refuse_running(ctx.journal, rack, attempt.change)
-            settle(ctx, attempt.change, wait=wait)
-        settle(ctx, number, wait=wait)
-        yield read_change(ctx.journal.chain(rack, number))
+        for attempt in attempts(services.journal, rack, number):
+            refuse_running(services.journal, rack, attempt.change)
+            settle(session, services, attempt.change, wait=wait)
+        settle(session, services, number, wait=wait)
+        yield read_change(services.journal.chain(rack, number))
 
 
-def _take_back(ctx: Context, done: Done, flags: Mapping[str, Value], results: list[Result]) -> bool:
+def _take_back(
+    session: Session,
+    services: Services,
+    request: Request,
+    done: Done,
+    flags: Mapping[str, Value],
+    results: list[Result],
+) -> bool:
     """Take one change back, add what becomes of it to ``results``, and return whether the next one may begin.
 
     Raises:
         MovedError: what the change left has been changed since; nothing was sent.
         RefusedError: whether it has can't be read; nothing was sent.
     """
-    statements = [*_caching_again(ctx, done), *_statements(ctx, done)]
+    statements = [*_caching_again(session, services, done), *_statements(session, done)]
     if not statements:
-        ctx.console.say(f"change {done.change} ({done.statement}) changed nothing, so there is nothing to take back")
-        _note_undone(ctx, done, flags)
+        services.console.say(
+            f"change {done.change} ({done.statement}) changed nothing, so there is nothing to take back"
+        )
+        _note_undone(session, services, done, flags)
         return True
-    _refuse_moved(ctx, done)
+    _refuse_moved(session, services, done)
     origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
-    held_up = start_and_mount(ctx, done.change, flags, origin) or activate_again(ctx, done.change, flags, origin)
+    held_up = start_and_mount(session, services, request, done.change, flags, origin) or activate_again(
+        session, services, request, done.change, flags, origin
+    )
     if held_up is not None:
         results.append(held_up)
         return False
-    for told in drops_to_come(ctx.journal.whole_state(ctx.need_rack().name, done.change)):
-        ctx.console.say(told)
+    for told in drops_to_come(services.journal.whole_state(session.need_rack().name, done.change)):
+        services.console.say(told)
     for reason, targets in _lost(done).items():
-        ctx.console.say(
+        services.console.say(
             f"undo change {done.change} ({done.statement}): not all comes back on {fold(targets)}: {reason}"
         )
     again = {} if flags.get("no-rolling") else done.rolling
     # Carrying a statement out forgets an interruption that came before it.
-    while statements and not ctx.interrupted.is_set():
+    while statements and not session.interrupted.is_set():
         statement = statements.pop(0)
-        ctx.console.say(f"undo change {done.change} ({done.statement}): {statement}")
-        result = execute(ctx, with_call_flags(statement, {**again, **flags}), replace(ctx.request, origin=origin))
+        services.console.say(f"undo change {done.change} ({done.statement}): {statement}")
+        result = execute(
+            session,
+            services,
+            replace(request, origin=origin),
+            with_call_flags(statement, {**again, **flags}),
+        )
         results.append(result)
-        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not (statements and ctx.interrupted.is_set()):
+        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not (
+            statements and session.interrupted.is_set()
+        ):
             return False
     if statements:
         note = f"interrupted: nothing more was started; undo {done.change} goes on with it"
         results.append(Result(notes=[note], exit_code=ExitCode.INTERRUPTED))
         return False
-    _note_undone(ctx, done, flags)
-    brought = bring_back(ctx, done.change, flags, f"after undo {done.change}")
+    _note_undone(session, services, done, flags)
+    brought = bring_back(session, services, request, done.change, flags, f"after undo {done.change}")
     if brought is not None:
         results.append(brought)
     return True
@@ -219,29 +241,31 @@ def _lost(done: Done) -> dict[str, list[str]]:
     )
 
 
-def _note_undone(ctx: Context, done: Done, flags: Mapping[str, Value]) -> None:
+def _note_undone(session: Session, services: Services, done: Done, flags: Mapping[str, Value]) -> None:
     """Record that the change is taken back, so that neither undo nor resume offers it again."""
-    if flags.get("dry-run") or ctx.options.dry_run:
+    if flags.get("dry-run") or session.options.dry_run:
         return
-    rack = ctx.need_rack().name
+    rack = session.need_rack().name
     rows = [Row(kind="undone", body=actor())]
-    if not _has_ended(ctx, done.change):
+    if not _has_ended(session, services, done.change):
         body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"undone": len(done.touched)}}
         # In front: what stands last says where the change stands, and an end by interruption could be resumed.
         rows.insert(0, Row(kind="end", body=body))
-    ctx.journal.append(rack, done.change, rows)
-    later = dict.fromkeys(ctx.journal.finishing(rack, done.change), "taken back with the change that it went on with")
-    later |= {attempt.change: "finished by a later undo" for attempt in attempts(ctx.journal, rack, done.change)}
+    services.journal.append(rack, done.change, rows)
+    later = dict.fromkeys(
+        services.journal.finishing(rack, done.change), "taken back with the change that it went on with"
+    )
+    later |= {attempt.change: "finished by a later undo" for attempt in attempts(services.journal, rack, done.change)}
     for number, why in later.items():
-        if not _has_ended(ctx, number):
+        if not _has_ended(session, services, number):
             # Not by interruption: resume would offer it again.
             body = {"exitCode": int(ExitCode.DONE), "done": {why: 1}}
-            ctx.journal.append(rack, number, [Row(kind="end", body=body)])
-    note_reverted(ctx.journal, rack, done.change)
+            services.journal.append(rack, number, [Row(kind="end", body=body)])
+    note_reverted(services.journal, rack, done.change)
 
 
-def _has_ended(ctx: Context, change: int) -> bool:
-    return ctx.journal.state(ctx.need_rack().name, change).end is not None
+def _has_ended(session: Session, services: Services, change: int) -> bool:
+    return services.journal.state(session.need_rack().name, change).end is not None
 
 
 def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
@@ -269,16 +293,16 @@ def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
     )
 
 
-def _refuse_moved(ctx: Context, done: Done) -> None:
+def _refuse_moved(session: Session, services: Services, done: Done) -> None:
     """Refuse when what the last step of each target proved does not hold any more.
 
     Where an earlier undo of the change has begun and did not come to its end, it was that one that moved it.
     """
-    rack = ctx.need_rack()
-    tried = attempts(ctx.journal, rack.name, done.change)
-    ours = {target for attempt in tried for target in ctx.journal.state(rack.name, attempt.change).targets}
+    rack = session.need_rack()
+    tried = attempts(services.journal, rack.name, done.change)
+    ours = {target for attempt in tried for target in services.journal.state(rack.name, attempt.change).targets}
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
-    prober = Prober(ctx.fleet, {name: ctx.asm(name) for name in clusters})
+    prober = Prober(services.fleet, {name: services.asm(name) for name in clusters})
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
     cells = {target: _left(step) for target, step in last.items() if target in rack.cells}
     failures = prober.cells(cells)
@@ -315,21 +339,23 @@ def _left(step: Step) -> tuple[Check, ...]:
     )
 
 
-def _caching_again(ctx: Context, done: Done) -> list[str]:
+def _caching_again(session: Session, services: Services, done: Done) -> list[str]:
     """Return the statements that end flushes which the change began and left: what was not dropped need not be made again."""
-    rack = ctx.need_rack().name
-    own = {entry.change for entry in ctx.journal.chain(rack, done.change)}
-    left = [item for item in caching_off(ctx.journal.caching_entries(rack)) if item.change in own and not item.dropped]
+    rack = session.need_rack().name
+    own = {entry.change for entry in services.journal.chain(rack, done.change)}
+    left = [
+        item for item in caching_off(services.journal.caching_entries(rack)) if item.change in own and not item.dropped
+    ]
     off = grouped((item.cache, cell) for item in left for cell in item.cells)
     return [f"on {fold(cells)} {again(cache)}" for cache, cells in off.items()]
 
 
-def _statements(ctx: Context, done: Done) -> Iterator[str]:
+def _statements(session: Session, done: Done) -> Iterator[str]:
     """Return the inverse statements in order, with ON for the cells on which the change was done.
 
     Those that differ only in the cell's own name are one statement: nobody is asked once a cell.
     """
-    cells = ctx.need_rack().cells
+    cells = session.need_rack().cells
     back = {target: statements for target, statements in done.inverse.items() if target in done.touched}
     groups = grouped(
         (tuple(_for_all(statement, target) for statement in statements) if target in cells else statements, target)

@@ -41,7 +41,9 @@ from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.plan.asmfacts import AsmFacts, Operation
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 _ABOUT = 90
@@ -51,29 +53,29 @@ MOST_WAYS = 8
 """Lines of advice below a matrix: it stays on one screen."""
 
 
-def observe(ctx: Context) -> tuple[dict[str, Observed], Answers]:
+def observe(session: Session, services: Services, request: Request) -> tuple[dict[str, Observed], Answers]:
     """Return what every selected cell told; one whose CELLSRV is stopped is asked again for what it still knows."""
-    cells = ctx.cells()
-    first = ctx.query(*FULL, cells=cells)
+    cells = session.cells()
+    first = services.query(*FULL, cells=cells, timeout=request.read_timeout)
     seen = {cell: Observed(cell=cell, tables=dict(zip(FULL, a.tables, strict=True))) for cell, a in first.good.items()}
     again = [cell for cell, answer in first.answers.items() if answer.reply.stdout.strip() and answer.problem]
     answers = dict(first.answers)
     if again:
-        second = ctx.query(*PLAIN, cells=again)
+        second = services.query(*PLAIN, cells=again, timeout=request.read_timeout)
         for cell, answer in second.good.items():
             seen[cell] = Observed(cell=cell, tables=dict(zip(PLAIN, answer.tables, strict=True)))
         answers.update(second.answers)
-    ctx.remember(cells, [cell for cell in cells if cell not in seen])
+    session.selection.remember(cells, [cell for cell in cells if cell not in seen])
     return {cell: seen[cell] for cell in cells if cell in seen}, Answers(answers=answers)
 
 
-def show_health(ctx: Context, call: Call) -> Result:
+def show_health(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell: a word per area, and the findings as sentences. Of a cell that gave no answer the one about
     services says so, with the reason among the findings; the others are null."""
-    seen, answers = observe(ctx)
+    seen, answers = observe(session, services, request)
     findings = examine(seen)
     online = [cell for cell, told in seen.items() if all_online(told)]
-    untold = unnoted(ctx, observe_online(ctx.journal, ctx.need_rack().name, online))
+    untold = unnoted(session, services, observe_online(services.journal, session.need_rack().name, online))
     acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
     acted.sort(key=lambda one: -one[1].level.rank)
     advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
@@ -86,8 +88,8 @@ def show_health(ctx: Context, call: Call) -> Result:
     findings |= {cell: (silent(problem),) for cell, problem in mute.items()}
     rows = [{"cell": cell, **told[cell]} for cell in answers.answers]
     if since := call.flag_text("since"):
-        return _changed_since(ctx, since, findings, answers)
-    untold = (*untold, *_kept(ctx, findings))
+        return _changed_since(session, since, findings, answers)
+    untold = (*untold, *_kept(session, findings))
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         return matrix_lines(shown, findings, AREAS, width=width, color=color, header=header)
@@ -108,22 +110,24 @@ def show_health(ctx: Context, call: Call) -> Result:
     )
 
 
-def _kept(ctx: Context, findings: Mapping[str, Sequence[Finding]]) -> list[str]:
+def _kept(session: Session, findings: Mapping[str, Sequence[Finding]]) -> list[str]:
     """Keep what was found for later comparisons; return why that failed, which is no reason to tell less."""
     try:
-        store = Store(ctx.home.state_dir / "store.db")
-        store.keep_health(ctx.need_rack().name, time(), {cell: kept_form(found) for cell, found in findings.items()})
+        store = Store(session.home.state_dir / "store.db")
+        store.keep_health(
+            session.need_rack().name, time(), {cell: kept_form(found) for cell, found in findings.items()}
+        )
     except StoreError as error:
         return [f"not kept for --since: {error.message}"]
     return []
 
 
-def _changed_since(ctx: Context, since: str, findings: Mapping[str, Sequence[Finding]], answers: Answers) -> Result:
+def _changed_since(session: Session, since: str, findings: Mapping[str, Sequence[Finding]], answers: Answers) -> Result:
     """Return one record per finding that is new or gone since then."""
     begin = moment(since, datetime.now().astimezone())
-    before = Store(ctx.home.state_dir / "store.db").health_at(ctx.need_rack().name, begin)
+    before = Store(session.home.state_dir / "store.db").health_at(session.need_rack().name, begin)
     found = changed(before, findings)
-    unkept = _kept(ctx, findings)
+    unkept = _kept(session, findings)
     rows = [{"cell": c.cell, "area": c.area, "change": c.change, "finding": c.finding} for c in found]
     said = compared_with(before, tuple(findings), begin)
     at = datetime.fromtimestamp(begin).astimezone()
@@ -151,9 +155,9 @@ def _mending(answers: Answers) -> list[str]:
     return [f"{fold(down)}: MS does not run: on {fold(down)} restart service ms"] if down else []
 
 
-def show_alerts(ctx: Context, call: Call) -> Result:
+def show_alerts(services: Services, request: Request, call: Call) -> Result:
     """Return one record per alert sequence."""
-    answers = ctx.query(ALERTS)
+    answers = services.query(ALERTS, timeout=request.read_timeout)
     which = call.text_arg("which")
     kept = [
         (cell, alert)
@@ -203,8 +207,8 @@ def show_alerts(ctx: Context, call: Call) -> Result:
     )
 
 
-def _cell_table(ctx: Context, statement: str, names: Sequence[str]) -> tuple[Result, Answers]:
-    answers = ctx.query(statement)
+def _cell_table(services: Services, request: Request, statement: str, names: Sequence[str]) -> tuple[Result, Answers]:
+    answers = services.query(statement, timeout=request.read_timeout)
     rows = [{"cell": row["cell"], **{name: row.get(name) for name in names}} for row in answers.rows()]
     columns = [Column("cell"), *(Column(name) for name in names)]
     result = Result(
@@ -213,7 +217,7 @@ def _cell_table(ctx: Context, statement: str, names: Sequence[str]) -> tuple[Res
     return result, answers
 
 
-def show_services(ctx: Context, call: Call) -> Result:
+def show_services(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell.
 
     Raises:
@@ -221,8 +225,8 @@ def show_services(ctx: Context, call: Call) -> Result:
     """
     names = ("status", "cellsrvStatus", "msStatus", "rsStatus")
     text = f"list cell attributes name, {', '.join(names)}"
-    refuse_statement(ctx.transport.capabilities, text)
-    result, answers = _cell_table(ctx, text, names)
+    refuse_statement(services.transport.capabilities, text)
+    result, answers = _cell_table(services, request, text, names)
     stopped = [
         f"online cell {row['cell']} starts CELLSRV and brings its disks back"
         for row in result.records
@@ -233,13 +237,13 @@ def show_services(ctx: Context, call: Call) -> Result:
         str(row["cell"]): [name for name in ("cellsrv", "ms", "rs") if str(row[f"{name}Status"]).lower() == "running"]
         for row in result.records
     }
-    problem = observe_services(ctx.journal, ctx.need_rack().name, running)
+    problem = observe_services(services.journal, session.need_rack().name, running)
     return Result(
         records=result.records,
         columns=result.columns,
         fold=True,
         data=True,
-        notes=[*stopped[:3], *_mending(answers), *unnoted(ctx, problem)],
+        notes=[*stopped[:3], *_mending(answers), *unnoted(session, services, problem)],
         problems=result.problems,
         exit_code=result.exit_code,
     )
@@ -255,15 +259,15 @@ _VERSION_TITLES = {
 """What the table shows, so that it stays narrow; -o json has all."""
 
 
-def show_versions(ctx: Context, call: Call) -> Result:
+def show_versions(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell; notes name the ASM instances' versions and what differs."""
-    result, _ = _cell_table(ctx, f"list cell attributes name, {', '.join(_VERSIONS)}", _VERSIONS)
+    result, _ = _cell_table(services, request, f"list cell attributes name, {', '.join(_VERSIONS)}", _VERSIONS)
     columns = [Column("cell"), *(Column(name, title=title) for name, title in _VERSION_TITLES.items())]
     notes = []
     releases = sorted({str(row["releaseVersion"]) for row in result.records})
     if len(releases) > 1:
         notes.append(f"{len(releases)} releases: {', '.join(releases)}; check patch tells whether the rest can follow")
-    asm, problems = asm_facts(ctx)
+    asm, problems = asm_facts(session, services)
     for facts in asm or ():
         versions = ", ".join(sorted({instance.version for instance in facts.instances}))
         notes.append(f"ASM {facts.cluster}: {versions} on {len(facts.instances)} instances")
@@ -281,9 +285,9 @@ def show_versions(ctx: Context, call: Call) -> Result:
 _QUARANTINE = ("name", "quarantineType", "quarantineReason", "dbUniqueName", "sqlID", "creationTime")
 
 
-def show_quarantine(ctx: Context, call: Call) -> Result:
+def show_quarantine(services: Services, request: Request, call: Call) -> Result:
     """Return one record per quarantine and cell."""
-    answers = ctx.query(f"list quarantine attributes {', '.join(_QUARANTINE)}")
+    answers = services.query(f"list quarantine attributes {', '.join(_QUARANTINE)}", timeout=request.read_timeout)
     rows = [{"cell": row["cell"], **{name: row.get(name) for name in _QUARANTINE}} for row in answers.rows()]
     note = "nothing is in quarantine"
     note += f" on the {counted(len(answers.good), 'cell')} that answered" if answers.problems else ""
@@ -305,24 +309,24 @@ def show_quarantine(ctx: Context, call: Call) -> Result:
     )
 
 
-def asm_facts(ctx: Context) -> tuple[list[AsmFacts] | None, list[str]]:
+def asm_facts(session: Session, services: Services) -> tuple[list[AsmFacts] | None, list[str]]:
     """Return what each ASM cluster of the rack tells, None when the rack has none; and why one can't be asked."""
     found, problems = [], []
-    for name in ctx.need_rack().asm:
+    for name in session.need_rack().asm:
         try:
-            found.append(ctx.asm(name).facts())
+            found.append(services.asm(name).facts())
         except ExacellError as error:
             problems.append(error.message)
     return (found or None), problems
 
 
-def can_offline(ctx: Context, call: Call) -> Result:
+def can_offline(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell: offline yes or no, grid disks that hold it back, reasons."""
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     text = call.text_arg("cell")
-    cells = tuple(ctx.resolve(text)) if text else ctx.cells()
-    facts, problems = _gate_facts(ctx)
-    asm, said = asm_facts(ctx)
+    cells = tuple(session.selection.resolve(text)) if text else session.cells()
+    facts, problems = _gate_facts(session, services, request)
+    asm, said = asm_facts(session, services)
     running: list[Operation] | None = None if asm is None else [op for item in asm for op in item.running]
     rows: list[dict[str, Any]] = []
     lines: list[tuple[str, str, str]] = []
@@ -351,7 +355,7 @@ def can_offline(ctx: Context, call: Call) -> Result:
         if len(rows) > 1:
             notes = ["each of them can, one at a time: offline cell NAME, online cell NAME"]
     columns = [Column("cell"), Column("offline"), Column("gridDisks", "number"), Column("heldBack", "number")]
-    no = any(row["offline"] == "no" for row in rows)
+    no = any(cell["offline"] == "no" for cell in rows)
     code = ExitCode.NOT_EXECUTED if problems and not rows else ExitCode.FAILED if no or problems else ExitCode.DONE
     return Result(
         records=rows,
@@ -364,28 +368,28 @@ def can_offline(ctx: Context, call: Call) -> Result:
     )
 
 
-def _gate_facts(ctx: Context) -> tuple[dict[str, Any], list[str]]:
+def _gate_facts(session: Session, services: Services, request: Request) -> tuple[dict[str, Any], list[str]]:
     """Return the gate's facts of every cell of the rack that answers, and one line for each that does not."""
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE)
-    answers = ctx.query(*wanted, cells=ctx.need_rack().cells)
+    answers = services.query(*wanted, cells=session.need_rack().cells, timeout=request.read_timeout)
     found = {cell: f.build(cell, wanted, answer.tables) for cell, answer in answers.good.items()}
     again = [cell for cell, answer in answers.answers.items() if answer.problem and answer.reply.stdout.strip()]
     plain = (f.CELL, f.GRIDDISK_PLAIN)
     # With CELLSRV stopped only what needs no ASM is told; that alone says enough.
-    second = ctx.query(*plain, cells=again) if again else None
+    second = services.query(*plain, cells=again, timeout=request.read_timeout) if again else None
     for cell, answer in second.good.items() if second is not None else ():
         found[cell] = f.build(cell, plain, answer.tables)
     problems = [line for line in answers.problems if line.partition(":")[0] not in found]
-    return {cell: found[cell] for cell in ctx.need_rack().cells if cell in found}, problems
+    return {cell: found[cell] for cell in session.need_rack().cells if cell in found}, problems
 
 
-def check_patch(ctx: Context, call: Call) -> Result:
+def check_patch(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per check."""
-    seen, answers = observe(ctx)
+    seen, answers = observe(session, services, request)
     if not seen:
         raise RefusedError("no cell gave an answer: " + "; ".join(answers.problems[:3]))
-    asm, said = asm_facts(ctx)
-    silent = [cell for cell in ctx.cells() if cell not in seen]
+    asm, said = asm_facts(session, services)
+    silent = [cell for cell in session.cells() if cell not in seen]
     checks = readiness(seen, examine(seen), silent, asm)
     rows = [
         {"cell": None, "check": item.check, "verdict": str(item.level), "found": item.found, "next": item.way or None}

@@ -29,13 +29,15 @@ from exacell.plan.planners.availability import (
 from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
 
 
-def ack_alert(ctx: Context, call: Call) -> Planned:
+def ack_alert(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
@@ -45,9 +47,9 @@ def ack_alert(ctx: Context, call: Call) -> Planned:
     by = call.text_arg("by") or actor()["user"]
     if not _EXAMINER.fullmatch(by):
         raise StatementError(f"by={by}: a name of letters, digits and _ . @ - is kept as examinedBy")
-    answers = ctx.query(ALERTS)
+    answers = services.query(ALERTS, timeout=request.read_timeout)
     if answers.problems:
-        raise RefusedError(f"{answers.problems[0]}; nothing was sent", hint=ctx.session.not_running(answers.problems))
+        raise RefusedError(f"{answers.problems[0]}; nothing was sent", hint=session.not_running(answers.problems))
     alerts = {cell: alerts_of(answer.tables[0]) for cell, answer in answers.good.items()}
     wanted = name.lower().partition("_")[0]
     meant = {
@@ -65,7 +67,7 @@ def ack_alert(ctx: Context, call: Call) -> Planned:
             f"ack alert {name}: there is no such alert on {fold(alerts)} that nobody has examined; nothing was sent",
             hint=f"open are {', '.join(known)}" if known else "show alerts all lists what has been",
         )
-    return Planned(ack_plan(ctx.need_rack().name, meant, by=by, statement=call.text))
+    return Planned(ack_plan(session.need_rack().name, meant, by=by, statement=call.text))
 
 
 _PHYSICAL = "list physicaldisk attributes name, diskType, status, slotNumber, physicalSerial, makeModel"
@@ -73,14 +75,14 @@ _LUN = "list lun attributes name, cellDisk, physicalDrives"
 _GRID = "list griddisk attributes name, cellDisk"
 
 
-def locate_disk(ctx: Context, call: Call) -> Result:
+def locate_disk(services: Services, request: Request, call: Call) -> Result:
     """Return one record per place.
 
     Raises:
         RefusedError: no selected cell has a disk of that name.
     """
     wanted = call.text_arg("disk").lower()
-    answers = ctx.query(_PHYSICAL, _LUN, _GRID)
+    answers = services.query(_PHYSICAL, _LUN, _GRID, timeout=request.read_timeout)
     rows: list[dict[str, Any]] = []
     for cell, answer in answers.good.items():
         physical, luns, grids = answer.tables
@@ -107,7 +109,7 @@ def locate_disk(ctx: Context, call: Call) -> Result:
     if not rows and not answers.problems:
         raise RefusedError(
             f"locate disk {call.text_arg('disk')}: no selected cell has a disk of that name or serial number",
-            hint=ask_for(call.text_arg("disk"), ctx.services.learned.get(Kind.PHYSICALDISK))
+            hint=ask_for(call.text_arg("disk"), services.learned.get(Kind.PHYSICALDISK))
             or "list physicaldisk, list celldisk and list griddisk name them",
         )
     notes = []
@@ -133,7 +135,7 @@ def _list(value: object) -> tuple[str, ...]:
     return tuple(part.strip() for part in str(value or "").split(",") if part.strip())
 
 
-def diagpack(ctx: Context, call: Call) -> Planned:
+def diagpack(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
     hours, alert, kind = call.int_arg("hours"), call.text_arg("alert"), call.text_arg("type")
     if hours is not None and not 1 <= hours <= 6:
@@ -144,56 +146,56 @@ def diagpack(ctx: Context, call: Call) -> Planned:
     text = f"create diagpack {what or f'packStartTime=now, durationInHrs={hours}'}"
     statement = parse_cellcli(text)
     assert isinstance(statement, Change)
-    facts = read_facts(ctx, f.CELL)
-    plan = guard_plan(ctx.need_rack().name, facts, statement, text=call.text, accepted=(), headers=None, may_ask=True)
+    facts = read_facts(session, services, request, f.CELL)
+    plan = guard_plan(
+        session.need_rack().name, facts, statement, text=call.text, accepted=(), headers=None, may_ask=True
+    )
     return Planned(plan, facts, afterwards="list diagpack tells when it is done and where to fetch it")
 
 
-def _one(ctx: Context, call: Call) -> str:
+def _one(session: Session, call: Call) -> str:
     name = call.text_arg("cell")
-    found = tuple(ctx.resolve(name))
+    found = tuple(session.selection.resolve(name))
     if len(found) != 1:
         raise RefusedError(f"{call.command.name}: {name} is {len(found)} cells: one at a time, each is a failure group")
     return found[0]
 
 
-def offline(ctx: Context, call: Call) -> Planned:
+def offline(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record with the outcome."""
-    cell = _one(ctx, call)
-    facts = read_facts(ctx, f.CELL, f.GRIDDISK, cells=(cell,))
-    return Planned(offline_plan(ctx.need_rack().name, facts[cell], statement=call.text), facts)
+    cell = _one(session, call)
+    facts = read_facts(session, services, request, f.CELL, f.GRIDDISK, cells=(cell,))
+    return Planned(offline_plan(session.need_rack().name, facts[cell], statement=call.text), facts)
 
 
-def online(ctx: Context, call: Call) -> Result | Planned:
+def online(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:
     """Return one record with the outcome; first those of what mounts disk groups again that were lost meanwhile."""
-    cell = _one(ctx, call)
-    rack = ctx.need_rack().name
-    for change in [item.change for item in offline_disks(ctx.journal, rack) if cell in item.cells]:
-        held_up = mount_again(ctx, change, call.flags, ctx.request.origin)
+    cell = _one(session, call)
+    rack = session.need_rack().name
+    for change in [item.change for item in offline_disks(services.journal, rack) if cell in item.cells]:
+        held_up = mount_again(session, services, request, change, call.flags, request.origin)
         if held_up is not None:
             return held_up
-    stopped = read_facts(ctx, f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
-    facts = read_facts(ctx, f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))
+    stopped = read_facts(session, services, request, f.CELL, cells=(cell,))[cell].cellsrv.lower() == "stopped"
+    facts = read_facts(session, services, request, f.CELL, f.GRIDDISK_PLAIN if stopped else f.GRIDDISK, cells=(cell,))
     if not stopped:
-        problem = observe_services(ctx.journal, rack, {cell: ("cellsrv",)})
-        for line in unnoted(ctx, problem):
-            ctx.console.say(line)
+        problem = observe_services(services.journal, rack, {cell: ("cellsrv",)})
+        for line in unnoted(session, services, problem):
+            services.console.say(line)
     plan = online_plan(rack, facts[cell], statement=call.text)
     if not plan.stages:
-        for line in unnoted(ctx, observe_online(ctx.journal, rack, (cell,))):
-            ctx.console.say(line)
+        for line in unnoted(session, services, observe_online(services.journal, rack, (cell,))):
+            services.console.say(line)
     return Planned(plan, facts)
 
 
-def restart(ctx: Context, call: Call) -> Planned:
+def restart(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
     service = call.text_arg("service")
     # MS that is down answers nothing: its restart depends on no fact, so that it can be mended.
     wanted = (f.CELL, f.GRIDDISK, f.FLASHCACHE) if service in ("cellsrv", "all") else ()
-    facts = read_facts(ctx, *wanted)
-    rack = ctx.need_rack().name
-    restarted = (
-        done_on(ctx.journal, rack, ctx.request.finishing, restart_words(service)) if ctx.request.finishing else ()
-    )
+    facts = read_facts(session, services, request, *wanted)
+    rack = session.need_rack().name
+    restarted = done_on(services.journal, rack, request.finishing, restart_words(service)) if request.finishing else ()
     plan = restart_plan(rack, facts, service=service, statement=call.text, restarted=restarted)
     return Planned(plan, facts if wanted else {})

@@ -11,29 +11,30 @@ from exacell.transport.factory import over_ssh
 from exacell.transport.ssh.hostkeys import Trust
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def trust(ctx: Context, call: Call) -> Result:
+def trust(session: Session, services: Services, call: Call) -> Result:
     """Return one record with the fingerprint that is trusted now.
 
     Raises:
         RefusedError: the key has changed or was revoked, or nobody agreed.
     """
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     name = call.text_arg("cell")
     if name not in (*rack.cells, *rack.dbnodes):
         raise StatementError(f"{name} is neither a cell nor a database node of rack {rack.name}")
-    if not ctx.transport.capabilities.known_hosts:
+    if not services.transport.capabilities.known_hosts:
         raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
-    transport = over_ssh(ctx.transport, rack, ctx.settings)
+    transport = over_ssh(services.transport, rack, session.settings)
     offer = transport.host_key(name)
     key = offer.verdict.key
     if offer.verdict.trust in (Trust.CHANGED, Trust.REVOKED):
         raise RefusedError(f"{name}: {offer.problem}")
     if offer.verdict.trust is not Trust.KNOWN:
-        ctx.console.say(f"{name} offers {key.key_type} key {key.fingerprint}")
-        if not (call.flag("yes") or ctx.options.yes) and not ctx.console.confirm("trust it?"):
+        services.console.say(f"{name} offers {key.key_type} key {key.fingerprint}")
+        if not (call.flag("yes") or session.options.yes) and not services.console.confirm("trust it?"):
             raise RefusedError(f"{name}: the key was not accepted; known_hosts is unchanged")
         transport.trust(offer)
     row = {"cell": name, "keyType": key.key_type, "fingerprint": key.fingerprint, "knownHosts": str(offer.trust_file)}

@@ -36,10 +36,12 @@ from exacell.session.saved import (
 from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def plan(ctx: Context, call: Call) -> Result:
+def plan(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the planned steps; nothing is sent."""
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "dry-run": True})
     if call.text_arg("as") and holds_secret(line.text):
@@ -48,17 +50,17 @@ def plan(ctx: Context, call: Call) -> Result:
         if line.effect is Effect.READ:
             raise StatementError(f"'{line.text}' changes nothing, so there is nothing to plan")
         raise StatementError(f"'{line.text}' is no single change that a plan can hold", hint=_SHOWN)
-    result = execute(ctx, line)
+    result = execute(session, services, request, line)
     name = call.text_arg("as")
     said = "nothing was sent"
     if name and result.planned is not None:
         facts = result.planned.facts
         # Applied from another session it must mean the same cells.
-        some = () if set(ctx.cells()) == set(ctx.need_rack().cells) else ctx.cells()
+        some = () if set(session.cells()) == set(session.need_rack().cells) else session.cells()
         on = f"on {line.on} " if line.on else f"on {fold(some)} " if some else ""
         saved = SavedPlan(
             name=name,
-            rack=ctx.need_rack().name,
+            rack=session.need_rack().name,
             statement=on + line.text,
             cells=tuple(facts),
             facts={cell: flatten(fact) for cell, fact in facts.items()},
@@ -66,7 +68,7 @@ def plan(ctx: Context, call: Call) -> Result:
             made=datetime.now(UTC).isoformat(timespec="seconds"),
             flags=kept_flags(line.flags),
         )
-        Store(ctx.home.state_dir / "store.db").save_plan(saved)
+        Store(session.home.state_dir / "store.db").save_plan(saved)
         said = f"nothing was sent; kept as {name}: apply {name} carries it out"
     # Nobody typed the -n that the note speaks of.
     return replace(result, notes=[said if note == UNSENT else note for note in result.notes])
@@ -75,61 +77,68 @@ def plan(ctx: Context, call: Call) -> Result:
 _SHOWN = "-n behind dcli, sh, copy and run shows what of it changes cells"
 
 
-def rehearse(ctx: Context, call: Call) -> Result:
+def rehearse(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per attribute that would be another one afterwards."""
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "yes": True})
     if line.effect is not Effect.WRITE and not (line.call is not None and line.call.command.words == ("run",)):
         raise StatementError(f"'{line.text}' changes nothing that a copy could show, so there is nothing to rehearse")
-    return try_out(ctx, line)
+    return try_out(session, services, line)
 
 
-def apply(ctx: Context, call: Call) -> Result:
+def apply(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per target with its outcome."""
-    saved = ctx.services.store().find_plan(ctx.need_rack().name, call.text_arg("name"))
+    saved = services.store().find_plan(session.need_rack().name, call.text_arg("name"))
     line = with_call_flags(saved.statement, saved.flags_with(call.flags))
     expected = Expected(saved)
     try:
-        return execute(ctx, line, replace(ctx.request, expected=expected))
+        return execute(
+            session,
+            services,
+            replace(request, expected=expected),
+            line,
+        )
     except RefusedError as error:
         if expected.moved is None or expected.moved is error:
             raise
         raise expected.moved from error  # It says more than what the planner makes of it.
 
 
-def plans(ctx: Context, call: Call) -> Result:
+def plans(session: Session, services: Services, call: Call) -> Result:
     """Return one record per plan."""
-    found = ctx.services.store().plans(ctx.need_rack().name)
+    found = services.store().plans(session.need_rack().name)
     rows = [{"cell": None, "name": p.name, "made": p.made, "cells": len(p.cells), "statement": p.line} for p in found]
     return Result(records=rows, columns=[Column(n) for n in ("name", "made", "cells", "statement")], data=True)
 
 
-def resume(ctx: Context, call: Call) -> Result:
+def resume(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the outcomes of all resumed changes."""
     own = {name: value for name, value in call.flags.items() if name != "abandon"}
-    return go_on(ctx, own, change=call.int_arg("change"), abandon=call.flag("abandon"))
+    return go_on(session, services, request, own, change=call.int_arg("change"), abandon=call.flag("abandon"))
 
 
-def retry(ctx: Context, call: Call) -> Result:
+def retry(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the outcomes on those cells."""
-    return once_more(ctx, call.flags)
+    return once_more(session, services, request, call.flags)
 
 
-def undo(ctx: Context, call: Call) -> Result:
+def undo(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per target with its outcome."""
     number = call.int_arg("change")
-    return take_back(ctx, [newest_to_undo(ctx) if number is None else number], call.flags)
+    return take_back(
+        session, services, request, [newest_to_undo(session, services) if number is None else number], call.flags
+    )
 
 
-def undo_run(ctx: Context, call: Call) -> Result:
+def undo_run(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per target with its outcome."""
-    rack = ctx.need_rack().name
-    here = [number for number in ctx.session.changes if ctx.journal.entries(rack=rack, change=number)]
-    return take_back(ctx, here, call.flags)
+    rack = session.need_rack().name
+    here = [number for number in session.changes if services.journal.entries(rack=rack, change=number)]
+    return take_back(session, services, request, here, call.flags)
 
 
-def pending(ctx: Context, call: Call) -> Result:
+def pending(session: Session, services: Services, call: Call) -> Result:
     """Return one record for each."""
-    left, notes = look(ctx)
+    left, notes = look(session, services)
     rows = [
         {
             "cell": None,
@@ -145,44 +154,44 @@ def pending(ctx: Context, call: Call) -> Result:
     return Result(records=rows, columns=columns, data=True, notes=list(notes))
 
 
-def lock(ctx: Context, call: Call) -> Result:
+def lock(session: Session, services: Services, call: Call) -> Result:
     """Return one record about the lock.
 
     Raises:
         RefusedError: somebody else holds it.
         JournalError: the reason can't be recorded.
     """
-    lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
-    flags = ctx.flags_of(call)
+    lock = lock_of(session.need_rack(), session.home.state_dir)
+    flags = session.options.over(call.flags)
     reason, ticket = (str(flags.get(name) or "") for name in ("reason", "ticket"))
     reason = "; ".join(filter(None, (call.text_arg("reason"), reason)))
     if reason or ticket:
-        ctx.journal.refuse_damaged()
+        services.journal.refuse_damaged()
     new = lock.take(kept=True)
     if new and (reason or ticket):
-        _record(ctx, "lock", reason, ticket)
+        _record(session, services, "lock", reason, ticket)
     notes = [] if new else [f"rack {lock.rack} was yours already"]
     return _told(describe(lock.holder(), lock), notes)
 
 
-def _record(ctx: Context, statement: str, reason: str, ticket: str) -> None:
+def _record(session: Session, services: Services, statement: str, reason: str, ticket: str) -> None:
     """Journal something about the lock that sends nothing to cells."""
-    rack = ctx.need_rack().name
-    change = ctx.journal.begin(rack, {"statement": statement, "reason": reason, "ticket": ticket, **actor()})
-    ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
+    rack = session.need_rack().name
+    change = services.journal.begin(rack, {"statement": statement, "reason": reason, "ticket": ticket, **actor()})
+    services.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
 
 
-def unlock(ctx: Context, call: Call) -> Result:
+def unlock(session: Session, services: Services, call: Call) -> Result:
     """Return a note that says who held it.
 
     Raises:
         LockedError: somebody else holds it.
         JournalError: a takeover could not be recorded; the lock stays.
     """
-    lock, rack = lock_of(ctx.need_rack(), ctx.home.state_dir), ctx.need_rack().name
+    lock, rack = lock_of(session.need_rack(), session.home.state_dir), session.need_rack().name
     takeover = call.flag("takeover")
     if takeover:
-        ctx.journal.refuse_damaged()  # It tells who took over from whom.
+        services.journal.refuse_damaged()  # It tells who took over from whom.
     forgotten: list[str] = []
     try:
         lock.holder()
@@ -193,28 +202,28 @@ def unlock(ctx: Context, call: Call) -> Result:
             raise
         lock.give_back(takeover=True)
         held = "somebody whom its damaged file does not tell"
-    elsewhere = _elsewhere(ctx, rack) if takeover and not held else ""
+    elsewhere = _elsewhere(services, rack) if takeover and not held else ""
     if forgotten and not held and not elsewhere:
         return Result(notes=[f"rack {rack} is not locked", *(f"told no more: {said}" for said in forgotten)])
     if not held and not elsewhere:
         return Result(notes=[f"rack {rack} is not locked"])
     if takeover:
         statement = f"unlock --takeover from {held or elsewhere}"
-        _record(ctx, statement, call.flag_text("reason"), call.flag_text("ticket"))
+        _record(session, services, statement, call.flag_text("reason"), call.flag_text("ticket"))
     if not held:
         return Result(notes=[f"rack {rack} is not locked; {elsewhere} counts as ended now: resume goes on with it"])
     return Result(notes=[f"rack {rack} was locked by {held}; it is free now"])
 
 
-def _elsewhere(ctx: Context, rack: str) -> str:
+def _elsewhere(services: Services, rack: str) -> str:
     """Return who, on other hosts, is carrying changes of the rack out as far as the journal tells; empty for nobody."""
-    found = [item.change for item in pending_on(ctx.journal, rack) if item.state == "elsewhere"]
+    found = [item.change for item in pending_on(services.journal, rack) if item.state == "elsewhere"]
     return f"change {', '.join(map(str, found))} of another host" if found else ""
 
 
-def show_lock(ctx: Context, call: Call) -> Result:
+def show_lock(session: Session, call: Call) -> Result:
     """Return one record."""
-    lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
+    lock = lock_of(session.need_rack(), session.home.state_dir)
     row = describe(lock.holder(), lock)
     return _told(row, [holder.trace for holder in lock.left_by_others()])
 

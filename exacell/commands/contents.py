@@ -11,7 +11,9 @@ from exacell.output.result import Column, Result
 from exacell.session.dbsql import names_of, query_database
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _SUMMED = ("cachedSize", "cachedWriteSize", "cachedKeepSize", "hitCount", "missCount")
 _MOST = 100
@@ -27,7 +29,7 @@ _SPECIAL = {
 """Source: reference cellcli.md 3.3, FLASHCACHECONTENT."""
 
 
-def show_contents(ctx: Context, call: Call) -> Result:
+def show_contents(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per object."""
     top, database = call.int_arg("top") or 20, call.text_arg("db")
     if not 1 <= top <= _MOST:
@@ -36,7 +38,10 @@ def show_contents(ctx: Context, call: Call) -> Result:
         raise StatementError(f"db={database} is no name of a database")
     where = f" where dbUniqueName = '{database}'" if database else ""
     names = ", ".join(("dbUniqueName", "objectNumber", *_SUMMED))
-    answers = ctx.query(f"list flashcachecontent attributes {names}{where} order by cachedSize desc limit {_MOST}")
+    answers = services.query(
+        f"list flashcachecontent attributes {names}{where} order by cachedSize desc limit {_MOST}",
+        timeout=request.read_timeout,
+    )
     found: dict[tuple[str, int], dict[str, Any]] = {}
     for row in answers.rows():
         key = (str(row.get("dbUniqueName") or ""), int(row.get("objectNumber") or 0))
@@ -46,7 +51,7 @@ def show_contents(ctx: Context, call: Call) -> Result:
             into[name] += int(row.get(name) or 0)
     biggest = sorted(found.items(), key=lambda item: -item[1]["cachedSize"])[:top]
     notes: list[str] = []
-    known = _names(ctx, [key for key, _ in biggest], notes) if call.args.get("names") else {}
+    known = _names(session, services, [key for key, _ in biggest], notes) if call.args.get("names") else {}
     rows = []
     for key, sums in biggest:
         owner, name, kind = known.get(key, ("", _SPECIAL.get(key[1], ""), ""))
@@ -86,13 +91,13 @@ def show_contents(ctx: Context, call: Call) -> Result:
 
 
 def _names(
-    ctx: Context, keys: Sequence[tuple[str, int]], notes: list[str]
+    session: Session, services: Services, keys: Sequence[tuple[str, int]], notes: list[str]
 ) -> Mapping[tuple[str, int], tuple[str, str, str]]:
     """Return owner, name and type of the objects, as far as their databases tell; says in ``notes`` why one does not.
 
     An object number of the cache is the object's data_object_id. Source: Oracle SAGUG, LIST FLASHCACHECONTENT.
     """
-    if not ctx.need_rack().asm:
+    if not session.need_rack().asm:
         return {}
     found: dict[tuple[str, int], tuple[str, str, str]] = {}
     for database in dict.fromkeys(name for name, _ in keys if name):
@@ -104,7 +109,7 @@ def _names(
             f"where data_object_id in ({','.join(numbers)})"
         )
         try:
-            _, rows = query_database(ctx, database, sql)
+            _, rows = query_database(session, services, database, sql)
         except ExacellError as error:
             notes.append(f"names of {database}: {error.message}")
             continue

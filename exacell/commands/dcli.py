@@ -13,10 +13,12 @@ from exacell.language.shellwords import ACCEPT, stray_flag
 from exacell.output.result import Result
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def dcli(ctx: Context, call: Call) -> Result:
+def dcli(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the exit code; what dcli prints is written as dcli would, records where a machine format is asked for."""
     text = call.text_arg("words")
     try:
@@ -33,4 +35,4 @@ def dcli(ctx: Context, call: Call) -> Result:
             f"dcli: {stray} stands among dcli's words, where it is the command's own; nothing was sent",
             hint=f"exacell {stray} dcli … for exacell's flag; dcli -- … where the command means it",
         )
-    return run_dcli(ctx, argv, call)
+    return run_dcli(session, services, request, argv, call)

@@ -24,7 +24,9 @@ from exacell.plan.planners.rebalance import power_plan
 from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _COLUMNS = (
     Column("name"),
@@ -51,10 +53,10 @@ _DISK_COLUMNS = (
 )
 
 
-def show(ctx: Context, call: Call) -> Result:
+def show(services: Services, call: Call) -> Result:
     """Return one record per disk group; empty when there is none of that name."""
-    records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.diskgroup"]
-    ctx.services.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
+    records = asm_records(services.asm(call.text_arg("asm")).facts())["asm.diskgroup"]
+    services.learned.learn({Kind.DISKGROUP: [str(r["name"]) for r in records]})
     wanted = call.text_arg("name").upper()
     rows = [{"cell": None, **record} for record in records if not wanted or record["name"] == wanted]
     if wanted and not rows:
@@ -64,15 +66,15 @@ def show(ctx: Context, call: Call) -> Result:
     return Result(records=rows, columns=_COLUMNS, data=True)
 
 
-def show_disks(ctx: Context, call: Call) -> Result:
+def show_disks(services: Services, call: Call) -> Result:
     """Return one record per discovered disk."""
     wanted = call.text_arg("diskgroup").upper()
-    records = asm_records(ctx.asm(call.text_arg("asm")).facts())["asm.disk"]
+    records = asm_records(services.asm(call.text_arg("asm")).facts())["asm.disk"]
     rows = [{"cell": None, **r} for r in records if not wanted or r["diskgroup"] == wanted]
     return Result(records=rows, columns=_DISK_COLUMNS, data=True)
 
 
-def create(ctx: Context, call: Call) -> Planned:
+def create(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per node with its outcome."""
     name, prefix = call.text_arg("name"), call.text_arg("prefix")
     au_size = call.int_arg("au_size") or 0
@@ -85,29 +87,29 @@ def create(ctx: Context, call: Call) -> Planned:
     for key, value in call.extra.items():
         if "'" in key + value:
             raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote")
-    client = ctx.asm(call.text_arg("asm"))
-    facts = read_facts(ctx, f.CELL, f.GRIDDISK)
+    client = services.asm(call.text_arg("asm"))
+    facts = read_facts(session, services, request, f.CELL, f.GRIDDISK)
     asm = client.facts()
     wanted = Wanted(
         name=name, prefix=prefix, redundancy=call.text_arg("redundancy"), au_size=au_size, attributes=dict(call.extra)
     )
     nodes = instance_nodes(client.config.nodes, asm.instances)
-    plan = create_plan(ctx.need_rack().name, asm, members(facts, prefix), wanted, nodes=nodes, statement=call.text)
+    plan = create_plan(session.need_rack().name, asm, members(facts, prefix), wanted, nodes=nodes, statement=call.text)
     return Planned(plan, facts)
 
 
-def drop(ctx: Context, call: Call) -> Planned:
+def drop(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per node with its outcome."""
-    client = ctx.asm(call.text_arg("asm"))
+    client = services.asm(call.text_arg("asm"))
     asm = client.facts()
-    if not ctx.request.replaying:
+    if not request.replaying:
         refuse_slip(call.text, "disk group", (call.text_arg("name").upper(),), [group.name for group in asm.groups])
     plan = drop_plan(
-        ctx.need_rack().name,
+        session.need_rack().name,
         asm,
         call.text_arg("name"),
         nodes=instance_nodes(client.config.nodes, asm.instances),
-        accepted=accepted_loss(ctx.flags_of(call)),
+        accepted=accepted_loss(session.options.over(call.flags)),
         statement=call.text,
         may_ask=True,
     )
@@ -125,9 +127,9 @@ _OPERATION_COLUMNS = (
 )
 
 
-def show_rebalance(ctx: Context, call: Call) -> Result:
+def show_rebalance(services: Services, call: Call) -> Result:
     """Return one record per operation that is not done; a note when there is none."""
-    found = ctx.asm(call.text_arg("asm")).facts().running
+    found = services.asm(call.text_arg("asm")).facts().running
     rows = [
         {
             "cell": None,
@@ -144,17 +146,17 @@ def show_rebalance(ctx: Context, call: Call) -> Result:
     return Result(records=rows, columns=_OPERATION_COLUMNS, data=True, notes=[] if rows else ["no rebalance runs"])
 
 
-def set_rebalance(ctx: Context, call: Call) -> Planned:
+def set_rebalance(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per node with its outcome."""
     power = call.int_arg("power")
     assert power is not None
-    asm = ctx.asm(call.text_arg("asm")).facts()
+    asm = services.asm(call.text_arg("asm")).facts()
     plan = power_plan(
-        ctx.need_rack().name,
+        session.need_rack().name,
         asm,
         power=power,
         group=call.text_arg("diskgroup"),
         statement=call.text,
-        starts=not ctx.request.origin.startswith("undo "),
+        starts=not request.origin.startswith("undo "),
     )
     return Planned(plan)

@@ -33,10 +33,14 @@ from exacell.session.store import Store
 
 if TYPE_CHECKING:
     from exacell.plan.drift import Difference
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
+def _read_list(
+    services: Services, request: Request, text: str
+) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
     """Return the facts that one LIST statement tells of the selected cells.
 
     Raises:
@@ -45,23 +49,23 @@ def _read_list(ctx: Context, text: str) -> tuple[dict[str, dict[str, str]], list
     statement = parse(text)
     if not isinstance(statement, List):
         raise StatementError(f"drift of='{text}': a LIST statement is needed, such as 'list lun detail'")
-    answers = ctx.query(render(statement), exact=True)
+    answers = services.query(render(statement), exact=True, timeout=request.read_timeout)
     kind = statement.object.lower()
     facts = {cell: neutral(cell, answer.tables, (kind,)) for cell, answer in answers.good.items()}
     return facts, list(answers.problems), answers.exit_code
 
 
-def drift(ctx: Context, call: Call) -> Result:
+def drift(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per difference."""
     name, statement = call.text_arg("baseline"), call.text_arg("of")
     if name and statement:
         raise StatementError("drift: of= compares cells with each other, so it goes with no baseline=")
     if name:
-        before = Store(ctx.home.state_dir / "store.db").find_baseline(ctx.need_rack().name, name)
-        facts, problems, code = read_all(ctx)
-        found = [*told(from_baseline(before, facts), facts, before), *gone(before, ctx.need_rack().cells)]
+        before = Store(session.home.state_dir / "store.db").find_baseline(session.need_rack().name, name)
+        facts, problems, code = read_all(session, services, request)
+        found = [*told(from_baseline(before, facts), facts, before), *gone(before, session.need_rack().cells)]
     else:
-        facts, problems, code = _read_list(ctx, statement) if statement else read_cells(ctx)
+        facts, problems, code = _read_list(services, request, statement) if statement else read_cells(services, request)
         found = told(between_cells(facts), facts)
     rows = [_row(d) for d in found]
     cells = [target for target in facts if not target.startswith(ASM)]
@@ -124,16 +128,16 @@ def _row(d: Difference) -> dict[str, object]:
     }  # fmt: skip
 
 
-def save_baseline(ctx: Context, call: Call) -> Result:
+def save_baseline(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return a note.
 
     Raises:
         RefusedError: a cell gave no answer and --partial was not given.
     """
-    facts, problems, _ = read_all(ctx)
+    facts, problems, _ = read_all(session, services, request)
     if problems and not call.flag("partial"):
         raise RefusedError(f"save baseline: {problems[0]}", hint="--partial keeps the others")
     cells = [target for target in facts if not target.startswith(ASM)]
     asm = " and ASM" if len(facts) > len(cells) else ""
-    Store(ctx.home.state_dir / "store.db").save_baseline(ctx.need_rack().name, call.text_arg("as"), facts)
+    Store(session.home.state_dir / "store.db").save_baseline(session.need_rack().name, call.text_arg("as"), facts)
     return Result(notes=[f"baseline {call.text_arg('as')}: {counted(len(cells), 'cell')}{asm}"], problems=problems)

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 @contextmanager
@@ -64,15 +65,15 @@ _COLUMNS = tuple(
 )
 
 
-def start(ctx: Context, call: Call) -> Result:
+def start(session: Session, call: Call) -> Result:
     """Return one record about the rack."""
-    info, already = start_rack(ctx, call.text_arg("name"), call)
+    info, already = start_rack(session, call.text_arg("name"), call)
     how = f"connect {info.name}, in a shell: exacell -r {info.name}"
     note = f"{info.name} is running already" if already else f"{info.name} is running: {how}"
     return Result(records=[_row(info)], columns=_COLUMNS, fold=True, notes=[note])
 
 
-def start_rack(ctx: Context, name: str, call: Call) -> tuple[Any, bool]:
+def start_rack(session: Session, name: str, call: Call) -> tuple[Any, bool]:
     """Start the rack with the options of ``call``; returns its info and whether it was running."""
     given: dict[str, Any] = {p.name: call.args[p.name] for p in OPTIONS if call.args.get(p.name) is not None}
     for key, value in given.items():
@@ -80,7 +81,7 @@ def start_rack(ctx: Context, name: str, call: Call) -> tuple[Any, bool]:
             given[key] = ",".join(value)
     port22 = call.args.get("port22")
     return control.start(
-        ctx.home.config_dir,
+        session.home.config_dir,
         name,
         options=given,
         reset=bool(call.args.get("reset")),
@@ -88,33 +89,33 @@ def start_rack(ctx: Context, name: str, call: Call) -> tuple[Any, bool]:
     )
 
 
-def stop(ctx: Context, call: Call) -> Result:
+def stop(session: Session, call: Call) -> Result:
     """Return a note."""
     name = call.text_arg("name")
-    stopped = control.stop(ctx.home.config_dir, name)
+    stopped = control.stop(session.home.config_dir, name)
     return Result(notes=[f"{name} is stopped" if stopped else f"{name} was not running"])
 
 
-def status(ctx: Context, call: Call) -> Result:
+def status(session: Session, call: Call) -> Result:
     """Return one record per rack."""
-    infos = control.status(ctx.home.config_dir, call.text_arg("name") or None)
+    infos = control.status(session.home.config_dir, call.text_arg("name") or None)
     return Result(records=[_row(info) for info in infos], columns=_COLUMNS, fold=True, data=True)
 
 
-def ssh_config(ctx: Context, call: Call) -> Result:
+def ssh_config(session: Session, call: Call) -> Result:
     """Return the text."""
-    return Result(text=control.ssh_config(ctx.home.config_dir, call.text_arg("name")))
+    return Result(text=control.ssh_config(session.home.config_dir, call.text_arg("name")))
 
 
-def hosts(ctx: Context, call: Call) -> Result:
+def hosts(session: Session, call: Call) -> Result:
     """Return the text."""
-    return Result(text=control.hosts(ctx.home.config_dir, call.text_arg("name")))
+    return Result(text=control.hosts(session.home.config_dir, call.text_arg("name")))
 
 
-def load(ctx: Context, call: Call) -> Result:
+def load(session: Session, call: Call) -> Result:
     """Return one record about what was applied."""
     done = control.load(
-        ctx.home.config_dir,
+        session.home.config_dir,
         call.text_arg("name"),
         seconds=call.float_arg("for", 0),
         db=call.text_arg("db"),
@@ -129,9 +130,9 @@ _FAULT_COLUMNS = tuple(
 )
 
 
-def fault(ctx: Context, call: Call) -> Result:
+def fault(session: Session, call: Call) -> Result:
     """Return one record per fault of the rack, or a note about what was cleared."""
-    home, name = ctx.home.config_dir, call.text_arg("name")
+    home, name = session.home.config_dir, call.text_arg("name")
     where, kind, only = call.text_arg("hosts"), call.text_arg("kind"), call.text_arg("only")
     given: dict[str, Any] = {p.name: call.args[p.name] for p in FAULT_OPTIONS if call.args.get(p.name) is not None}
     if (where == "list") == bool(kind):
@@ -160,36 +161,36 @@ def _fault_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {"cell": None, **row, "options": options}
 
 
-def path(ctx: Context, call: Call) -> Result:
+def path(session: Session, call: Call) -> Result:
     """Return the directory's name."""
-    return Result(text=str(control.program_path(ctx.home.config_dir, call.text_arg("name"))))
+    return Result(text=str(control.program_path(session.home.config_dir, call.text_arg("name"))))
 
 
-def demo(ctx: Context, call: Call) -> Result:
+def demo(session: Session, services: Services, call: Call) -> Result:
     """Return the exit code of what was run."""
-    home, before, stays = ctx.home.config_dir, ctx.rack, False
+    home, before, stays = session.home.config_dir, session.rack, False
     try:
         _, already = control.start(home, DEMO, options={})
     except RackFormatError:
-        ctx.console.say(f"the emulated rack {DEMO} was stored by another version of exacell: it begins anew")
+        services.console.say(f"the emulated rack {DEMO} was stored by another version of exacell: it begins anew")
         _, already = control.start(home, DEMO, options={}, reset=True)
     if not already:
-        ctx.console.say(f"the emulated rack {DEMO} is up: 3 cells, 2 database nodes, databases SPOT and ERP")
+        services.console.say(f"the emulated rack {DEMO} is up: 3 cells, 2 database nodes, databases SPOT and ERP")
     try:
-        ctx.connect(DEMO)
-        code = ctx.services.run_nested(call.text_arg("statement"))
+        services.connect(DEMO)
+        code = services.run_nested(call.text_arg("statement"))
     except AtPrompt:
         stays = True
         return Result(notes=(f"tutorial shows you round; emulator stop {DEMO} ends the rack",))
     finally:
         if not stays:
-            ctx.services.close()
+            services.close()
             if not already:
                 control.stop(home, DEMO)
-            if before is not None and before.name in ctx.config.racks:
-                ctx.connect(before.name)
+            if before is not None and before.name in session.config.racks:
+                services.connect(before.name)
             else:
-                ctx.session.leave()
+                session.leave()
     return Result(exit_code=ExitCode(code))
 
 

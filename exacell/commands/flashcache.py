@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from exacell.plan.facts import CellFacts
     from exacell.plan.model import Plan
     from exacell.session.answers import Answers
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 def planning_facts() -> tuple[str, ...]:
@@ -32,16 +34,16 @@ def planning_facts() -> tuple[str, ...]:
     return (f.CELL, f.FLASHCACHE, f.PMEMCACHE, f.CELLDISK, f.FLASH_PHYSICALDISK, f.GRIDDISK, f.FLASH_METRICS)
 
 
-def show(ctx: Context, call: Call) -> Result:
+def show(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell; a cell without a flash cache has nulls."""
     statements = (f.CELL, f.FLASHCACHE, f.FLASH_METRICS)
-    answers = ctx.query(*statements)
+    answers = services.query(*statements, timeout=request.read_timeout)
     rows = []
     for cell, answer in answers.good.items():
         fact = f.build(cell, statements, answer.tables)
         rows.append(_row(fact))
-    problem = observe_caching(ctx.journal, ctx.need_rack().name, {row["cell"]: row["caching"] for row in rows})
-    return cache_table(rows, answers, unnoted(ctx, problem))
+    problem = observe_caching(services.journal, session.need_rack().name, {row["cell"]: row["caching"] for row in rows})
+    return cache_table(rows, answers, unnoted(session, services, problem))
 
 
 def cache_table(
@@ -93,47 +95,45 @@ def flush_limit(call: Call) -> float | None:
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def flush(ctx: Context, call: Call) -> Planned:
+def flush(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome and the proof."""
-    facts = read_facts(ctx, *planning_facts())
-    rack = ctx.need_rack().name
+    facts = read_facts(session, services, request, *planning_facts())
+    rack = session.need_rack().name
     recreate = call.args.get("recreate") == "needed"
     plan = flush_plan(rack, facts, recreate=recreate, statement=call.text, limit=flush_limit(call))
-    return Planned(_with_cost(ctx, plan), facts)
+    return Planned(_with_cost(session, services, plan), facts)
 
 
-def _with_cost(ctx: Context, plan: Plan) -> Plan:
+def _with_cost(session: Session, services: Services, plan: Plan) -> Plan:
     """Return the plan with what its flush costs databases; what can't be read is said, and stands in no plan's way."""
     cells = list(dict.fromkeys(step.target for stage in plan.stages for step in stage.steps))
     if not cells:
         return plan
-    answers = ctx.fleet.query(cells, [CONTENT], cancel=ctx.interrupted)
+    answers = services.fleet.query(cells, [CONTENT], cancel=session.interrupted)
     unread = [cell for cell in cells if cell not in answers.good]
     missing = (f"{fold(unread)}: what will be read from disk again was not read",) if unread else ()
     notes = cost_notes({cell: answer.tables[0] for cell, answer in answers.good.items()})
     return replace(plan, notes=(*plan.notes, *notes, *missing))
 
 
-def resize(ctx: Context, call: Call) -> Planned:
+def resize(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    facts = read_facts(ctx, *planning_facts(), IORMPLAN)
+    facts = read_facts(session, services, request, *planning_facts(), IORMPLAN)
     size = call.int_arg("size")
     assert size is not None
-    plan = resize_plan(ctx.need_rack().name, facts, size=size, statement=call.text)
-    return Planned(_with_cost(ctx, plan), facts)
+    plan = resize_plan(session.need_rack().name, facts, size=size, statement=call.text)
+    return Planned(_with_cost(session, services, plan), facts)
 
 
-def set_mode(ctx: Context, call: Call) -> Planned:
+def set_mode(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    rack = ctx.need_rack()
-    others = ctx.fleet.query(rack.cells, [f.FLASHCACHE]).good
+    rack = session.need_rack()
+    others = services.fleet.query(rack.cells, [f.FLASHCACHE]).good
     caches = [f.build(cell, [f.FLASHCACHE], answer.tables).flash_cache for cell, answer in others.items()]
     sizes = {cache.size for cache in caches if cache is not None}
     usual = sizes.pop() if len(sizes) == 1 else None
-    facts = read_facts(ctx, *planning_facts())
-    dropped = (
-        intended_on(ctx.journal, rack.name, ctx.request.finishing, "DROP PMEMCACHE") if ctx.request.finishing else ()
-    )
+    facts = read_facts(session, services, request, *planning_facts())
+    dropped = intended_on(services.journal, rack.name, request.finishing, "DROP PMEMCACHE") if request.finishing else ()
     mode = call.text_arg("mode")
     plan = mode_plan(rack.name, facts, mode=mode, statement=call.text, usual=usual, dropped=dropped)
     return Planned(plan, facts)

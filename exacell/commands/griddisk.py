@@ -20,7 +20,9 @@ from exacell.plan.planners.griddisk_size import resize_griddisk_plan
 from exacell.session.factreading import headers_if_needed, read_facts
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _COLUMNS = (
     Column("cell"),
@@ -34,9 +36,9 @@ _COLUMNS = (
 )
 
 
-def show(ctx: Context, call: Call) -> Result:
+def show(services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell, prefix and size."""
-    answers = ctx.query(f.GRIDDISK)
+    answers = services.query(f.GRIDDISK, timeout=request.read_timeout)
     wanted = call.text_arg("prefix").lower()
     rows: list[dict[str, object]] = []
     for cell, answer in answers.good.items():
@@ -61,7 +63,7 @@ def show(ctx: Context, call: Call) -> Result:
                     "asmModeStatus": mode or None,
                 }
             )
-    ctx.services.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
+    services.learned.learn({Kind.PREFIX: [str(row["prefix"]) for row in rows]})
     # No cell is left out without a word, not one that has nothing to show either.
     there = {row["cell"] for row in rows}
     bare = [cell for cell in answers.good if cell not in there]
@@ -77,7 +79,7 @@ def show(ctx: Context, call: Call) -> Result:
     )
 
 
-def carve(ctx: Context, call: Call) -> Planned:
+def carve(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
     given = [name for name in ("size", "free", "usable") if call.args.get(name) is not None]
     if len(given) > 1:
@@ -85,19 +87,19 @@ def carve(ctx: Context, call: Call) -> Planned:
     au_size = call.int_arg("au_size") or 0
     if au_size not in AU_SIZES:
         raise StatementError("carve griddisk: au_size is 1M, 2M, 4M, 8M, 16M, 32M or 64M")
-    facts = read_facts(ctx, f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK, f.FLASH_PHYSICALDISK)
+    facts = read_facts(session, services, request, f.CELL, f.FLASHCACHE, f.CELLDISK, f.GRIDDISK, f.FLASH_PHYSICALDISK)
     asm = call.text_arg("asm")
     if asm and call.text_arg("availableTo"):
         raise StatementError("carve griddisk: asm= and availableTo= exclude each other")
-    groups = {group.name for group in ctx.asm(asm).facts().groups} if asm else None
+    groups = {group.name for group in services.asm(asm).facts().groups} if asm else None
     usable = call.int_arg("usable")
     keeping = Keeping(
         redundancy=call.text_arg("redundancy"),
         au_size=au_size,
-        by_failgroup=_kept_by_failgroup(ctx, asm) if usable is not None else None,
+        by_failgroup=_kept_by_failgroup(session, services, asm) if usable is not None else None,
     )
     plan = carve_plan(
-        ctx.need_rack().name,
+        session.need_rack().name,
         facts,
         prefix=call.text_arg("prefix"),
         media=call.text_arg("media"),
@@ -111,7 +113,7 @@ def carve(ctx: Context, call: Call) -> Planned:
     return Planned(plan, facts)
 
 
-def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
+def _kept_by_failgroup(session: Session, services: Services, asm: str) -> bool | None:
     """Return whether the rack's ASM keeps the space of a whole failure group free for the mirrors, as its disk groups tell.
 
     Args:
@@ -121,28 +123,28 @@ def _kept_by_failgroup(ctx: Context, asm: str) -> bool | None:
         True where any of them does; None where none could be asked or none tells.
     """
     told: list[bool] = []
-    for name in (asm,) if asm else ctx.need_rack().asm:
+    for name in (asm,) if asm else session.need_rack().asm:
         try:
-            found = keeps_failgroup(ctx.asm(name).facts())
+            found = keeps_failgroup(services.asm(name).facts())
         except ExacellError as error:
-            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            services.console.say(f"ASM cluster {name}: {error.message}")
             continue
         if found is not None:
             told.append(found)
     return any(told) if told else None
 
 
-def release(ctx: Context, call: Call) -> Planned:
+def release(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    facts = read_facts(ctx, *planning_facts(), f.IORMPLAN)
-    if not ctx.request.replaying:
+    facts = read_facts(session, services, request, *planning_facts(), f.IORMPLAN)
+    if not request.replaying:
         known = dict.fromkeys(grid.prefix for fact in facts.values() for grid in fact.grid_disks if grid.prefix)
         refuse_slip(call.text, "grid disk with the prefix", (call.text_arg("prefix"),), known)
     plan = release_plan(
-        ctx.need_rack().name,
+        session.need_rack().name,
         facts,
         prefix=call.text_arg("prefix"),
-        headers=headers_if_needed(ctx, facts),
+        headers=headers_if_needed(session, services, facts),
         regrow=bool(call.args.get("regrow")),
         media=call.text_arg("media"),
         statement=call.text,
@@ -150,14 +152,14 @@ def release(ctx: Context, call: Call) -> Planned:
     return Planned(plan, facts)
 
 
-def resize(ctx: Context, call: Call) -> Planned:
+def resize(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return one record per cell and node with its outcome."""
-    facts = read_facts(ctx, f.CELL, f.CELLDISK, f.GRIDDISK)
+    facts = read_facts(session, services, request, f.CELL, f.CELLDISK, f.GRIDDISK)
     prefix, size = call.text_arg("prefix"), call.int_arg("size")
     assert size is not None
     used = any(g.asm_mode not in ("UNUSED", "DROPPED") for grids in members(facts, prefix).values() for g in grids)
-    asm = ctx.asm(call.text_arg("asm")).facts() if used else None
-    rack = ctx.need_rack().name
-    sent = sent_by(ctx.journal, rack, ctx.request.finishing) if ctx.request.finishing else ()
+    asm = services.asm(call.text_arg("asm")).facts() if used else None
+    rack = session.need_rack().name
+    sent = sent_by(services.journal, rack, request.finishing) if request.finishing else ()
     plan = resize_griddisk_plan(rack, facts, asm, prefix=prefix, size=size, statement=call.text, sent=sent)
     return Planned(plan, facts)

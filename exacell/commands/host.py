@@ -29,29 +29,37 @@ from exacell.session.recording import since, told_while_waiting
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.opaque.findings import Findings
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _SHOWN = 60
 """Characters of the command in messages."""
 
 
-def host(ctx: Context, call: Call) -> Result:
+def host(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return its exit status as the exit code; its output is talk's neighbour on the terminal.
 
     Raises:
         RefusedError: a change is found in it, or it can't be read and was not accepted.
         JournalError: the journal can't be written; nothing was run.
     """
-    text, flags = command_given(call, ctx.flags_of(call))
-    findings = judged(ctx, text, flags, statement=call.text)
+    text, flags = command_given(call, session.options.over(call.flags))
+    findings = judged(session, services, request, text, flags, statement=call.text)
     if flags.get("dry-run"):
         return Result(notes=[f"-n: host {text[:_SHOWN]} was not run"])
-    changing = nullcontext() if findings.harmless else ctx.while_changing()
-    with told_while_waiting(since(f"running {text[:_SHOWN]}"), ctx.console.waiting), changing:
-        return _told(ctx, text, _run(text)) if findings.harmless else _journalled(ctx, text, findings, flags)
+    changing = nullcontext() if findings.harmless else services.while_changing()
+    with told_while_waiting(since(f"running {text[:_SHOWN]}"), services.console.waiting), changing:
+        return (
+            _told(services, text, _run(text))
+            if findings.harmless
+            else _journalled(session, services, request, text, findings, flags)
+        )
 
 
-def judged(ctx: Context, text: str, flags: Mapping[str, Value], *, statement: str) -> Findings:
+def judged(
+    session: Session, services: Services, request: Request, text: str, flags: Mapping[str, Value], *, statement: str
+) -> Findings:
     """Return what was read in a command for this machine that may be run.
 
     Args:
@@ -60,16 +68,14 @@ def judged(ctx: Context, text: str, flags: Mapping[str, Value], *, statement: st
     Raises:
         RefusedError: a change is found in it, or it can't be read and was not accepted.
     """
-    current_rack(ctx)  # On a command line the rack is found when it is needed first.
+    current_rack(session, services)  # On a command line the rack is found when it is needed first.
     findings = command_findings(text)
     _refuse_changes(text, findings)
     accept = (
-        "run … --accept-opaque lets it"
-        if ctx.request.origin
-        else "host --accept-opaque … runs it; the guard ends there"
+        "run … --accept-opaque lets it" if request.origin else "host --accept-opaque … runs it; the guard ends there"
     )
     refuse_unread(
-        ctx, findings.unread, statement=statement, flags=flags, accept=accept, undone="nothing was run",
+        session, services, request, findings.unread, statement=statement, flags=flags, accept=accept, undone="nothing was run",
         instead=findings.instead,
     )  # fmt: skip
     return findings
@@ -79,27 +85,29 @@ _FED = "uptime | "
 """Stands before a filter when it is judged: it reads what exacell gives it."""
 
 
-def pass_untyped(ctx: Context, line: Line, text: str) -> Line:
+def pass_untyped(session: Session, services: Services, request: Request, line: Line, text: str) -> Line:
     """Return what is to be run of a line of a file in which ``!``, ``|`` or ``>`` stands: it obeys the door as host does.
 
     Raises:
         RefusedError: a change is found in its command, or it can't be read and was not accepted.
         JournalError: it was accepted, and the journal can't be written; nothing was run.
     """
-    flags = {**ctx.options.flags, **line.flags}
+    flags = {**session.options.flags, **line.flags}
     if line.shell:
-        findings = judged(ctx, line.shell, flags, statement=text)
+        findings = judged(session, services, request, line.shell, flags, statement=text)
         return line if findings.harmless else with_call_flags(f"host -- {line.shell}", flags)
-    current_rack(ctx)
+    current_rack(session, services)
     unread = [f"> {line.redirect}"] if line.redirect else []
     if line.pipe:
         findings = command_findings(f"{_FED}{line.pipe}")
         _refuse_changes(line.pipe, findings)
         unread += findings.unread
-    accept = "--accept-opaque before the file lets it" if not ctx.request.origin else "run … --accept-opaque lets it"
-    refuse_unread(ctx, unread, statement=text, flags=flags, accept=accept, undone="nothing was run")
+    accept = "--accept-opaque before the file lets it" if not request.origin else "run … --accept-opaque lets it"
+    refuse_unread(
+        session, services, request, unread, statement=text, flags=flags, accept=accept, undone="nothing was run"
+    )
     if unread:
-        journal_accepted(ctx, unread, statement=text, flags=flags)
+        journal_accepted(session, services, request, unread, statement=text, flags=flags)
     return line
 
 
@@ -118,7 +126,9 @@ def _refuse_changes(text: str, findings: Findings) -> None:
         )
 
 
-def _journalled(ctx: Context, text: str, findings: Findings, flags: Mapping[str, Value]) -> Result:
+def _journalled(
+    session: Session, services: Services, request: Request, text: str, findings: Findings, flags: Mapping[str, Value]
+) -> Result:
     """Run a command that exacell can't read between two rows of the journal.
 
     The rack's lock is left alone: a load may run for hours, and what it does is nobody's change.
@@ -127,14 +137,14 @@ def _journalled(ctx: Context, text: str, findings: Findings, flags: Mapping[str,
         JournalError: the journal can't be written; nothing was run.
         BrokenOffError: it can't be written any more; the command has ended.
     """
-    rack, who, statement = "" if ctx.rack is None else ctx.rack.name, actor(), f"host {text}"
-    change = ctx.journal.begin(
+    rack, who, statement = "" if session.rack is None else session.rack.name, actor(), f"host {text}"
+    change = services.journal.begin(
         rack,
         {
             "statement": statement,
             "reason": str(flags.get("reason") or ""),
             "ticket": str(flags.get("ticket") or ""),
-            "origin": ctx.request.origin,
+            "origin": request.origin,
             **who,
             "risk": "unknown",
             "opaque": list(findings.unread),
@@ -148,7 +158,7 @@ def _journalled(ctx: Context, text: str, findings: Findings, flags: Mapping[str,
         "undo": "impossible",
         "inverse": "what host ran is not undone by exacell",
     }
-    ctx.journal.append(rack, change, [Row(kind="intent", target=target, body=body)])
+    services.journal.append(rack, change, [Row(kind="intent", target=target, body=body)])
     state, reason, reply, code = "unknown", "it was broken off", "", int(ExitCode.INTERRUPTED)
     try:
         done = _run(text)
@@ -158,10 +168,10 @@ def _journalled(ctx: Context, text: str, findings: Findings, flags: Mapping[str,
     finally:
         outcome = Row(kind="outcome", target=target, body=body | {"state": state, "reason": reason, "reply": reply})
         try:
-            ctx.journal.append(rack, change, [outcome, Row(kind="end", body={"exitCode": code})])
+            services.journal.append(rack, change, [outcome, Row(kind="end", body={"exitCode": code})])
         except JournalError as error:
             raise BrokenOffError(change, statement, error, "look what it did: exacell can't tell") from error
-    return _told(ctx, text, done)
+    return _told(services, text, done)
 
 
 def _run(text: str) -> subprocess.CompletedProcess[str]:
@@ -176,11 +186,11 @@ def _run(text: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def _told(ctx: Context, text: str, done: subprocess.CompletedProcess[str]) -> Result:
+def _told(services: Services, text: str, done: subprocess.CompletedProcess[str]) -> Result:
     """Show what the command printed and return its status."""
     for part in (done.stdout, done.stderr):
         if part.strip():
-            ctx.console.say(part.rstrip("\n"))
+            services.console.say(part.rstrip("\n"))
     if done.returncode:
         return Result(problems=[f"host {text[:_SHOWN]}: status {done.returncode}"], exit_code=ExitCode.FAILED)
     return Result()

@@ -32,7 +32,9 @@ from exacell.session.factreading import read_facts
 from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 def _wanted(call: Call) -> DirectiveName:
@@ -44,12 +46,12 @@ def _wanted(call: Call) -> DirectiveName:
     )
 
 
-def show(ctx: Context, call: Call) -> Result:
+def show(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell and directive; a cell without directives has one record with a null name."""
     saved = call.text_arg("saved")
     if saved:
-        return _show_saved(ctx, saved)
-    answers = ctx.query(f.IORMPLAN, f.DATABASE)
+        return _show_saved(session, saved)
+    answers = services.query(f.IORMPLAN, f.DATABASE, timeout=request.read_timeout)
     held: dict[str, tuple[str, IormPlan]] = {}
     unread: list[str] = []
     for cell, answer in answers.good.items():
@@ -60,13 +62,13 @@ def show(ctx: Context, call: Call) -> Result:
             continue
         held[cell] = (fact.objective, fact.iorm or IormPlan())
         names = [directive.name for directive in held[cell][1].directives]
-        ctx.services.learned.learn({Kind.DB: fact.databases, Kind.DIRECTIVE: names})
+        services.learned.learn({Kind.DB: fact.databases, Kind.DIRECTIVE: names})
     code = worst([answers.exit_code, ExitCode.FAILED if unread else ExitCode.DONE])
     return replace(_table(held), problems=(*answers.problems, *unread), exit_code=code)
 
 
-def _show_saved(ctx: Context, name: str) -> Result:
-    found = Store(ctx.home.state_dir / "store.db").find_iorm(ctx.need_rack().name, name)
+def _show_saved(session: Session, name: str) -> Result:
+    found = Store(session.home.state_dir / "store.db").find_iorm(session.need_rack().name, name)
     return _table({cell: (body["objective"], parse(body["dbPlan"])) for cell, body in found.items()})
 
 
@@ -89,7 +91,7 @@ def _table(held: Mapping[str, tuple[str, IormPlan]]) -> Result:
     return Result(records=rows, columns=columns, fold=True, data=True)
 
 
-def set_iorm(ctx: Context, call: Call) -> Planned:
+def set_iorm(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
@@ -104,9 +106,9 @@ def set_iorm(ctx: Context, call: Call) -> Planned:
             f"set iorm{f' db={db}' if db else ''}: nothing to set",
             hint="for example: set iorm db=SPOT share=8 limit=50",
         )
-    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
+    facts = read_facts(session, services, request, f.CELL, f.IORMPLAN, f.DATABASE)
     plan = set_plan(
-        ctx.need_rack().name,
+        session.need_rack().name,
         facts,
         wanted=_wanted(call) if db else None,
         settings=call.extra,
@@ -116,70 +118,70 @@ def set_iorm(ctx: Context, call: Call) -> Planned:
     return Planned(plan, facts)
 
 
-def unset_iorm(ctx: Context, call: Call) -> Planned:
+def unset_iorm(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
     given = call.args.get("attributes")
     names = tuple(str(name) for name in given) if isinstance(given, tuple) else ()
-    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE)
-    plan = unset_plan(ctx.need_rack().name, facts, wanted=_wanted(call), attributes=names, statement=call.text)
+    facts = read_facts(session, services, request, f.CELL, f.IORMPLAN, f.DATABASE)
+    plan = unset_plan(session.need_rack().name, facts, wanted=_wanted(call), attributes=names, statement=call.text)
     return Planned(plan, facts)
 
 
-def reset_iorm(ctx: Context, call: Call) -> Planned:
+def reset_iorm(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    facts = read_facts(ctx, f.CELL, f.IORMPLAN)
+    facts = read_facts(session, services, request, f.CELL, f.IORMPLAN)
     goals = dict.fromkeys(facts, Goal(dbplan=IormPlan()))
-    return Planned(goal_plan(ctx.need_rack().name, facts, goals, call.text), facts)
+    return Planned(goal_plan(session.need_rack().name, facts, goals, call.text), facts)
 
 
-def save_iorm(ctx: Context, call: Call) -> Result:
+def save_iorm(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return a note.
 
     Raises:
         RefusedError: a cell gave no answer.
     """
-    facts = read_facts(ctx, f.IORMPLAN)
+    facts = read_facts(session, services, request, f.IORMPLAN)
     held = {
         cell: {"dbPlan": render(fact.iorm or IormPlan()), "objective": fact.objective} for cell, fact in facts.items()
     }
     name = call.text_arg("as")
-    Store(ctx.home.state_dir / "store.db").save_iorm(ctx.need_rack().name, name, held)
+    Store(session.home.state_dir / "store.db").save_iorm(session.need_rack().name, name, held)
     plans = len({text["dbPlan"] for text in held.values()})
     several = f", {plans} different plans" if plans > 1 else ""
     return Result(notes=[f"IORM plan {name}: {counted(len(held), 'cell')}{several}; restore iorm {name}"])
 
 
-def restore_iorm(ctx: Context, call: Call) -> Planned:
+def restore_iorm(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return one record per cell with its outcome.
 
     Raises:
         RefusedError: a selected cell is not among those that were kept.
     """
-    rack, name = ctx.need_rack().name, call.text_arg("name")
-    held = ctx.services.store().find_iorm(rack, name)
-    missing = [cell for cell in ctx.cells() if cell not in held]
+    rack, name = session.need_rack().name, call.text_arg("name")
+    held = services.store().find_iorm(rack, name)
+    missing = [cell for cell in session.cells() if cell not in held]
     if missing:
         raise RefusedError(
             f"IORM plan {name} was kept for {fold(held)}, not for {fold(missing)}; nothing was sent",
             hint=f"on {fold(held)} restore iorm {name}",
         )
-    facts = read_facts(ctx, f.CELL, f.IORMPLAN)
+    facts = read_facts(session, services, request, f.CELL, f.IORMPLAN)
     goals = {c: Goal(dbplan=parse(held[c]["dbPlan"]), objective=held[c]["objective"]) for c in facts}
     return Planned(goal_plan(rack, facts, goals, call.text), facts)
 
 
-def _toggle(ctx: Context, call: Call, *, on: bool) -> Planned:
+def _toggle(session: Session, services: Services, request: Request, call: Call, *, on: bool) -> Planned:
     way = (f.FLASHLOG, f.PMEMLOG, f.XRMEMLOG, f.REDO_METRICS)
-    facts = read_facts(ctx, f.CELL, f.IORMPLAN, f.DATABASE, *way)
-    plan = flashlog_plan(ctx.need_rack().name, facts, wanted=_wanted(call), on=on, statement=call.text)
+    facts = read_facts(session, services, request, f.CELL, f.IORMPLAN, f.DATABASE, *way)
+    plan = flashlog_plan(session.need_rack().name, facts, wanted=_wanted(call), on=on, statement=call.text)
     return Planned(plan, facts)
 
 
-def enable(ctx: Context, call: Call) -> Planned:
+def enable(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    return _toggle(ctx, call, on=True)
+    return _toggle(session, services, request, call, on=True)
 
 
-def disable(ctx: Context, call: Call) -> Planned:
+def disable(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    return _toggle(ctx, call, on=False)
+    return _toggle(session, services, request, call, on=False)

@@ -32,20 +32,22 @@ from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
     from exacell.journal.rows import Entry, Planned
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def show(ctx: Context, call: Call) -> Result:
+def show(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per change, or per row of one."""
-    return _shown(ctx, call)
+    return _shown(session, services, call)
 
 
-def recent(ctx: Context, call: Call) -> Result:
+def recent(session: Session, services: Services, call: Call) -> Result:
     """Return one record per change, or per row of one."""
     if call.int_arg("change") is not None:
-        return _shown(ctx, call)
-    found = _shown(ctx, call, newest=RECENT)
-    every = len(found.records) if _filters(call) else ctx.journal.count_changes(_rack(ctx, call))
+        return _shown(session, services, call)
+    found = _shown(session, services, call, newest=RECENT)
+    every = len(found.records) if _filters(call) else services.journal.count_changes(_rack(session, call))
     older = every - RECENT
     if older <= 0:
         return found
@@ -53,7 +55,7 @@ def recent(ctx: Context, call: Call) -> Result:
     return _drawn(replace(found, records=found.records[-RECENT:], notes=notes), call.flag("all-racks"))
 
 
-def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
+def _shown(session: Session, services: Services, call: Call, newest: int = 0) -> Result:
     """Return what was asked for.
 
     Args:
@@ -61,20 +63,20 @@ def _shown(ctx: Context, call: Call, newest: int = 0) -> Result:
     """
     number = call.int_arg("change")
     if number is not None:
-        _tell_damage(ctx, call)
-        own = _journal(ctx, call).all_entries(rack=_rack(ctx, call), change=number)
+        _tell_damage(services, call)
+        own = _journal(services, call).all_entries(rack=_rack(session, call), change=number)
         if not own:
-            where = "" if call.flag("all-racks") else f" of rack {ctx.need_rack().name}"
+            where = "" if call.flag("all-racks") else f" of rack {session.need_rack().name}"
             raise JournalError(f"the journal has no change {number}{where}", hint="journal show")
         common = Common(own)
         rows = [row_record(entry, common) for entry in own]
-        later = _journal(ctx, call).because_of(own[0].rack, number)
+        later = _journal(services, call).because_of(own[0].rack, number)
         columns = ("seq", "at", "kind", "target", "what", "statement", "state", "reason")
         found = Result(records=rows, columns=[Column(n) for n in columns], data=True)
         page = partial(_page, own, later, common.verified)
         return replace(found, draw=page, apart=partial(page, folded=False))
     with without_collecting():
-        every = outlines_of(_entries(ctx, call, newest=newest))
+        every = outlines_of(_entries(session, services, call, newest=newest))
         by = finished(every)
         wanted = _filter(call)
         rows = [summary(change, by.get(number)) for number, change in every.items() if wanted.wants(change)]
@@ -104,24 +106,24 @@ def _drawn(result: Result, racks: bool) -> Result:
     return replace(result, draw=draw, apart=partial(draw, folded=False)) if result.records else result
 
 
-def export(ctx: Context, call: Call) -> Result:
+def export(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Write the rows as they are read, whatever the output format is; return what is to be told of them.
 
     Raises:
         JournalError: the file is no journal, or another one took its place meanwhile.
     """
-    _tell_damage(ctx, call)
-    journal, wanted = _journal(ctx, call), _filter(call)
-    rows = _stream(ctx, call)
+    _tell_damage(services, call)
+    journal, wanted = _journal(services, call), _filter(call)
+    rows = _stream(session, services, call)
     if _filters(call):
-        looked = outlines_of(takewhile(lambda _: not ctx.interrupted.is_set(), rows))
+        looked = outlines_of(takewhile(lambda _: not session.interrupted.is_set(), rows))
         rows.choose({number for number, change in looked.items() if wanted.wants(change)})
     written = 0
 
     def counted() -> Iterator[Entry]:
         nonlocal written
         for entry in rows:
-            if ctx.interrupted.is_set():
+            if session.interrupted.is_set():
                 return
             yield entry
             written = entry.seq
@@ -129,10 +131,10 @@ def export(ctx: Context, call: Call) -> Result:
     shown = counted()
     lines = as_csv(shown, journal.plans_of) if call.text_arg("format") == "csv" else as_jsonl(shown)
     while some := list(islice(lines, _AT_ONCE)):
-        ctx.console.data("".join(f"{line}\n" for line in some))
+        services.console.data("".join(f"{line}\n" for line in some))
     problems = [f"the journal {journal.path}: {rows.problem}"] if rows.problem else []
     code = ExitCode.FAILED if problems else ExitCode.DONE
-    if ctx.interrupted.is_set():
+    if session.interrupted.is_set():
         upto = f"ends with row {written}" if written else "holds no row"
         problems.append(f"interrupted: what was written {upto}; the last one to write is row {rows.last}")
         code = ExitCode.INTERRUPTED
@@ -143,9 +145,9 @@ _AT_ONCE = 256
 """Rows that are written in one piece."""
 
 
-def verify(ctx: Context, call: Call) -> Result:
+def verify(services: Services, call: Call) -> Result:
     """Return one record; exit code 1 when the journal is damaged."""
-    journal = _journal(ctx, call)
+    journal = _journal(services, call)
     walked, problem = journal.examine()
     notes = ["journal restart puts it aside and begins a new one; until then no cell is changed"] if problem else []
     head = call.text_arg("head")
@@ -182,21 +184,21 @@ def _without_head(journal: Journal, head: str) -> str:
     )
 
 
-def restart(ctx: Context, call: Call) -> Result:
+def restart(session: Session, services: Services, call: Call) -> Result:
     """Return one record about the old file.
 
     Raises:
         RefusedError: nobody agreed.
         JournalError: the journal is whole.
     """
-    journal = ctx.journal
+    journal = services.journal
     walked, problem = journal.examine()
     if problem:
-        ctx.console.say(f"{journal.path}: {problem}; it is whole up to row {walked.good} ({walked.hash[:12]})")
-        flags = ctx.flags_of(call)
+        services.console.say(f"{journal.path}: {problem}; it is whole up to row {walked.good} ({walked.hash[:12]})")
+        flags = session.options.over(call.flags)
         if flags.get("dry-run"):
             return Result(notes=["-n: nothing was changed"])
-        if not flags.get("yes") and not ctx.console.confirm("put it aside and begin a new journal?"):
+        if not flags.get("yes") and not services.console.confirm("put it aside and begin a new journal?"):
             raise RefusedError("journal restart: not confirmed; nothing was changed", hint="-y answers yes")
     done = begin_again(journal, reason=call.flag_text("reason"))
     row = {
@@ -216,43 +218,45 @@ def restart(ctx: Context, call: Call) -> Result:
     return Result(records=[row], notes=notes)
 
 
-def _journal(ctx: Context, call: Call) -> Journal:
+def _journal(services: Services, call: Call) -> Journal:
     name = call.text_arg("file")
     if not name:
-        return ctx.journal
+        return services.journal
     path = Path(name).expanduser()
     if not path.is_file():
         raise JournalError(f"there is no journal file {path}")
     return Journal(path)
 
 
-def _rack(ctx: Context, call: Call) -> str | None:
+def _rack(session: Session, call: Call) -> str | None:
     """Return whose rows are wanted; None for every rack's."""
-    return None if call.flag("all-racks") or (call.text_arg("file") and ctx.rack is None) else ctx.need_rack().name
+    return (
+        None if call.flag("all-racks") or (call.text_arg("file") and session.rack is None) else session.need_rack().name
+    )
 
 
 def _filters(call: Call) -> bool:
     return call.flag("failed") or any(call.text_arg(item.name) for item in FILTERS)
 
 
-def _tell_damage(ctx: Context, call: Call) -> None:
-    if call.text_arg("file") and (damage := _journal(ctx, call).damage()):
-        ctx.console.say(f"{damage}; what can't be read of it is not shown")
+def _tell_damage(services: Services, call: Call) -> None:
+    if call.text_arg("file") and (damage := _journal(services, call).damage()):
+        services.console.say(f"{damage}; what can't be read of it is not shown")
 
 
-def _entries(ctx: Context, call: Call, *, newest: int) -> Iterable[Entry]:
+def _entries(session: Session, services: Services, call: Call, *, newest: int) -> Iterable[Entry]:
     """Return at least the rows of the changes that are wanted: a long journal is not read as a whole for a few."""
-    _tell_damage(ctx, call)
+    _tell_damage(services, call)
     if newest and not _filters(call):
-        return _journal(ctx, call).all_entries(rack=_rack(ctx, call), newest=newest)
-    return _stream(ctx, call)
+        return _journal(services, call).all_entries(rack=_rack(session, call), newest=newest)
+    return _stream(session, services, call)
 
 
-def _stream(ctx: Context, call: Call) -> Stream:
+def _stream(session: Session, services: Services, call: Call) -> Stream:
     wanted = _filter(call)
     return Stream(
-        _journal(ctx, call),
-        rack=_rack(ctx, call),
+        _journal(services, call),
+        rack=_rack(session, call),
         since="" if wanted.since is None else wanted.since.isoformat(timespec="milliseconds"),
         until="" if wanted.until is None else wanted.until.isoformat(timespec="milliseconds"),
         target=wanted.target,

@@ -15,7 +15,7 @@ from exacell.output.result import Column, Result
 from exacell.session.tracefiles import summarize_files
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    pass
 
 _COLUMNS = (
     Column("event"),
@@ -24,7 +24,7 @@ _COLUMNS = (
 )
 
 
-def summarize_traces(ctx: Context, call: Call) -> Result:
+def summarize_traces(call: Call) -> Result:
     """Return one record per sentence, then one per event, what took most time first.
 
     Raises:

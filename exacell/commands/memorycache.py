@@ -22,19 +22,21 @@ from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
     from exacell.session.answers import Answer
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def show(ctx: Context, call: Call) -> Result:
+def show(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell; a cell without a cache in memory has nulls."""
-    cells = tuple(ctx.cells())
-    releases = ctx.fleet.releases(cells)
+    cells = tuple(session.cells())
+    releases = services.fleet.releases(cells)
     asked: dict[tuple[str, ...], list[str]] = {}
     for cell in cells:
         asked.setdefault(_statements(releases.get(cell, "")), []).append(cell)
     found: dict[str, Answer] = {}
     for statements, group in asked.items():
-        found.update(ctx.query(*statements, cells=group).answers)
+        found.update(services.query(*statements, cells=group, timeout=request.read_timeout).answers)
     answers = Answers(answers={cell: found[cell] for cell in cells})
     former = [cell for statements, group in asked.items() if PMEMCACHE in statements for cell in group]
     rows = [_row(cell, answer.tables, former=cell in former) for cell, answer in answers.good.items()]
@@ -45,8 +47,8 @@ def show(ctx: Context, call: Call) -> Result:
             for row in rows
             if row["status"] and (row["cell"] in former) == (cache[0] == "p")
         }
-        problem = observe_caching(ctx.journal, ctx.need_rack().name, caching, cache)
-        notes += [line for line in unnoted(ctx, problem) if line not in notes]
+        problem = observe_caching(services.journal, session.need_rack().name, caching, cache)
+        notes += [line for line in unnoted(session, services, problem) if line not in notes]
     none = [row["cell"] for row in rows if row["name"] is None]
     if none:
         notes.append(f"no cache in memory on {fold(none)}: X8M and X9M may have one in PMEM, later cells in DRAM")
@@ -87,8 +89,19 @@ def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bo
     }
 
 
-def flush(ctx: Context, call: Call) -> Planned:
+def flush(session: Session, services: Services, request: Request, call: Call) -> Planned:
     """Return the plan; its result is one record per cell with its outcome."""
-    facts = read_facts(ctx, f.CELL, f.PMEMCACHE, f.XRMEMCACHE, f.CELLDISK, f.GRIDDISK, f.PMEM_METRICS, f.XRMEM_METRICS)
-    plan = memory_flush_plan(ctx.need_rack().name, facts, statement=call.text, limit=flush_limit(call))
+    facts = read_facts(
+        session,
+        services,
+        request,
+        f.CELL,
+        f.PMEMCACHE,
+        f.XRMEMCACHE,
+        f.CELLDISK,
+        f.GRIDDISK,
+        f.PMEM_METRICS,
+        f.XRMEM_METRICS,
+    )
+    plan = memory_flush_plan(session.need_rack().name, facts, statement=call.text, limit=flush_limit(call))
     return Planned(plan, facts)

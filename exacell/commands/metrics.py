@@ -21,26 +21,28 @@ from exacell.session.store import Store
 
 if TYPE_CHECKING:
     from exacell.measure.delta import CellDelta
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""
 
 
-def snap(ctx: Context, call: Call) -> Result:
+def snap(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell: its collection and the number of counters kept."""
     kind, name = call.text_arg("kind"), call.text_arg("as")
-    rack = ctx.need_rack().name
+    rack = session.need_rack().name
 
     fresh = bool(call.args.get("fresh"))
     read = wait_for_collection if fresh else read_counters
     # A new collection comes behind this moment; the last one may be a minute old.
     began = datetime.now(UTC) - (timedelta() if fresh else OLDEST)
-    cells, problems, code = read(ctx, kind)
+    cells, problems, code = read(session, services, request, kind)
     if not cells:
         return Result(problems=problems or (f"no cell gave {kind} counters",), exit_code=code or ExitCode.FAILED)
     snapshot = Snapshot(rack=rack, name=name, kind=kind, taken=_now(datetime.now(UTC)), began=_now(began), cells=cells)
-    replaced = Store(ctx.home.state_dir / "store.db").save(snapshot)
+    replaced = Store(session.home.state_dir / "store.db").save(snapshot)
     rows = [
         {
             "cell": cell,
@@ -63,12 +65,12 @@ def _iso(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds")
 
 
-def snaps(ctx: Context, call: Call) -> Result:
+def snaps(session: Session, call: Call) -> Result:
     """Return one record per snapshot."""
-    rack = ctx.need_rack().name
+    rack = session.need_rack().name
     rows = [
         {"cell": None, "name": s.name, "kind": s.kind, "taken": s.taken, "cells": len(s.cells)}
-        for s in Store(ctx.home.state_dir / "store.db").snapshots(rack)
+        for s in Store(session.home.state_dir / "store.db").snapshots(rack)
     ]
     return Result(records=rows, data=True, columns=[Column(n) for n in ("name", "kind", "taken", "cells")])
 
@@ -87,21 +89,21 @@ class _Pairs:
     compared: Comparison
 
 
-def _pairs(ctx: Context, call: Call, wanted: Sequence[str] = KINDS) -> _Pairs:
+def _pairs(session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str] = KINDS) -> _Pairs:
     """Return the two snapshots that a statement names, of the wanted kinds, compared.
 
     Raises:
         RefusedError: they have no counters in common, or were taken under different conditions.
     """
-    rack = ctx.need_rack().name
-    store = Store(ctx.home.state_dir / "store.db")
+    rack = session.need_rack().name
+    store = Store(session.home.state_dir / "store.db")
     names = call.text_arg("before"), call.text_arg("after")
     first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
     kinds = [kind for kind in wanted if kind in first and kind in second]
     if not kinds:
         lacking = "they have no counters in common" if wanted == KINDS else f"not both have {', '.join(wanted)}"
         raise RefusedError(f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: {lacking}")
-    compared = compare(ctx, [(first[kind], second[kind]) for kind in kinds])
+    compared = compare(session, services, request, [(first[kind], second[kind]) for kind in kinds])
     if compared.unlike and not call.flag("anyway"):
         raise RefusedError(
             f"{names[0]} and {names[1]} are not alike: {'; '.join(compared.unlike)}",
@@ -110,14 +112,14 @@ def _pairs(ctx: Context, call: Call, wanted: Sequence[str] = KINDS) -> _Pairs:
     return _Pairs(kinds=kinds, first=first, second=second, compared=compared)
 
 
-def explain_pair(ctx: Context, call: Call) -> Result:
+def explain_pair(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per sentence, then one per figure over the rack.
 
     Raises:
         RefusedError: not both snapshots have that kind, or they were taken under different conditions.
     """
     kind = call.text_arg("kind")
-    pairs = _pairs(ctx, call, (kind,))
+    pairs = _pairs(session, services, request, call, (kind,))
     (deltas,), unlike = pairs.compared.deltas, pairs.compared.unlike
     found = explain(kind, pairs.first[kind], pairs.second[kind], deltas)
     marked = [f"The snapshots are not alike, so the figures tell of that as well as of the load: {'; '.join(unlike)}."]
@@ -144,13 +146,13 @@ def _figure(figure: Figure) -> dict[str, Any]:
 _ENDS = ("low", "high")
 
 
-def show_delta(ctx: Context, call: Call) -> Result:
+def show_delta(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell and, last of each kind, the rack's with a null cell.
 
     Raises:
         RefusedError: the snapshots have no counters in common, or were taken under different conditions.
     """
-    pairs = _pairs(ctx, call)
+    pairs = _pairs(session, services, request, call)
     kinds, first, second, compared = pairs.kinds, pairs.first, pairs.second, pairs.compared
     rows: list[dict[str, Any]] = []
     problems: list[str] = []

@@ -57,10 +57,12 @@ if TYPE_CHECKING:
 
     from exacell.care.sqltext import Rows
     from exacell.language.registry import Value
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def sql_asm(ctx: Context, call: Call) -> Result | Planned:
+def sql_asm(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:
     """Return one record per row of a query, or the outcome of a change.
 
     Raises:
@@ -70,31 +72,31 @@ def sql_asm(ctx: Context, call: Call) -> Result | Planned:
     refuse_session_bound(sql)
     unread = _unread(sql)
     if unread is None:
-        node, rows = query_asm(ctx, name, sql)
+        node, rows = query_asm(services, name, sql)
         return _rows(node, rows)
     own = own_statement(sql)
     if own:
         own += f" asm={name}" if name else ""
-        ctx.console.say(f"this is: {own}")
-        return execute(ctx, with_call_flags(own, call.flags))
+        services.console.say(f"this is: {own}")
+        return execute(session, services, request, with_call_flags(own, call.flags))
     group = mounts(sql)
     if group:
-        return _mount(ctx, call, group, name)
+        return _mount(session, services, call, group, name)
     if sql.lower().startswith("create diskgroup"):
         raise RefusedError(
             "create diskgroup is exacell's too, which counts the disks and checks that the group can be mounted",
             hint="create diskgroup NAME prefix=p redundancy=normal au_size=4m",
         )
-    return _change(ctx, call, sql, unread, asm=name)
+    return _change(session, services, request, call, sql, unread, asm=name)
 
 
-def _mount(ctx: Context, call: Call, group: str, name: str) -> Planned:
-    client = ctx.asm(name)
-    plan = mount_plan(ctx.need_rack().name, client.facts(), group, nodes=client.config.nodes, statement=call.text)
+def _mount(session: Session, services: Services, call: Call, group: str, name: str) -> Planned:
+    client = services.asm(name)
+    plan = mount_plan(session.need_rack().name, client.facts(), group, nodes=client.config.nodes, statement=call.text)
     return Planned(plan)
 
 
-def sql_db(ctx: Context, call: Call) -> Result:
+def sql_db(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per row of a query, or the outcome of a change.
 
     Raises:
@@ -105,8 +107,8 @@ def sql_db(ctx: Context, call: Call) -> Result:
     database, user = call.text_arg("db"), call.text_arg("user", "oracle")
     unread = _unread(sql)
     if unread is not None:
-        return _change(ctx, call, sql, unread, database=database, user=user)
-    node, rows = query_database(ctx, database, sql, user=user)
+        return _change(session, services, request, call, sql, unread, database=database, user=user)
+    node, rows = query_database(session, services, database, sql, user=user)
     return _rows(node, rows)
 
 
@@ -130,16 +132,20 @@ def _rows(node: str, rows: Rows) -> Result:
     return Result(records=records, columns=columns, data=True, notes=[f"{counted(len(records), 'row')} from {node}"])
 
 
-def _accepted(ctx: Context, call: Call, what: str, unread: UnreadError) -> Mapping[str, Value]:
+def _accepted(
+    session: Session, services: Services, request: Request, call: Call, what: str, unread: UnreadError
+) -> Mapping[str, Value]:
     """Return the statement's flags when a change that can't be judged may be made.
 
     Raises:
         RefusedError: the rack is read-only or in production, or it was not accepted.
     """
-    ctx.need_rack()
-    flags = ctx.flags_of(call)
+    session.need_rack()
+    flags = session.options.over(call.flags)
     refuse_unread(
-        ctx,
+        session,
+        services,
+        request,
         [f"{unread.sign}: {unread.why} (in '{_shown(what)}')"],
         statement=call.text,
         flags=flags,
@@ -155,56 +161,65 @@ def _shown(sql: str) -> str:
 
 
 def _change(
-    ctx: Context, call: Call, sql: str, unread: UnreadError, *, asm: str = "", database: str = "", user: str = "oracle"
+    session: Session,
+    services: Services,
+    request: Request,
+    call: Call,
+    sql: str,
+    unread: UnreadError,
+    *,
+    asm: str = "",
+    database: str = "",
+    user: str = "oracle",
 ) -> Result:
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
-    flags = _accepted(ctx, call, sql, unread)
-    refuse_losses(sql[:60], asm_losses(sql), accepted_loss(ctx.flags_of(call)))
-    request = change_request(ctx, asm=asm, database=database, sql=sql, user=user)
-    where = f"{database or 'ASM'} on {request.target}"
-    ctx.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
+    flags = _accepted(session, services, request, call, sql, unread)
+    refuse_losses(sql[:60], asm_losses(sql), accepted_loss(session.options.over(call.flags)))
+    asked = change_request(session, services, asm=asm, database=database, sql=sql, user=user)
+    where = f"{database or 'ASM'} on {asked.target}"
+    services.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
-    lock_of(ctx.need_rack(), ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
-    ctx.journal.refuse_damaged()
+    lock_of(session.need_rack(), session.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
+    services.journal.refuse_damaged()
     if not flags.get("yes"):
-        ask(ctx.console, sql[:60], hint="-y answers yes")
-    group = Group(ctx=ctx, targets=(target(request.target),))
+        ask(services.console, sql[:60], hint="-y answers yes")
+    group = Group(session=session, services=services, request=request, targets=(target(asked.target),))
     record = Record(group, Judgement(opaque=(sql,)), call.text, flags=flags, what="sql")
     with record.open():
         record.intend(group.targets)
-        reply = ctx.transport.run([request]).replies[request.target]
+        reply = services.transport.run([asked]).replies[asked.target]
         problem = problem_in(reply)
         lines = tuple(reply.stdout.splitlines())
         status = UNREACHABLE if reply.exit_status is None else 1 if problem else 0
         record.ended(
-            [Outcome(target=request.target, lines=lines, status=status, said=problem, fingerprint=reply.fingerprint)]
+            [Outcome(target=asked.target, lines=lines, status=status, said=problem, fingerprint=reply.fingerprint)]
         )
     outcome = {"cell": None, "where": where, "outcome": "failed" if problem else "done"}
     return Result(
         records=[outcome],
         data=True,
         notes=[f"change {record.change}, not undone by exacell"],
-        problems=[f"{request.target}: {problem}"] if problem else [],
+        problems=[f"{asked.target}: {problem}"] if problem else [],
         exit_code=ExitCode.FAILED if problem else ExitCode.DONE,
     )
 
 
-def sh(ctx: Context, call: Call) -> Result:
+def sh(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell: exit status and output.
 
     Raises:
         StatementError: there is no command, or a flag of exacell's stands among its words.
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
-    text, flags = command_given(call, ctx.flags_of(call))
+    text, flags = command_given(call, session.options.over(call.flags))
     findings = command_findings(text)
     # One CellCLI statement, or a command that shows something, is let through on every release.
-    bare = not findings.unread and goes_bare(text, restricted_cells(ctx, ctx.cells()))
+    bare = not findings.unread and goes_bare(text, restricted_cells(session, services, session.cells()))
     command = text if bare else carried(wrapped(text), read=not findings.unread)
     change = single_change(text)
     step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True, change=change)
-    return _work(ctx, call, findings, (step,), flags, single=bare)
+    return _work(session, services, request, call, findings, (step,), flags, single=bare)
 
 
 def _deadline(flags: Mapping[str, Value]) -> float:
@@ -212,7 +227,7 @@ def _deadline(flags: Mapping[str, Value]) -> float:
     return float(given) if isinstance(given, (int, float)) else 600.0
 
 
-def copy(ctx: Context, call: Call) -> Result:
+def copy(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell.
 
     Raises:
@@ -227,13 +242,15 @@ def copy(ctx: Context, call: Call) -> Result:
         raise StatementError(f"copy {source}: it is a directory", hint="recursive=yes copies it with all that is in it")
     upload = Upload(sources=(source,), destination=to, recursive=recursive)
     findings = Findings(unread=[f"copy {source.name} to {to or 'the home directory'}"])
-    flags = ctx.flags_of(call)
+    flags = session.options.over(call.flags)
     step = Step(command=f"scp {source.name}", upload=upload, deadline=_deadline(flags))
-    return _work(ctx, call, findings, (step,), flags)
+    return _work(session, services, request, call, findings, (step,), flags)
 
 
 def _work(
-    ctx: Context,
+    session: Session,
+    services: Services,
+    request: Request,
     call: Call,
     findings: Findings,
     steps: Sequence[Step],
@@ -247,26 +264,30 @@ def _work(
         single: it is one command that also restricted logins may run.
     """
     name = call.command.name
-    if ctx.request.origin.startswith("resume "):
+    if request.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
-    refuse_programs(ctx.transport.capabilities, name)
+    refuse_programs(services.transport.capabilities, name)
     if any(step.upload is not None for step in steps):
-        refuse_uploads(ctx.transport.capabilities, f"{name} {call.text_arg('file')}"[:60])
+        refuse_uploads(services.transport.capabilities, f"{name} {call.text_arg('file')}"[:60])
     if not single:
-        refuse_restricted(ctx, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], ctx.cells())
-    group = Group(ctx=ctx, targets=tuple(target(cell) for cell in ctx.cells()))
+        refuse_restricted(
+            session, services, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], session.cells()
+        )
+    group = Group(
+        session=session, services=services, request=request, targets=tuple(target(cell) for cell in session.cells())
+    )
     paired = bool(steps[-1].change)
     judgement = judge(group, findings, call, serial=False, flags=flags, what=name, paired=paired)
     if flags.get("dry-run"):
         for plan in judgement.plans:
-            ctx.console.show_plan(plan)
+            services.console.show_plan(plan)
         return Result(notes=[*(f"can't be read: {phrase}" for phrase in judgement.opaque), "-n: nothing was sent"])
     agree(group, judgement, flags, what=name)
     record = None if findings.harmless else Record(group, judgement, call.text, flags=flags, what=name)
     outcomes = _done_everywhere(group, judgement, steps, record)
     if record is None:
-        ctx.remember([o.target for o in outcomes], [o.target for o in outcomes if o.status])
-    printing = str(call.flags.get("format") or ctx.settings.format) in ("table", "raw")
+        session.selection.remember([o.target for o in outcomes], [o.target for o in outcomes if o.status])
+    printing = str(call.flags.get("format") or session.settings.format) in ("table", "raw")
     return _told(outcomes, printing=printing)
 
 
@@ -282,7 +303,7 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
         leaving = Leaving(group=group, judgement=judgement)
         labels = [where.label for where in group.targets]
         sources = [source for step in steps if step.upload is not None for source in step.upload.sources]
-        sending = Sending(group.ctx.console, steps[-1].command, labels, size_of(sources))
+        sending = Sending(group.services.console, steps[-1].command, labels, size_of(sources))
         work = [
             partial(
                 work_through, group, where, [_counted(step, partial(sending.sent, where.label)) for step in steps],
@@ -304,8 +325,8 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
             open_.discard(outcome.target)
             sending.ended(outcome.target, f"failed: {outcome.status}" if outcome.status else "done")
 
-        with told_while_waiting(sentence, group.ctx.console.waiting):
-            outcomes = in_parallel(work, limit=group.rack.fanout or group.ctx.settings.fanout, on_end=ended)
+        with told_while_waiting(sentence, group.services.console.waiting):
+            outcomes = in_parallel(work, limit=group.rack.fanout or group.session.settings.fanout, on_end=ended)
         sending.over()
         if record is not None:
             record.ended(outcomes)

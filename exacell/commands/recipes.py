@@ -30,16 +30,18 @@ from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.cellcli.condition import FactCheck
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def recipes(ctx: Context, call: Call) -> Result:
+def recipes(session: Session, call: Call) -> Result:
     """Return one record per recipe; one that can't be read says why instead of its title."""
     word = call.text_arg("word").lower()
     rows: list[Record] = []
-    for name in sorted(recipe_files(ctx.home)):
+    for name in sorted(recipe_files(session.home)):
         try:
-            recipe = load_recipe(ctx.home, name)
+            recipe = load_recipe(session.home, name)
             title, params = recipe.title, " ".join(p.shape for p in recipe.params)
         except RecipeError as error:
             title, params = error.message, ""
@@ -68,14 +70,14 @@ def _drawn(rows: Sequence[Record]) -> Draw:
     return draw
 
 
-def show(ctx: Context, call: Call) -> Result:
+def show(session: Session, call: Call) -> Result:
     """Return the file's text."""
-    return Result(text=load_draft(ctx.home, call.text_arg("name")).recipe.text)
+    return Result(text=load_draft(session.home, call.text_arg("name")).recipe.text)
 
 
-def check_one(ctx: Context, call: Call) -> Result:
+def check_one(session: Session, call: Call) -> Result:
     """Return a note, or one record for each problem: its line, what is wrong, and the way out."""
-    draft = load_draft(ctx.home, call.text_arg("name"))
+    draft = load_draft(session.home, call.text_arg("name"))
     name, found = draft.recipe.name, problems_of(draft)
     if not found:
         return Result(notes=[f"recipe {name}: {counted(len(draft.recipe.lines), 'statement')}, well-formed"])
@@ -105,28 +107,28 @@ def _problems_drawn(rows: Sequence[Record]) -> Draw:
     return draw
 
 
-def run(ctx: Context, call: Call) -> Result:
+def run(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the records of the recipe's reading statements, in order."""
-    recipe = load_recipe(ctx.home, call.text_arg("name"))
+    recipe = load_recipe(session.home, call.text_arg("name"))
     values = values_of(recipe, call.extra)
     check_recipe(recipe)
     lines = [(line, line_of(recipe, line, values)) for line in recipe.lines if holds(line.when, values)]
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     if "asm" in recipe.needs:
-        ctx.asm()
-    ctx.services.more_to_come = True
-    ctx.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
-    return RecipeRunner(ctx, recipe, call).run(lines)
+        services.asm()
+    services.more_to_come = True
+    services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
+    return RecipeRunner(session, services, request, recipe, call).run(lines)
 
 
-def check(ctx: Context, call: Call) -> Result:
+def check(services: Services, request: Request, call: Call) -> Result:
     """Return nothing when it holds.
 
     Raises:
         RecipeError: it does not hold; names cell, object, attribute and value.
     """
     text = call.text_arg("fact")
-    wrong = failures(ctx, read_check(text))
+    wrong = failures(services, request, read_check(text))
     if wrong:
         reason, cells = next(iter(wrong.items()))
         more = and_more(len(wrong))
@@ -136,7 +138,7 @@ def check(ctx: Context, call: Call) -> Result:
     return Result()
 
 
-def wait(ctx: Context, call: Call) -> Result:
+def wait(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return nothing when the time has passed or the check holds.
 
     Raises:
@@ -147,20 +149,20 @@ def wait(ctx: Context, call: Call) -> Result:
     text = call.text_arg("what")
     until = read_wait(text, bounded=bool({"every", "for"} & call.args.keys()))
     if not isinstance(until, float):
-        return _wait_until(ctx, call, until)
-    with told_while_waiting(since(f"waiting for {format_duration(until)}"), ctx.console.waiting):
-        interrupted = ctx.interrupted.wait(until)
+        return _wait_until(session, services, request, call, until)
+    with told_while_waiting(since(f"waiting for {format_duration(until)}"), services.console.waiting):
+        interrupted = session.interrupted.wait(until)
     if interrupted:
         raise InterruptedByUserError(f"the wait of {format_duration(until)} was interrupted")
     return Result()
 
 
-def _wait_until(ctx: Context, call: Call, until: FactCheck) -> Result:
+def _wait_until(session: Session, services: Services, request: Request, call: Call, until: FactCheck) -> Result:
     text = call.text_arg("what")
-    every = max(call.float_arg("every", ctx.need_rack().poll), SHORTEST_LOOK)
+    every = max(call.float_arg("every", session.need_rack().poll), SHORTEST_LOOK)
     longest = call.float_arg("for", LONGEST_WAIT)
     began = monotonic()
-    while wrong := failures(ctx, until):
+    while wrong := failures(services, request, until):
         left = longest - (monotonic() - began)
         if left <= 0:
             reason, cells = next(iter(wrong.items()))
@@ -170,10 +172,10 @@ def _wait_until(ctx: Context, call: Call, until: FactCheck) -> Result:
             raise error
         reason, cells = next(iter(wrong.items()))
         where = f"{fold(cells)}: " if cells else ""
-        ctx.console.waiting(f"waiting: {where}{reason}{and_more(len(wrong))}; {format_duration(round(left))} left")
-        if ctx.interrupted.wait(min(every, left)):
+        services.console.waiting(f"waiting: {where}{reason}{and_more(len(wrong))}; {format_duration(round(left))} left")
+        if session.interrupted.wait(min(every, left)):
             raise InterruptedByUserError(f"wait {text} was interrupted")
-    ctx.console.waiting(None)
+    services.console.waiting(None)
     return Result()
 
 
@@ -184,13 +186,13 @@ LONGEST_WAIT = 3600.0
 """Seconds that ``wait until`` goes on unless for= says otherwise."""
 
 
-def prompt(ctx: Context, call: Call) -> Result:
+def prompt(services: Services, call: Call) -> Result:
     """Return nothing; the text is talk."""
-    ctx.console.say(call.text_arg("text").strip("'\""))
+    services.console.say(call.text_arg("text").strip("'\""))
     return Result()
 
 
-def confirm(ctx: Context, call: Call) -> Result:
+def confirm(session: Session, services: Services, call: Call) -> Result:
     """Return which changes are kept; nothing when a question was answered with yes.
 
     Raises:
@@ -198,9 +200,9 @@ def confirm(ctx: Context, call: Call) -> Result:
     """
     text = call.text_arg("text")
     if text and not text.isdigit():
-        if not ctx.console.confirm(text.strip("'\"")):
+        if not services.console.confirm(text.strip("'\"")):
             raise RefusedError(f"confirm {text}: the answer was not yes")
         return Result()
 
-    kept = keep(ctx.journal, ctx.need_rack().name, int(text) if text else None)
+    kept = keep(services.journal, session.need_rack().name, int(text) if text else None)
     return Result(notes=[f"change {item.change} ({item.statement}) is kept" for item in kept])

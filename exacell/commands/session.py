@@ -24,7 +24,8 @@ from exacell.session.wherecells import use_cells
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 _OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")
@@ -46,30 +47,30 @@ class SessionConsole(Protocol):
         """The file that gets a copy, None when there is none."""
 
 
-def _console(ctx: Context, statement: str) -> SessionConsole:
-    if isinstance(ctx.console, SessionConsole):
-        return ctx.console
+def _console(services: Services, statement: str) -> SessionConsole:
+    if isinstance(services.console, SessionConsole):
+        return services.console
     raise StatementError(f"{statement} means something only at the prompt, on the command line and in scripts")
 
 
-def connect(ctx: Context, call: Call) -> Result:
+def connect(session: Session, services: Services, call: Call) -> Result:
     """Connect and say to what."""
-    rack = ctx.connect(call.text_arg("rack"))
-    ctx.services.warm()
+    rack = services.connect(call.text_arg("rack"))
+    services.warm()
     nodes = f", database nodes {fold(rack.dbnodes)}" if rack.dbnodes else ""
-    mode = "read-only" if ctx.read_only else "read-write"
+    mode = "read-only" if session.read_only else "read-write"
     return Result(notes=(f"rack {rack.name}: {counted(len(rack.cells), 'cell')} {fold(rack.cells)}{nodes}; {mode}",))
 
 
-def use(ctx: Context, call: Call) -> Result:
+def use(session: Session, services: Services, call: Call) -> Result:
     """Select cells and say which."""
-    chosen = use_cells(ctx, call.text_arg("cells"))
-    return Result(notes=(f"using {len(chosen)} of {len(ctx.need_rack().cells)} cells: {chosen}",))
+    chosen = use_cells(session, services, call.text_arg("cells"))
+    return Result(notes=(f"using {len(chosen)} of {len(session.need_rack().cells)} cells: {chosen}",))
 
 
-def cells(ctx: Context, call: Call) -> Result:
+def cells(session: Session, call: Call) -> Result:
     """Return one record per cell of the rack."""
-    rack, chosen = ctx.need_rack(), ctx.selected()
+    rack, chosen = session.need_rack(), session.selected()
     records = [
         {
             "cell": cell,
@@ -83,14 +84,14 @@ def cells(ctx: Context, call: Call) -> Result:
     )
 
 
-def racks(ctx: Context, call: Call) -> Result:
+def racks(session: Session, call: Call) -> Result:
     """Return one record per rack that is configured, and the current one when it was found otherwise."""
-    known = dict(load(ctx.home, ctx.env).racks)
-    if ctx.rack is not None:
-        known.setdefault(ctx.rack.name, ctx.rack)
+    known = dict(load(session.home, session.env).racks)
+    if session.rack is not None:
+        known.setdefault(session.rack.name, session.rack)
     records = [
         {
-            "cell": None, "name": rack.name, "current": ctx.rack is not None and rack.name == ctx.rack.name,
+            "cell": None, "name": rack.name, "current": session.rack is not None and rack.name == session.rack.name,
             "cells": ",".join(rack.cells), "count": len(rack.cells), "dbnodes": ",".join(rack.dbnodes),
             "production": rack.production, "emulated": rack.emulated, "source": rack.source,
         }
@@ -107,37 +108,37 @@ def racks(ctx: Context, call: Call) -> Result:
     return Result(records=records, columns=columns, fold=True, data=True, notes=notes)
 
 
-def set_mode(ctx: Context, call: Call) -> Result:
+def set_mode(session: Session, services: Services, call: Call) -> Result:
     """Switch the mode and say which it is now."""
-    ctx.set_mode(read_only=call.text_arg("mode") == "ro")
-    return Result(notes=("read-only" if ctx.read_only else "read-write",))
+    services.set_mode(read_only=call.text_arg("mode") == "ro")
+    return Result(notes=("read-only" if session.read_only else "read-write",))
 
 
-def set_format(ctx: Context, call: Call) -> Result:
+def set_format(session: Session, call: Call) -> Result:
     """Change the output format of the session."""
-    ctx.session.settings = ctx.settings.with_value("format", call.text_arg("format"))
+    session.settings = session.settings.with_value("format", call.text_arg("format"))
     return Result()
 
 
-def set_transport(ctx: Context, call: Call) -> Result:
+def set_transport(session: Session, services: Services, call: Call) -> Result:
     """Change the transport of the session; connections open anew on the next statement."""
-    before = ctx.settings
-    ctx.session.settings = ctx.settings.with_value("transport", call.text_arg("transport"))
-    ctx.services.close()
-    if ctx.rack is None:
-        return Result(notes=(f"transport is {ctx.settings.transport}",))
+    before = session.settings
+    session.settings = session.settings.with_value("transport", call.text_arg("transport"))
+    services.close()
+    if session.rack is None:
+        return Result(notes=(f"transport is {session.settings.transport}",))
     try:
-        able = ctx.transport.capabilities
+        able = services.transport.capabilities
     except ConfigError:
-        ctx.session.settings = before
+        session.settings = before
         raise
-    beside = "" if able.nodes or not ctx.rack.asm else "; ASM's database nodes are asked over ssh beside it"
+    beside = "" if able.nodes or not session.rack.asm else "; ASM's database nodes are asked over ssh beside it"
     return Result(notes=(f"transport is {able.name}: {able.fan_out}{beside}",))
 
 
-def show_transports(ctx: Context, call: Call) -> Result:
+def show_transports(session: Session, call: Call) -> Result:
     """Return one record per transport; ``inUse`` marks the current rack's."""
-    used = transport_name(ctx.rack.reach, ctx.settings.transport) if ctx.rack is not None else ""
+    used = transport_name(session.rack.reach, session.settings.transport) if session.rack is not None else ""
     records = [
         {
             "cell": None, "name": able.name, "inUse": able.name == used, "programs": able.programs,
@@ -149,60 +150,60 @@ def show_transports(ctx: Context, call: Call) -> Result:
     return Result(records=records, columns=tuple(Column(name) for name in records[0] if name != "cell"), data=True)
 
 
-def set_value(ctx: Context, call: Call) -> Result:
+def set_value(session: Session, services: Services, call: Call) -> Result:
     """Change one setting and say what it is now."""
     name = call.text_arg("name")
-    ctx.session.settings = ctx.settings.with_value(name, call.text_arg("value"))
+    session.settings = session.settings.with_value(name, call.text_arg("value"))
     if name in _OF_CONNECTIONS:
-        ctx.services.close()
-    return Result(notes=(f"{name} is {getattr(ctx.settings, name)}",))
+        services.close()
+    return Result(notes=(f"{name} is {getattr(session.settings, name)}",))
 
 
-def set_echo(ctx: Context, call: Call) -> Result:
+def set_echo(services: Services, call: Call) -> Result:
     """Switch echoing of scripts."""
-    _console(ctx, "SET ECHO").echo = call.text_arg("echo") == "on"
+    _console(services, "SET ECHO").echo = call.text_arg("echo") == "on"
     return Result()
 
 
-def set_dateformat(ctx: Context, call: Call) -> Result:
+def set_dateformat(services: Services, call: Call) -> Result:
     """Switch the form of times."""
-    _console(ctx, "SET DATEFORMAT").local_dates = call.text_arg("form") == "local"
+    _console(services, "SET DATEFORMAT").local_dates = call.text_arg("form") == "local"
     return Result()
 
 
-def show_settings(ctx: Context, call: Call) -> Result:
+def show_settings(session: Session, services: Services, call: Call) -> Result:
     """Return one record per setting."""
-    records = [{"cell": None, "name": name, "value": getattr(ctx.settings, name)} for name in SETTINGS]
-    records.append({"cell": None, "name": "mode", "value": "ro" if ctx.read_only else "rw"})
-    if isinstance(ctx.console, SessionConsole):
-        records.append({"cell": None, "name": "echo", "value": "on" if ctx.console.echo else "off"})
-        form = "local" if ctx.console.local_dates else "standard"
+    records = [{"cell": None, "name": name, "value": getattr(session.settings, name)} for name in SETTINGS]
+    records.append({"cell": None, "name": "mode", "value": "ro" if session.read_only else "rw"})
+    if isinstance(services.console, SessionConsole):
+        records.append({"cell": None, "name": "echo", "value": "on" if services.console.echo else "off"})
+        form = "local" if services.console.local_dates else "standard"
         records.append({"cell": None, "name": "dateformat", "value": form})
     return Result(records=records, columns=(Column("name"), Column("value")), data=True)
 
 
-def refresh(ctx: Context, call: Call) -> Result:
+def refresh(session: Session, services: Services, call: Call) -> Result:
     """Drop connections and learned names; the configuration is read again."""
-    if ctx.rack is None:
+    if session.rack is None:
         return Result(notes=("no rack is connected",))
-    used = ctx.selected()
-    everything = len(used) == len(ctx.rack.cells)
-    age = ctx.services.learned.age()
-    ctx.services.learned.forget()
+    used = session.selected()
+    everything = len(used) == len(session.rack.cells)
+    age = services.learned.age()
+    services.learned.forget()
     try:
-        rack = ctx.connect(ctx.rack.name)
+        rack = services.connect(session.rack.name)
     except ConfigError:
         # A rack that -c, cellip.ora or a group file described is in no configuration: only its connections are renewed.
-        ctx.services.close()
-        rack = ctx.need_rack()
+        services.close()
+        rack = session.need_rack()
     if not everything:
-        use_cells(ctx, str(used))
-    ctx.services.warm()
+        use_cells(session, services, str(used))
+    services.warm()
     forgotten = f"; names learned {age} are forgotten" if age else ""
     return Result(notes=(f"rack {rack.name}: connections are opened anew{forgotten}",))
 
 
-def leave(ctx: Context, call: Call) -> Result:
+def leave(call: Call) -> Result:
     """Tell the surface to end.
 
     Raises:
@@ -211,7 +212,7 @@ def leave(ctx: Context, call: Call) -> Result:
     raise SessionExit
 
 
-def start(ctx: Context, call: Call) -> Result:
+def start(call: Call) -> Result:
     """Hand the file to the surface, which runs it."""
     path = Path(call.text_arg("file")).expanduser()
     if not path.is_file() and not path.suffix and path.with_suffix(".scl").is_file():
@@ -219,9 +220,9 @@ def start(ctx: Context, call: Call) -> Result:
     raise ScriptRequested(path)
 
 
-def spool(ctx: Context, call: Call) -> Result:
+def spool(services: Services, call: Call) -> Result:
     """Begin or end a copy."""
-    console = _console(ctx, "SPOOL")
+    console = _console(services, "SPOOL")
     name, how = call.text_arg("file"), call.text_arg("how")[:3]
     if not name:
         return Result(notes=(f"spooling to {console.spooling}" if console.spooling else "not spooling",))
@@ -238,11 +239,11 @@ def spool(ctx: Context, call: Call) -> Result:
     return Result()
 
 
-def history(ctx: Context, call: Call) -> Result:
+def history(session: Session, call: Call) -> Result:
     """Return one record per statement."""
     word, rack = call.text_arg("word").lower(), call.text_arg("rack")
-    here = {rack} if rack else {"", ctx.rack.name if ctx.rack is not None else ""}
-    entries = enumerate(read_entries(history_file(ctx.home.state_dir)), start=1)
+    here = {rack} if rack else {"", session.rack.name if session.rack is not None else ""}
+    entries = enumerate(read_entries(history_file(session.home.state_dir)), start=1)
     found = [
         {"cell": None, "number": number, "rack": entry.rack, "statement": entry.text}
         for number, entry in entries
@@ -253,9 +254,9 @@ def history(ctx: Context, call: Call) -> Result:
     return Result(records=found[-last:], columns=columns, data=True)
 
 
-def alias(ctx: Context, call: Call) -> Result:
+def alias(session: Session, call: Call) -> Result:
     """Keep an alias, or return one record per alias."""
-    known = Aliases(ctx.home)
+    known = Aliases(session.home)
     name, statement = _definition(call.text_arg("definition"))
     if not statement:
         found = [{"cell": None, "name": key, "statement": text} for key, text in known.all().items()]
@@ -268,9 +269,9 @@ def alias(ctx: Context, call: Call) -> Result:
     return Result(notes=(f"{name.lower()} stands for: {statement}",))
 
 
-def unalias(ctx: Context, call: Call) -> Result:
+def unalias(session: Session, call: Call) -> Result:
     """Remove an alias."""
-    name, known = call.text_arg("name"), Aliases(ctx.home)
+    name, known = call.text_arg("name"), Aliases(session.home)
     if not known.remove(name):
         raise StatementError(f"there is no alias {name}", suggestions=closest(name.lower(), known.all()))
     return Result(notes=(f"{name.lower()} is an alias no more",))
@@ -291,13 +292,13 @@ def _refuse_taken(name: str) -> None:
         raise StatementError(f"{name} begins a statement already: an alias needs a name of its own")
 
 
-def edit(ctx: Context, call: Call) -> Result:
+def edit(session: Session, call: Call) -> Result:
     """Hand the statement to the prompt, which has the terminal."""
-    entries = read_entries(history_file(ctx.home.state_dir))
+    entries = read_entries(history_file(session.home.state_dir))
     number = call.int_arg("number")
     if number is not None and not 1 <= number <= len(entries):
         raise StatementError(f"history has no number {number}: it ends with {len(entries)}")
-    here = {"", ctx.rack.name if ctx.rack is not None else ""}
+    here = {"", session.rack.name if session.rack is not None else ""}
     own = [
         entry.text for entry in entries if entry.rack in here and not re.match(r"\s*edit\b", entry.text, re.IGNORECASE)
     ]

@@ -11,22 +11,23 @@ from exacell.session.services import no_companion
 from exacell.session.tutorial import Tutorial
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def tutorial(ctx: Context, call: Call) -> Result:
+def tutorial(session: Session, services: Services, call: Call) -> Result:
     """Return the present step as text.
 
     Raises:
         RefusedError: the rack is no emulated one: the steps change it.
     """
     where = call.text_arg("where")
-    lesson = Tutorial(ctx.home.state_dir)
+    lesson = Tutorial(session.home.state_dir)
     if where == "quit":
-        ctx.services.companion = no_companion
+        services.companion = no_companion
         return Result(text=f"The tutorial waits at step {lesson.place + 1}: tutorial goes on.")
-    if ctx.rack is None or not ctx.rack.emulated:
-        known = sorted(name for name, rack in ctx.config.racks.items() if rack.emulated)
+    if session.rack is None or not session.rack.emulated:
+        known = sorted(name for name, rack in session.config.racks.items() if rack.emulated)
         raise RefusedError(
             "the tutorial changes the rack that it runs on, so it wants an emulated one",
             hint=f"connect {known[0]}, then tutorial"
@@ -35,5 +36,5 @@ def tutorial(ctx: Context, call: Call) -> Result:
         )
     if where in ("skip", "next", "back", "restart"):
         lesson.move(0 if where == "restart" else lesson.place + (-1 if where == "back" else 1))
-    ctx.services.companion = lesson.watch(ctx)
+    services.companion = lesson.watch(session, services)
     return Result(text="\n".join(lesson.page()).strip("\n"))

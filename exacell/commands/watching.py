@@ -26,11 +26,13 @@ from exacell.output.folding import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
 from exacell.session.recording import Recording
 from exacell.session.repeating import Repeating
+from exacell.session.request import Request
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.output.screen import Screen
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""
@@ -58,28 +60,28 @@ class LiveConsole(Protocol):
         """Write data at once."""
 
 
-def _console(ctx: Context, statement: str) -> LiveConsole:
-    if isinstance(ctx.console, LiveConsole):
-        return ctx.console
+def _console(services: Services, statement: str) -> LiveConsole:
+    if isinstance(services.console, LiveConsole):
+        return services.console
     raise StatementError(f"{statement} means something only at the prompt, on the command line and in scripts")
 
 
-def watch(ctx: Context, call: Call) -> Result:
+def watch(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Show answers until the user leaves; return the last one where a screen was used.
 
     Raises:
         StatementError: the statement is none, or changes something.
     """
     line = _watched(call)
-    ctx.services.more_to_come = True
+    services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
     count = call.int_arg("count") or 0
-    console = _console(ctx, "watch")
-    form = str(line.flags.get("format") or ctx.settings.format)
+    console = _console(services, "watch")
+    form = str(line.flags.get("format") or session.settings.format)
     with console.screen() as screen:
         if screen is not None and form == "table":
-            return _on_screen(ctx, console, screen, line, every, count)
-    return _appended(ctx, console, line, every, count, form)
+            return _on_screen(session, services, request, console, screen, line, every, count)
+    return _appended(session, services, console, line, every, count, form)
 
 
 def _watched(call: Call) -> Line:
@@ -92,15 +94,24 @@ def _watched(call: Call) -> Line:
     return line
 
 
-def _answer(ctx: Context, line: Line) -> Result:
-    result = execute(ctx, line)
+def _answer(session: Session, services: Services, request: Request, line: Line) -> Result:
+    result = execute(session, services, request, line)
     if line.flags.get("diff"):
         result = difference_of(result)
-    return each_cell_apart(result) if wants_folding(line.flags, ctx.settings.fold) is False else result
+    return each_cell_apart(result) if wants_folding(line.flags, session.settings.fold) is False else result
 
 
-def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, every: float, count: int) -> Result:
-    asking = Repeating(ctx, line, _answer)
+def _on_screen(
+    session: Session,
+    services: Services,
+    request: Request,
+    console: LiveConsole,
+    screen: Screen,
+    line: Line,
+    every: float,
+    count: int,
+) -> Result:
+    asking = Repeating(session, services, request, line, _answer)
     view = WatchView(text=line.text, every=every, color=console.color, unicode=console.unicode, most=count)
     reader = Reader(asking.read, every, late=lambda: asking.late, wake=screen.wake)
     run_live(screen, reader, view)
@@ -116,14 +127,16 @@ def _on_screen(ctx: Context, console: LiveConsole, screen: Screen, line: Line, e
     )
 
 
-def _appended(ctx: Context, console: LiveConsole, line: Line, every: float, count: int, form: str) -> Result:
-    folds = wants_folding(line.flags, ctx.settings.fold)
+def _appended(
+    session: Session, services: Services, console: LiveConsole, line: Line, every: float, count: int, form: str
+) -> Result:
+    folds = wants_folding(line.flags, session.settings.fold)
     frames = Appending(form, header=console.header, columns=lambda: console.columns, folds=folds)
     codes: list[ExitCode] = []
     done = 0
     while True:
         try:
-            result = _answer(_quietly(ctx), line)
+            result = _answer(*_quietly(services), Request(), line)
         except ExacellError as error:
             if not done:
                 raise
@@ -132,29 +145,29 @@ def _appended(ctx: Context, console: LiveConsole, line: Line, every: float, coun
         console.data(frames.text(result))
         codes = [worst([*codes, result.exit_code])]
         for problem in result.problems:
-            ctx.console.say(problem)
-        if (count and done >= count) or ctx.interrupted.wait(every):
+            services.console.say(problem)
+        if (count and done >= count) or session.interrupted.wait(every):
             return Result(exit_code=codes[0])
 
 
-def _quietly(ctx: Context) -> Context:
+def _quietly(services: Services) -> tuple[Session, Services]:
     """Return a session for one reading, which remembers nothing for ``@failed``."""
-    return ctx.aside(Recording(ctx.fleet), same_interruption=True)
+    return services.aside(Recording(services.fleet), same_interruption=True)
 
 
-def top(ctx: Context, call: Call) -> Result:
+def top(session: Session, services: Services, call: Call) -> Result:
     """Show the load until the user leaves; what is to be done from there runs as the statement that it is."""
-    ctx.services.more_to_come = True
+    services.more_to_come = True
     every = max(call.float_arg("every", 5.0), _LEAST)
-    console = _console(ctx, "top")
-    form = str(call.flags.get("format") or ctx.settings.format)
+    console = _console(services, "top")
+    form = str(call.flags.get("format") or session.settings.format)
     view = Top(
-        rack=ctx.need_rack().name, order=call.text_arg("sort"), cells=ctx.cells(), silence=Silence(),
+        rack=session.need_rack().name, order=call.text_arg("sort"), cells=session.cells(), silence=Silence(),
         unicode=console.unicode,
     )  # fmt: skip
 
     def look(page: Page, wake: Callable[[], None]) -> Looking:
-        looking = Looking(ctx, page.cells, lambda: page.statements, every, wake=wake)
+        looking = Looking(services, page.cells, lambda: page.statements, every, wake=wake)
         page.silence.late = looking.late
         return looking
 
@@ -162,16 +175,16 @@ def top(ctx: Context, call: Call) -> Result:
     while True:
         with console.screen() as screen:
             if screen is None or form != "table":
-                return _top_appended(ctx, console, call, form, view)
+                return _top_appended(session, services, console, call, form, view)
             deck.wake, deck.wanted = screen.wake, ""
             run_live(screen, deck, deck)
             height = screen.size[1] - 1
         if not deck.wanted:
             break
-        ctx.console.say(f"top: {deck.wanted}")
-        ctx.services.run_nested(deck.wanted)
-        ctx.interrupted.clear()  # It ended that statement.
-        if ctx.console.ask("Enter goes back to top ") is None:
+        services.console.say(f"top: {deck.wanted}")
+        services.run_nested(deck.wanted)
+        session.interrupted.clear()  # It ended that statement.
+        if services.console.ask("Enter goes back to top ") is None:
             break
     # What stays behind fits on the screen: no pager opens behind the q that left this view.
     result = _table(view)
@@ -208,7 +221,9 @@ def _table(view: Top) -> Result:
     return Result(records=rows, columns=_TOP_COLUMNS, data=True, problems=problems, exit_code=code)
 
 
-def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str, view: Top) -> Result:
+def _top_appended(
+    session: Session, services: Services, console: LiveConsole, call: Call, form: str, view: Top
+) -> Result:
     """Write a table for each collection; the first one needs two, so it comes after the second.
 
     Cells collect at about the same time, not at the same: a table waits for the cells that are one look behind.
@@ -217,7 +232,7 @@ def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str, vie
     frames = Appending(form, header=console.header, columns=lambda: console.columns)
     code, done, told, fresh = ExitCode.DONE, 0, False, frozenset[str]()
     while True:
-        answers = _quietly(ctx).query(STATEMENT)
+        answers = _quietly(services)[1].query(STATEMENT, timeout=Request().read_timeout)
         moved = view.arrived(list(answers.answers.values()))
         fresh |= moved
         settled = bool(fresh) and (not moved or fresh.issuperset(answers.good))
@@ -229,11 +244,11 @@ def _top_appended(ctx: Context, console: LiveConsole, call: Call, form: str, vie
             console.data(frames.text(_for_eyes(result, view, console)))
             done += 1
             for problem in result.problems:
-                ctx.console.say(problem)
+                services.console.say(problem)
         elif not done and console.columns is not None and not told:
             told = True
-            ctx.console.say("reading: the first figures come with the next collection of metrics, within a minute")
-        if (count and done >= count) or ctx.interrupted.wait(every):
+            services.console.say("reading: the first figures come with the next collection of metrics, within a minute")
+        if (count and done >= count) or session.interrupted.wait(every):
             return Result(exit_code=code)
 
 

@@ -18,7 +18,7 @@ from exacell.session.answers import Answer, problem_of
 from exacell.transport.base import Reply, State
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
 
 _TOGETHER = 0.5
 """Seconds by which a cell is asked earlier so that it is asked with others."""
@@ -41,7 +41,7 @@ class Looking(Background):
 
     def __init__(
         self,
-        ctx: Context,
+        services: Services,
         cells: Sequence[str],
         statements: Callable[[], Sequence[str]],
         every: float,
@@ -49,7 +49,7 @@ class Looking(Background):
         wake: Callable[[], None],
     ) -> None:
         super().__init__()
-        self._ctx = ctx.aside(ctx.fleet, console=SilentConsole())
+        self._session, self._services = services.aside(services.fleet, console=SilentConsole())
         self._cells = tuple(cells)
         self._statements, self._every, self._wake = statements, every, wake
         self._due = dict.fromkeys(self._cells, 0.0)
@@ -65,7 +65,7 @@ class Looking(Background):
     def stop(self) -> None:
         """Ask no more; a cell that has not answered is left to itself."""
         self._stop.set()
-        self._ctx.session.interrupted.set()
+        self._session.interrupted.set()
 
     def pause(self, paused: bool) -> None:
         """Ask no more until it is told to go on."""
@@ -86,7 +86,7 @@ class Looking(Background):
                 return
             due = [cell for cell in free if self._due[cell] <= now + _TOGETHER]
             self._asked.update(dict.fromkeys(due, now))
-        strangers = set(self._ctx.fleet.strangers(due))
+        strangers = set(self._services.fleet.strangers(due))
         self._put(self._greet, [cell for cell in due if cell in strangers - self._greeted])
         self._put(self._question, [cell for cell in due if cell not in strangers])
         for cell in strangers & self._greeted:
@@ -122,10 +122,12 @@ class Looking(Background):
                     return
             self._answered(Answer(cell=reply.target, problem=problem_of(reply), reply=reply))
 
-        self._ctx.fleet.releases(cells, on_reply=answered, cancel=self._ctx.interrupted)
+        self._services.fleet.releases(cells, on_reply=answered, cancel=self._session.interrupted)
 
     def _question(self, cells: Sequence[str]) -> None:
-        self._ctx.fleet.query(cells, self._statements(), on_answer=self._answered, cancel=self._ctx.interrupted)
+        self._services.fleet.query(
+            cells, self._statements(), on_answer=self._answered, cancel=self._session.interrupted
+        )
 
     def _answered(self, answer: Answer) -> None:
         now = time.monotonic()

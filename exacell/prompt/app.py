@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from exacell.prompt.background import BackgroundReads
     from exacell.prompt.check import Surroundings
     from exacell.prompt.entering import PromptRunner
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _CPR_TIMEOUT = 1
 """Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""
@@ -50,35 +51,35 @@ _MENU = 6
 """Rows below the line that is typed, for the menu."""
 
 
-def run(ctx: Context, console: TerminalConsole) -> ExitCode:
+def run(session: Session, services: Services, console: TerminalConsole) -> ExitCode:
     """Talk with the user until they leave; return the process's exit code, which is 0."""
-    return Prompt(ctx, console).run()
+    return Prompt(session, services, console).run()
 
 
 class Prompt:
     """One session at the prompt."""
 
-    def __init__(self, ctx: Context, console: TerminalConsole) -> None:
-        self.ctx = ctx
+    def __init__(self, session: Session, services: Services, console: TerminalConsole) -> None:
+        self.session, self.services = session, services
         self.console = console
-        self._aliases = Aliases(ctx.home)
-        self._usage = Usage(ctx.home.state_dir / "usage.json")
-        self._learner = Learner(ctx)
-        self._history = PrivateHistory(history_file(ctx.home.state_dir), self._rack_name)
+        self._aliases = Aliases(session.home)
+        self._usage = Usage(session.home.state_dir / "usage.json")
+        self._learner = Learner(session, services)
+        self._history = PrivateHistory(history_file(session.home.state_dir), self._rack_name)
         self._unkept = ""
         self._typing = TypingAhead(self._keep)
         self._pending: tuple[str, ...] = ()
         self._told: set[str] = set()
         self._edited = ""
         self._ran = False
-        self.session = self._make_session()
+        self.entry = self._make_session()
 
     @cached_property
     def runner(self) -> PromptRunner:
         """Runs what is entered; loaded when it is first needed."""
         from exacell.prompt.entering import PromptRunner
 
-        runner = PromptRunner(self.ctx, self.console, self._aliases)
+        runner = PromptRunner(self.session, self.services, self.console, self._aliases)
         runner.typing = self._typing_on
         return runner
 
@@ -87,14 +88,14 @@ class Prompt:
         """The statements that still read behind the prompt."""
         from exacell.prompt.background import BackgroundReads
 
-        reads = BackgroundReads(self.session.app, self.runner, self.console)
+        reads = BackgroundReads(self.entry.app, self.runner, self.console)
         self.runner.on_end = reads.ended
         self.runner.before = reads.before
         return reads
 
     def run(self) -> ExitCode:
         """Read and run statements until Ctrl-D or EXIT."""
-        self.ctx.services.run_nested = self._nested
+        self.services.run_nested = self._nested
         with self._typing:
             self._greet()
             try:
@@ -104,7 +105,7 @@ class Prompt:
                     except KeyboardInterrupt:
                         self.console.tell("interrupted", "warning")  # Ctrl-C before or after the statement itself.
             except (EOFError, SessionExit):
-                return ExitCode.INTERRUPTED if self.ctx.session.told_to_end else ExitCode.DONE
+                return ExitCode.INTERRUPTED if self.session.told_to_end else ExitCode.DONE
             finally:
                 self._learner.end()
 
@@ -118,11 +119,11 @@ class Prompt:
         self._learner.begin()
         if self._history.outdated:
             self._history.reload()
-        self.session.editing_mode = EditingMode.VI if self.ctx.settings.editing_mode == "vi" else EditingMode.EMACS
+        self.entry.editing_mode = EditingMode.VI if self.session.settings.editing_mode == "vi" else EditingMode.EMACS
         begun, self._edited = self._edited, ""
         self._make_room(bool(begun))
         try:
-            text = self.session.prompt(default=begun, pre_run=self.background.catch_up if self._ran else None)
+            text = self.entry.prompt(default=begun, pre_run=self.background.catch_up if self._ran else None)
         except KeyboardInterrupt:
             if self._ran:
                 self.background.give_up()
@@ -172,7 +173,7 @@ class Prompt:
 
     def _make_room(self, typing: bool) -> None:
         """Keep rows for the menu below the line while one is typed."""
-        self.session.reserve_space_for_menu = _MENU if typing else 0
+        self.entry.reserve_space_for_menu = _MENU if typing else 0
 
     def _nested(self, text: str) -> ExitCode:
         if not text:
@@ -181,18 +182,18 @@ class Prompt:
         return self.runner.run_text(text)
 
     def _rack_name(self) -> str:
-        return self.ctx.rack.name if self.ctx.rack is not None else ""
+        return self.session.rack.name if self.session.rack is not None else ""
 
     def _known(self) -> Known:
-        ctx = self.ctx
+        session, services = self.session, self.services
         from exacell.session.completion.knowledge import knowledge
 
         releases = self._around().releases
         return knowledge(
-            ctx.home,
-            lambda: ctx.config.racks,
-            ctx.rack,
-            ctx.services.learned,
+            session.home,
+            lambda: session.config.racks,
+            session.rack,
+            services.learned,
             release=releases[0] if len(releases) == 1 else "",
             aliases=lambda: self._around().aliases,
         )
@@ -205,46 +206,46 @@ class Prompt:
             aliases = tuple(self._aliases.all().items())
         except ExacellError:
             aliases = ()  # Told when a line is entered.
-        ctx = self.ctx
-        if ctx.rack is None:
+        session, services = self.session, self.services
+        if session.rack is None:
             return Surroundings(aliases=aliases)
-        selected = ctx.selected()
-        releases = sorted({release for cell, release in ctx.services.learned.releases().items() if cell in selected})
+        selected = session.selected()
+        releases = sorted({release for cell, release in services.learned.releases().items() if cell in selected})
         return Surroundings(aliases=aliases, releases=tuple(releases))
 
     def _settle_cpr(self) -> None:
-        renderer = self.session.app.renderer
-        if renderer.cpr_support is CPR_Support.UNKNOWN and self.session.app.output.responds_to_cpr:
+        renderer = self.entry.app.renderer
+        if renderer.cpr_support is CPR_Support.UNKNOWN and self.entry.app.output.responds_to_cpr:
             renderer.cpr_support = CPR_Support.NOT_SUPPORTED
 
     def _typing_on(self) -> bool:
         """Whether somebody has begun to type the next line, right behind the last Enter or since."""
-        begun = get_typeahead(self.session.app.input)
-        store_typeahead(self.session.app.input, begun)
+        begun = get_typeahead(self.entry.app.input)
+        store_typeahead(self.entry.app.input, begun)
         entered = any(press.key in (Keys.ControlM, Keys.ControlJ) for press in begun)
         return not entered and (self._typing.typed() or bool(begun))
 
     def _interrupted_at_once(self) -> bool:
         """Whether Ctrl-C was pressed behind Enter, before the terminal was given back; what was typed before it is lost."""
-        typed = get_typeahead(self.session.app.input)
+        typed = get_typeahead(self.entry.app.input)
         if self._typing.interrupted():  # Behind all that the prompt has read.
             return True
         places = [place for place, press in enumerate(typed) if press.key is Keys.ControlC]
-        store_typeahead(self.session.app.input, typed[places[-1] + 1 :] if places else typed)
+        store_typeahead(self.entry.app.input, typed[places[-1] + 1 :] if places else typed)
         return bool(places)
 
     def _message(self) -> StyleAndTextTuples:
-        return list(prompt_fragments(self.ctx, pending=len(self._pending), done=get_app().is_done))
+        return list(prompt_fragments(self.session, pending=len(self._pending), done=get_app().is_done))
 
     def _toolbar(self) -> StyleAndTextTuples:
         buffer = get_app().current_buffer
         if self._ran and not buffer.text and self.background.sentence:
             return [("class:toolbar", f" {self.background.sentence}")]
-        return list(toolbar(self.ctx, buffer.text, buffer.cursor_position, self._around))
+        return list(toolbar(self.session, buffer.text, buffer.cursor_position, self._around))
 
     def _greet(self) -> None:
         try:
-            find_rack_quietly(self.ctx)
+            find_rack_quietly(self.session, self.services)
         except ExacellError as error:
             self.runner.report(error)
         self._remind()
@@ -252,7 +253,7 @@ class Prompt:
     def _remind(self) -> None:
         """Say what an earlier change left behind, once each; the prompt's mark stays until it is mended."""
         try:
-            self._pending = tuple(left_behind(self.ctx, warn=True))
+            self._pending = tuple(left_behind(self.session, self.services, warn=True))
         except ExacellError as error:
             self.runner.report(error)
             return
@@ -293,7 +294,7 @@ class Prompt:
             from exacell.prompt.entering import edited
 
             with self._typing.lent():
-                self._edited = edited(wanted.text, self.ctx.env)
+                self._edited = edited(wanted.text, self.session.env)
         except ExacellError as error:
             self.runner.report(error)
         finally:
@@ -303,8 +304,8 @@ class Prompt:
 
     def _indent(self, text: str) -> int | None:
         """Return in which column the entered line began on the screen, None when it does not fit on one row."""
-        width = sum(len(piece) for _, piece in prompt_fragments(self.ctx, pending=len(self._pending)))
-        fits = "\n" not in text and width + len(text) < self.session.app.output.get_size().columns
+        width = sum(len(piece) for _, piece in prompt_fragments(self.session, pending=len(self._pending)))
+        fits = "\n" not in text and width + len(text) < self.entry.app.output.get_size().columns
         return width + len(text) - len(text.lstrip()) if fits else None
 
     def _keep(self, typed: str) -> None:
@@ -312,7 +313,7 @@ class Prompt:
         parser = Vt100Parser(keys.append)
         parser.feed(typed)
         parser.flush()
-        store_typeahead(self.session.app.input, keys)
+        store_typeahead(self.entry.app.input, keys)
 
 
 def _continuation(width: int, line: int, wrapped: int) -> str:

@@ -1,4 +1,4 @@
-"""What the prompt says and how everything on it is coloured. Reads the context only; loads little: it comes first."""
+"""What the prompt says and how everything on it is coloured. Reads the session only; loads little: it comes first."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from prompt_toolkit.styles import Style
 from exacell.output.theme import TYPED, in_hexadecimal
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.state import Session
 
 Fragments = list[tuple[str, str]]
 
@@ -22,7 +22,7 @@ IDLE: Fragments = [("class:toolbar", " Tab completes, help lists the statements,
 STYLE = Style.from_dict({name: in_hexadecimal(style) for name, style in TYPED.items()})
 
 
-def prompt_fragments(ctx: Context, *, pending: int = 0, done: bool = False) -> Fragments:
+def prompt_fragments(session: Session, *, pending: int = 0, done: bool = False) -> Fragments:
     """Return the prompt: ``t1 3 cells RW exacell> ``, red on a production rack; just ``exacell> `` without a rack.
 
     Args:
@@ -31,11 +31,11 @@ def prompt_fragments(ctx: Context, *, pending: int = 0, done: bool = False) -> F
             program that waits for a prompt in the terminal's raw stream sees the waiting ones only.
     """
     fragments: Fragments = []
-    if ctx.rack is not None:
-        production = ctx.rack.production
-        fragments.append(("class:prompt.production" if production else "class:prompt.rack", ctx.rack.name))
-        fragments.append(("class:prompt", f" {_cells(ctx)} "))
-        fragments.append(("class:prompt.ro", "RO") if ctx.read_only else ("class:prompt.rw", "RW"))
+    if session.rack is not None:
+        production = session.rack.production
+        fragments.append(("class:prompt.production" if production else "class:prompt.rack", session.rack.name))
+        fragments.append(("class:prompt", f" {_cells(session)} "))
+        fragments.append(("class:prompt.ro", "RO") if session.read_only else ("class:prompt.rw", "RW"))
         if pending:
             fragments.append(("class:prompt.pending", f" !{pending}"))
         fragments.append(("class:prompt", " "))
@@ -47,8 +47,8 @@ def prompt_fragments(ctx: Context, *, pending: int = 0, done: bool = False) -> F
     return [*fragments, (style, "exacell> ")]
 
 
-def _cells(ctx: Context) -> str:
-    assert ctx.rack is not None
-    total, count = len(ctx.rack.cells), len(ctx.selected())
+def _cells(session: Session) -> str:
+    assert session.rack is not None
+    total, count = len(session.rack.cells), len(session.selected())
     noun = "cell" if total == 1 else "cells"
     return f"{count} {noun}" if count == total else f"{count}/{total} {noun}"

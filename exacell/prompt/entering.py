@@ -34,10 +34,11 @@ from exacell.prompt.appearance import AGAIN
 from exacell.runner import GOES_ON, Runner
 from exacell.session.history import Aliases
 from exacell.session.recording import TELL_EVERY, Recording
+from exacell.session.request import Request
 from exacell.session.signals import EditRequested
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
     from exacell.session.state import Session
 
 
@@ -70,12 +71,12 @@ class Reading:
         on_end: called from the thread when there is a result or an error.
     """
 
-    def __init__(self, ctx: Context, line: Line, text: str, on_end: Callable[[], None]) -> None:
+    def __init__(self, session: Session, services: Services, line: Line, text: str, on_end: Callable[[], None]) -> None:
         self.line = line
         self.text = text
         self.overtaken = False
         """Whether a later statement asked cells, so that what ``@down`` means is its business."""
-        self._ctx = ctx
+        self._session, self._services = session, services
         self._own: Session | None = None
         self._recording: Recording | None = None
         self._on_end = on_end
@@ -87,10 +88,10 @@ class Reading:
 
     def _run(self) -> None:
         try:
-            self._recording = Recording(self._ctx.fleet)
-            own = self._ctx.aside(self._recording)
-            self._own = own.session
-            self._result = execute(own, self.line)
+            self._recording = Recording(self._services.fleet)
+            session, services = self._services.aside(self._recording)
+            self._own = session
+            self._result = execute(session, services, Request(), self.line)
         except BaseException as error:
             # Kept for the thread that delivers, where it is raised again.
             self._error = error
@@ -140,7 +141,7 @@ class Reading:
         finally:
             tell(None)
         if self._own is not None and not self.overtaken:
-            self._ctx.selection.take_over(self._own.selection)
+            self._session.selection.take_over(self._own.selection)
         if self._error is not None:
             raise self._error
         assert self._result is not None
@@ -150,15 +151,15 @@ class Reading:
         """End the statement by closing the connections it waits on; they open anew on the next use."""
         if self._own is not None:
             self._own.interrupted.set()
-        self._ctx.session.interrupted.set()
-        self._ctx.services.close()
+        self._session.interrupted.set()
+        self._services.close()
 
 
 class PromptRunner(Runner):
     """Reports a bad statement by marks below the line that was entered, and lets slow reads go on behind the prompt."""
 
-    def __init__(self, ctx: Context, console: TerminalConsole, aliases: Aliases) -> None:
-        super().__init__(ctx, console, prefix="")
+    def __init__(self, session: Session, services: Services, console: TerminalConsole, aliases: Aliases) -> None:
+        super().__init__(session, services, console, prefix="")
         self.typed = True
         self._aliases = aliases
         self._indent: int | None = None
@@ -183,10 +184,10 @@ class PromptRunner(Runner):
         if execute is None:
             self.before(line)
         if execute is None and self.may_wait_behind and may_go_on(line):
-            reading = self.reading = Reading(self.ctx, line, text, self.on_end)
+            reading = self.reading = Reading(self.session, self.services, line, text, self.on_end)
 
             def carry_out(line: Line) -> Result:
-                return reading.outcome(self.ctx.settings.patience, typing=self.typing, tell=self.console.waiting)
+                return reading.outcome(self.session.settings.patience, typing=self.typing, tell=self.console.waiting)
 
         return super().run(line, text, execute=carry_out)
 
@@ -245,9 +246,9 @@ class PromptRunner(Runner):
     def _racks(self) -> list[str]:
         """Return the racks that are configured by now."""
         try:
-            return list(load(self.ctx.home, self.ctx.env).racks)
+            return list(load(self.session.home, self.session.env).racks)
         except ConfigError:
-            return list(self.ctx.config.racks)
+            return list(self.session.config.racks)
 
     def report(self, error: ExacellError, text: str = "") -> None:
         """Print an error, and marks below the entered line for a bad statement.

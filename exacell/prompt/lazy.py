@@ -16,7 +16,7 @@ from exacell.prompt.appearance import IDLE
 if TYPE_CHECKING:
     from exacell.language.suggestion import Known
     from exacell.prompt.check import Surroundings
-    from exacell.session.context import Context
+    from exacell.session.state import Session
 
 Around = Callable[[], "Surroundings"]
 
@@ -80,10 +80,10 @@ class LazyCompleter(Completer):
         return self._completer
 
 
-def toolbar(ctx: Context, text: str, cursor: int, around: Around) -> list[tuple[str, str]]:
+def toolbar(session: Session, text: str, cursor: int, around: Around) -> list[tuple[str, str]]:
     """Return what the toolbar says; see :mod:`exacell.prompt.toolbar`."""
     if not text:
         return IDLE
     from exacell.prompt.toolbar import toolbar_fragments
 
-    return toolbar_fragments(ctx, text, cursor, around())
+    return toolbar_fragments(session, text, cursor, around())

@@ -10,7 +10,8 @@ from exacell.core.errors import ExacellError
 from exacell.prompt.lazy import load_all
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _QUIET = 1.5
 """Seconds for which no statement may run before cells are asked: whoever types at once is served first."""
@@ -22,8 +23,8 @@ _SLOWEST = 60.0
 class Learner:
     """Opens connections and reads names in the background. Problems are left to the next statement, which tells them."""
 
-    def __init__(self, ctx: Context) -> None:
-        self._ctx = ctx
+    def __init__(self, session: Session, services: Services) -> None:
+        self._session, self._services = session, services
         self._begun: tuple[str, int] | None = None
         self._first: threading.Thread | None = None
         self._lock = threading.Lock()
@@ -52,11 +53,11 @@ class Learner:
             self._begin()
 
     def _begin(self) -> None:
-        rack = self._ctx.rack
+        rack = self._session.rack
         if rack is None:
             return
         with self._lock:
-            state = (rack.name, self._ctx.services.learned.forgotten)
+            state = (rack.name, self._services.learned.forgotten)
             if state == self._begun:
                 return
             self._begun = state
@@ -84,10 +85,10 @@ class Learner:
         from exacell.language.registry import Kind
         from exacell.session.completion.learning import learn_rack, stale
 
-        ctx, cache = self._ctx, self._ctx.services.learned
-        cells = ctx.rack.cells if ctx.rack is not None else ()
+        session, services, cache = self._session, self._services, self._services.learned
+        cells = session.rack.cells if session.rack is not None else ()
         try:
-            ctx.services.warm()
+            services.warm()
             cache.vocabulary(Kind.GRIDDISK)
             if not stale(cache):
                 return
@@ -96,7 +97,7 @@ class Learner:
                 if stop.wait(0.25):
                     return
                 quiet = 0.0 if self._busy.is_set() else quiet + 0.25
-            learn_rack(ctx.fleet, cells, cache, timeout=_SLOWEST, cancel=stop)
+            learn_rack(services.fleet, cells, cache, timeout=_SLOWEST, cancel=stop)
             cache.vocabulary(Kind.GRIDDISK)  # Made ready here, not at the next key.
         except ExacellError:
             return

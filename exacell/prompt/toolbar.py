@@ -1,4 +1,4 @@
-"""What the toolbar says: what is wrong with the line, or what Enter will do. Reads the context only."""
+"""What the toolbar says: what is wrong with the line, or what Enter will do. Reads the session only."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from exacell.prompt.check import (
     verdict,
     verdicts,
 )
-from exacell.session.context import Context
+from exacell.session.state import Session
 
 
-def toolbar_fragments(ctx: Context, text: str, cursor: int, around: Surroundings = PLAIN) -> Fragments:
+def toolbar_fragments(session: Session, text: str, cursor: int, around: Surroundings = PLAIN) -> Fragments:
     """Return what the toolbar says about what is typed: the error, else what Enter will do, else how it goes on."""
     if text.strip() == AGAIN:
         return [("class:toolbar", " the last statement again")]
@@ -45,14 +45,14 @@ def toolbar_fragments(ctx: Context, text: str, cursor: int, around: Surroundings
     worst = max(lines, key=lambda line: _WEIGHT[line.effect])
     writes = _WEIGHT[worst.effect] > 1 or any(line.call is not None and line.call.command.runs for line in lines)
     style = "class:toolbar.write" if writes else "class:toolbar"
-    said = intent(ctx, worst)
+    said = intent(session, worst)
     return [(style, f" = {short} · {said}" if short else f" {said}")]
 
 
 _WEIGHT = {Effect.LOCAL: 0, Effect.READ: 1, Effect.OPAQUE: 2, Effect.WRITE: 3}
 
 
-def intent(ctx: Context, line: Line) -> str:
+def intent(session: Session, line: Line) -> str:
     """Return what Enter will do: ``read on 3 cells as cellmonitor``, ``WRITE performance risk on 3 cells: plan first``.
 
     The risk is what such a change has at its usual worst; the plan judges what is really there.
@@ -62,21 +62,21 @@ def intent(ctx: Context, line: Line) -> str:
     effect = line.effect
     inner = verdict(carried(line))[0] if effect in (Effect.LOCAL, Effect.READ) and carried(line) else None
     if inner is not None and inner.effect is Effect.READ:
-        return intent(ctx, replace(inner, on=inner.on or line.on))
+        return intent(session, replace(inner, on=inner.on or line.on))
     if inner is not None and inner.effect is Effect.WRITE:
-        return f"plan for {_target(ctx, replace(inner, on=inner.on or line.on))}: nothing is sent"
+        return f"plan for {_target(session, replace(inner, on=inner.on or line.on))}: nothing is sent"
     if line.call is not None and line.call.command.runs:
-        return _running(ctx, line)
+        return _running(session, line)
     if effect is Effect.LOCAL:
         return "changes only exacell's own state"
-    where = _target(ctx, line)
+    where = _target(session, line)
     dry = bool(line.flags.get("dry-run"))
     if effect is Effect.READ:
-        user = f" as {ctx.options.login or ctx.rack.read_user}" if ctx.rack is not None else ""
+        user = f" as {session.options.login or session.rack.read_user}" if session.rack is not None else ""
         return f"read on {where}{user}"
     if dry:
         return f"plan for {where}: nothing is sent"
-    if ctx.read_only:
+    if session.read_only:
         return f"WRITE on {where}: refused, the session is read-only (set mode rw)"
     if effect is Effect.OPAQUE:
         return f"OPAQUE on {where}: exacell can't read what it does"
@@ -85,29 +85,29 @@ def intent(ctx: Context, line: Line) -> str:
     return f"{said} on {where}: plan first" + (", then without a question" if line.flags.get("yes") else "")
 
 
-def _running(ctx: Context, line: Line) -> str:
+def _running(session: Session, line: Line) -> str:
     """Return what a statement does that runs others, which are read when it is entered."""
-    where = _target(ctx, line)
+    where = _target(session, line)
     if line.flags.get("dry-run"):
         return f"shows what its statements would do on {where}: nothing is changed"
-    if ctx.read_only:
+    if session.read_only:
         return f"runs statements on {where}: those that change something are refused (set mode rw)"
     asked = ", then without a question" if line.flags.get("yes") else ""
     return f"runs statements on {where}: what changes something is planned first{asked}"
 
 
-def _target(ctx: Context, line: Line) -> str:
+def _target(session: Session, line: Line) -> str:
     if is_condition(line.on):
         return f"the cells {line.on}"
     if line.on:
         try:
-            count = len(CellSet.parse(line.on)) if ctx.rack is None else len(ctx.resolve(line.on))
+            count = len(CellSet.parse(line.on)) if session.rack is None else len(session.selection.resolve(line.on))
         except ExacellError:
             return line.on
         return counted(count, "cell")
-    if ctx.rack is None:
+    if session.rack is None:
         return "no rack yet (connect <rack>)"
-    count = len(ctx.selected())
+    count = len(session.selected())
     return counted(count, "cell")
 
 

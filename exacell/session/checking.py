@@ -13,12 +13,13 @@ from exacell.plan.model import Check, Op
 
 if TYPE_CHECKING:
     from exacell.cellcli.condition import Fact, FactCheck
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-def failures(ctx: Context, check: FactCheck) -> dict[str, list[str]]:
+def failures(services: Services, request: Request, check: FactCheck) -> dict[str, list[str]]:
     """Return reason → cells for everything in a check that does not hold; empty when all of it does.
 
     A cell that gave no answer is a reason of its own.
@@ -28,7 +29,7 @@ def failures(ctx: Context, check: FactCheck) -> dict[str, list[str]]:
         columns = dict.fromkeys(
             ["name", *([fact.attribute] if fact.attribute else []), *(each.attribute for each in check.filters)]
         )
-        answers = ctx.query(f"list {fact.object} attributes {', '.join(columns)}")
+        answers = services.query(f"list {fact.object} attributes {', '.join(columns)}", timeout=request.read_timeout)
         for problem in answers.problems:
             found.setdefault(problem, [])
         tables = {cell: _that_count(fact, check.filters, answer.tables[0]) for cell, answer in answers.good.items()}

@@ -15,7 +15,9 @@ from exacell.measure.snapshot import CellCounters, Snapshot, shared
 from exacell.session.sampling import read_history
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _SLACK = timedelta(seconds=90)
 """How much earlier than an older version's snapshot was taken its collections may have been made."""
@@ -36,7 +38,9 @@ class Comparison:
     notes: tuple[str, ...]
 
 
-def compare(ctx: Context, pairs: Sequence[tuple[Snapshot, Snapshot]]) -> Comparison:
+def compare(
+    session: Session, services: Services, request: Request, pairs: Sequence[tuple[Snapshot, Snapshot]]
+) -> Comparison:
     """Return the difference of each pair, void where counters began anew in between, however large they are now.
 
     Args:
@@ -49,8 +53,8 @@ def compare(ctx: Context, pairs: Sequence[tuple[Snapshot, Snapshot]]) -> Compari
     restarted = _restarted(pairs, counters)
     found = []
     for before, after in pairs:
-        void = {reset.cell: str(reset) for reset in _journalled(ctx, before, after)}
-        history = read_history(ctx, before, after, counters)
+        void = {reset.cell: str(reset) for reset in _journalled(services, before, after)}
+        history = read_history(session, services, request, before, after, counters)
         notes += _unread(history.unread)
         # The journal knows best what it was; the history sees it whoever did it.
         known = {**history.fell, **restarted, **void}
@@ -73,9 +77,9 @@ def _restarted(pairs: Sequence[tuple[Snapshot, Snapshot]], counters: Sequence[st
     return found
 
 
-def _journalled(ctx: Context, before: Snapshot, after: Snapshot) -> list[Reset]:
+def _journalled(services: Services, before: Snapshot, after: Snapshot) -> list[Reset]:
     since = before.began or _earlier(before.taken)
-    rows = ctx.journal.of_time(before.rack, since, after.taken)
+    rows = services.journal.of_time(before.rack, since, after.taken)
     return [reset for reset in resets(rows) if before.kind in reset.kinds]
 
 

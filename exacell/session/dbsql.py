@@ -19,7 +19,8 @@ from exacell.transport.base import Reply, Request, Role, State
 
 if TYPE_CHECKING:
     from exacell.core.config import AsmConfig
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 OWNER = "oracle"
 """Who owns the database software unless told otherwise. Source: reference asm.md section 1."""
@@ -50,13 +51,13 @@ def launch(name: str) -> str:
     return f"/bin/sh -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))}'"
 
 
-def cluster_of(ctx: Context, database: str) -> AsmConfig:
+def cluster_of(session: Session, database: str) -> AsmConfig:
     """Return the ASM cluster on whose nodes a database runs.
 
     Raises:
         ConfigError: the rack has no database nodes, or several clusters of which none names the database.
     """
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     clusters = list(rack.asm.values())
     for cluster in clusters:
         if database.lower() in (name.lower() for name in cluster.databases):
@@ -72,17 +73,17 @@ def cluster_of(ctx: Context, database: str) -> AsmConfig:
 
 
 def database_request(
-    ctx: Context, database: str, node: str, script: str, *, user: str = OWNER, role: Role = Role.ASM_READ
+    session: Session, database: str, node: str, script: str, *, user: str = OWNER, role: Role = Role.ASM_READ
 ) -> Request:
     """Return the request that runs a SQL*Plus script on the database's instance on one node."""
-    cluster = cluster_of(ctx, database)
+    cluster = cluster_of(session, database)
     command = launch(database)
     if cluster.sudo:
         return Request(target=node, command=f"sudo -n -u {user} {command}", role=role, stdin=script)
     return Request(target=node, command=command, role=role, stdin=script, login=user)
 
 
-def home_of(ctx: Context, database: str, *, user: str = OWNER) -> str:
+def home_of(session: Session, services: Services, database: str, *, user: str = OWNER) -> str:
     """Return the first node that answers and has an instance of the database.
 
     Raises:
@@ -90,8 +91,8 @@ def home_of(ctx: Context, database: str, *, user: str = OWNER) -> str:
         ReplyError: nodes answer, but none runs the database.
     """
     problems = []
-    for node in cluster_of(ctx, database).nodes:
-        reply = ctx.transport.run([database_request(ctx, database, node, "exit\n", user=user)]).replies[node]
+    for node in cluster_of(session, database).nodes:
+        reply = services.transport.run([database_request(session, database, node, "exit\n", user=user)]).replies[node]
         if _NOT_HERE in reply.stdout:
             problems.append(f"{node}: no instance of {database} runs there")
         elif reply.state in (State.OK, State.FAILED):
@@ -102,43 +103,47 @@ def home_of(ctx: Context, database: str, *, user: str = OWNER) -> str:
     raise kind(f"database {database} can't be asked: {'; '.join(problems)}")
 
 
-def query_database(ctx: Context, database: str, sql: str, *, user: str = OWNER) -> tuple[str, Rows]:
+def query_database(
+    session: Session, services: Services, database: str, sql: str, *, user: str = OWNER
+) -> tuple[str, Rows]:
     """Return the node that was asked and the rows of a query on a database.
 
     Raises:
         TransportError: no node answers.
         ReplyError: no node runs the database, or it says ``ORA-``.
     """
-    node = home_of(ctx, database, user=user)
-    request = database_request(ctx, database, node, query_script(sql), user=user)
-    return node, _rows(ctx.transport.run([request]).replies[node])
+    node = home_of(session, services, database, user=user)
+    request = database_request(session, database, node, query_script(sql), user=user)
+    return node, _rows(services.transport.run([request]).replies[node])
 
 
-def query_asm(ctx: Context, name: str, sql: str) -> tuple[str, Rows]:
+def query_asm(services: Services, name: str, sql: str) -> tuple[str, Rows]:
     """Return the node that was asked and the rows of a query on an ASM cluster; the first node that answers.
 
     Raises:
         TransportError: no node answers.
         ReplyError: the instance says ``ORA-``.
     """
-    client = ctx.asm(name)
+    client = services.asm(name)
     problems = []
     for node in client.config.nodes:
         request = Request(target=node, command=client.command(node), role=Role.ASM_READ, stdin=query_script(sql))
-        reply = ctx.transport.run([request]).replies[node]
+        reply = services.transport.run([request]).replies[node]
         if reply.state in (State.OK, State.FAILED) and reply.stdout.strip():
             return node, _rows(reply)
         problems.append(f"{node}: {problem_of(reply)}")
     raise TransportError(f"no node of the ASM cluster {client.config.name} answered: {'; '.join(problems)}")
 
 
-def change_request(ctx: Context, *, asm: str = "", database: str = "", sql: str, user: str = OWNER) -> Request:
+def change_request(
+    session: Session, services: Services, *, asm: str = "", database: str = "", sql: str, user: str = OWNER
+) -> Request:
     """Return the request that runs one changing statement on one instance."""
     script = sent_script(sql)
     if database:
-        node = home_of(ctx, database, user=user)
-        return database_request(ctx, database, node, script, user=user, role=Role.ASM_WRITE)
-    client = ctx.asm(asm)
+        node = home_of(session, services, database, user=user)
+        return database_request(session, database, node, script, user=user, role=Role.ASM_WRITE)
+    client = services.asm(asm)
     node = client.facts().node
     return Request(target=node, command=client.command(node), role=Role.ASM_WRITE, stdin=script)
 

@@ -26,8 +26,10 @@ from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.session.answers import Answers
-    from exacell.session.context import Context
     from exacell.session.fleet import Fleet
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
     from exacell.transport.base import Reply
 
 
@@ -111,7 +113,9 @@ def _may_be_patched(fleet: Fleet, cell: str, found: Mapping[str, f.CellFacts], b
     return bool(release) and release != fleet.releases([cell]).get(cell, release)
 
 
-def read_facts(ctx: Context, *statements: str, cells: Sequence[str] = ()) -> dict[str, f.CellFacts]:
+def read_facts(
+    session: Session, services: Services, request: Request, *statements: str, cells: Sequence[str] = ()
+) -> dict[str, f.CellFacts]:
     """Return the fresh facts that LIST statements tell of ``cells``, of every selected cell when none is named, in order.
 
     While a kept plan is applied, it is noted what of them has moved.
@@ -120,41 +124,41 @@ def read_facts(ctx: Context, *statements: str, cells: Sequence[str] = ()) -> dic
         RefusedError: a cell gave no answer, since a plan needs them all.
         InterruptedByUserError: somebody interrupted, and a cell kept silent.
     """
-    cells = tuple(cells) or ctx.cells()
+    cells = tuple(cells) or session.cells()
     if not statements:
         return {cell: f.CellFacts(cell=cell) for cell in cells}
-    found, bad = _gathered(ctx, statements, cells)
+    found, bad = _gathered(session, services, request, statements, cells)
     if bad:
-        ctx.remember(bad, bad)
+        session.selection.remember(bad, bad)
         problems = [f"{cell}: {problem_of(bad[cell])}" for cell in cells if cell in bad]
         raise RefusedError(
             f"{problems[0]}{and_more(len(problems))}; nothing was sent",
-            hint=ctx.session.not_running(problems)
-            or _stopped(ctx, [cell for cell in cells if cell in bad and bad[cell].state not in MUTE])
+            hint=session.not_running(problems)
+            or _stopped(services, [cell for cell in cells if cell in bad and bad[cell].state not in MUTE])
             or _left_out([cell for cell in cells if cell not in bad]),
         )
     facts = {cell: found[cell] for cell in cells}
-    if ctx.request.expected is not None:
-        ctx.request.expected.judge(facts)
+    if request.expected is not None:
+        request.expected.judge(facts)
     return facts
 
 
 def _gathered(
-    ctx: Context, statements: Sequence[str], cells: Sequence[str]
+    session: Session, services: Services, request: Request, statements: Sequence[str], cells: Sequence[str]
 ) -> tuple[dict[str, f.CellFacts], dict[str, Reply]]:
     """Return what :func:`gather` does; whom that waits for is told, and a silent cell holds up nobody who interrupts."""
-    recording = Recording(ctx.fleet)
-    beside = ctx.aside(recording, same_interruption=True)
+    recording = Recording(services.fleet)
+    beside_session, beside_services = services.aside(recording, same_interruption=True)
 
     def query(cells: Sequence[str], statements: Sequence[str]) -> Answers:
-        return beside.query(*statements, cells=cells)
+        return beside_services.query(*statements, cells=cells, timeout=request.read_timeout)
 
-    look = partial(gather, recording, query, statements, cells, others=ctx.need_rack().cells)
-    with told_while_waiting(recording.sentence, ctx.console.waiting):
-        found = unless_interrupted(look, ctx.interrupted)
+    look = partial(gather, recording, query, statements, cells, others=session.need_rack().cells)
+    with told_while_waiting(recording.sentence, services.console.waiting):
+        found = unless_interrupted(look, session.interrupted)
     if found is None:
         raise InterruptedByUserError(f"interrupted, with no answer of {recording.waiting_for} yet: nothing was sent")
-    ctx.selection.take_over(beside.selection)
+    session.selection.take_over(beside_session.selection)
     return found
 
 
@@ -164,16 +168,18 @@ def _left_out(others: Sequence[str]) -> str:
     return f"{why}: mend it, or go on without it: on {fold(others)} <statement>" if others else why
 
 
-def _stopped(ctx: Context, errant: Sequence[str]) -> str:
+def _stopped(services: Services, errant: Sequence[str]) -> str:
     """Return the way out when a cell told an error because its CELLSRV is stopped; empty when that is not why."""
     asked = (f.CELL,)
-    for cell, answer in ctx.fleet.query(errant, asked).good.items() if errant else ():
+    for cell, answer in services.fleet.query(errant, asked).good.items() if errant else ():
         if f.build(cell, asked, answer.tables).cellsrv.lower() == "stopped":
             return f"CELLSRV of {cell} is stopped: online cell {cell} starts it and brings its grid disks back"
     return ""
 
 
-def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping[str, str] | None:
+def headers_if_needed(
+    session: Session, services: Services, facts: Mapping[str, f.CellFacts]
+) -> Mapping[str, str] | None:
     """Return grid disk → header_status over all ASM clusters of the rack, None when they can't all be asked.
 
     Only asked when a grid disk still names a disk group that it may have left (asmModeStatus UNUSED or DROPPED).
@@ -184,39 +190,41 @@ def headers_if_needed(ctx: Context, facts: Mapping[str, f.CellFacts]) -> Mapping
         for grid in fact.grid_disks
         if grid.asm_group and grid.asm_mode in ("UNUSED", "DROPPED")
     ]
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     if not doubtful or not rack.asm:
         return None
     clusters = []
     for name in rack.asm:
         try:
-            clusters.append(ctx.asm(name).facts())
+            clusters.append(services.asm(name).facts())
         except ExacellError as error:
-            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            services.console.say(f"ASM cluster {name}: {error.message}")
             return None
     return headers_over(clusters, doubtful)
 
 
-def facts_with_cellsrv_stopped(ctx: Context, statements: Sequence[Statement], cells: Sequence[str]) -> tuple[str, ...]:
+def facts_with_cellsrv_stopped(
+    services: Services, statements: Sequence[Statement], cells: Sequence[str]
+) -> tuple[str, ...]:
     """Return the LIST statements that tell what a mode of the flash cache needs, where CELLSRV of all cells is stopped for it.
 
     None when the statements do anything else, CELLSRV of a cell runs, or a cell does not say.
     """
     if not cells or len(statements) != 1 or not may_be_stopped(statements[0]):
         return ()
-    answers = ctx.fleet.query(list(cells), [f.CELL]).good
+    answers = services.fleet.query(list(cells), [f.CELL]).good
     told = [f.build(cell, [f.CELL], answer.tables).cellsrv.lower() for cell, answer in answers.items()]
     return STOPPED_FACTS if len(told) == len(cells) and set(told) == {"stopped"} else ()
 
 
 def with_asm_sizes(
-    ctx: Context, facts: Mapping[str, f.CellFacts], statements: Iterable[Statement]
+    session: Session, services: Services, facts: Mapping[str, f.CellFacts], statements: Iterable[Statement]
 ) -> dict[str, f.CellFacts]:
     """Return the facts with the size that ASM has of each grid disk in use, when a statement gives grid disks another size.
 
     Disks of which that can't be told keep None.
     """
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     resizes = any(_resizes(statement) for statement in statements)
     used = [grid for fact in facts.values() for grid in fact.grid_disks if grid.asm_mode == "ONLINE"]
     if not resizes or not used or not rack.asm:
@@ -224,10 +232,10 @@ def with_asm_sizes(
     clusters = []
     for name in rack.asm:
         try:
-            asm = ctx.asm(name).facts()
-            clusters.append((asm, ctx.asm(name).sizes(asm.node)))
+            asm = services.asm(name).facts()
+            clusters.append((asm, services.asm(name).sizes(asm.node)))
         except ExacellError as error:
-            ctx.console.say(f"ASM cluster {name}: {error.message}")
+            services.console.say(f"ASM cluster {name}: {error.message}")
             return dict(facts)
     sizes = sizes_over(clusters, used)
     return {

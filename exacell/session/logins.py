@@ -18,24 +18,25 @@ from exacell.transport.base import Request, Role
 
 if TYPE_CHECKING:
     from exacell.plan.model import Plan
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
     from exacell.transport.base import FleetResult
 
 READERS = frozenset(("cellmonitor",))
 """Logins of cells that may only read. Source: Oracle SAGUG, "Using CellCLI": cellmonitor can only view."""
 
 
-def refuse_login(ctx: Context, plan: Plan) -> None:
+def refuse_login(session: Session, services: Services, plan: Plan) -> None:
     """Return when the login for writes gets into every cell that the plan changes, and may change something there.
 
     Raises:
         RefusedError: it does not, or it is a reader's; said before anybody confirms.
     """
     cells = [step.target for step in plan.steps if step.statement and not step.asm]
-    refuse_writer(ctx, tuple(dict.fromkeys(cells)))
+    refuse_writer(session, services, tuple(dict.fromkeys(cells)))
 
 
-def refuse_writer(ctx: Context, cells: Sequence[str], login: str = "") -> None:
+def refuse_writer(session: Session, services: Services, cells: Sequence[str], login: str = "") -> None:
     """Return when a login gets into all ``cells`` and may change something there.
 
     Args:
@@ -44,7 +45,7 @@ def refuse_writer(ctx: Context, cells: Sequence[str], login: str = "") -> None:
     Raises:
         RefusedError: it does not, or it is a reader's; said before anybody confirms.
     """
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     user = login or rack.write_user
     if not cells:
         return
@@ -53,9 +54,9 @@ def refuse_writer(ctx: Context, cells: Sequence[str], login: str = "") -> None:
         hint += f", write_user= in the rack's file for good ({rack.source or rack.name})"
     if user in READERS:
         raise RefusedError(f"writes would log in as {user}, which may only read; nothing was sent", hint=hint)
-    tried = ctx.transport.logins(cells, Role.WRITE) if user == rack.write_user else None
+    tried = services.transport.logins(cells, Role.WRITE) if user == rack.write_user else None
     if tried is None:
-        tried = _reading_as_writer(ctx, cells, user)
+        tried = _reading_as_writer(services, cells, user)
     # Whom the cell's own programs answer, if only that its services are down, did get in.
     problems = [reply for reply in tried.problems if not reply.stdout.startswith("CELL-")]
     if problems:
@@ -63,10 +64,10 @@ def refuse_writer(ctx: Context, cells: Sequence[str], login: str = "") -> None:
         raise RefusedError(f"{said}; nothing was sent", hint=hint)
 
 
-def _reading_as_writer(ctx: Context, cells: Sequence[str], login: str) -> FleetResult:
+def _reading_as_writer(services: Services, cells: Sequence[str], login: str) -> FleetResult:
     """Read something with the login for writes: how a transport that can't log in alone tells whether that login gets in."""
     command = framing.command(["list cell attributes name"])
-    return ctx.fleet.run([Request(target=cell, command=command, role=Role.READ, login=login) for cell in cells])
+    return services.fleet.run([Request(target=cell, command=command, role=Role.READ, login=login) for cell in cells])
 
 
 RESTRICTED_SINCE = "26.1"
@@ -76,15 +77,15 @@ cellcli.md section 8."""
 RESTRICTED = frozenset(("celladmin", "cellmonitor"))
 
 
-def restricted_cells(ctx: Context, cells: Sequence[str], login: str = "") -> tuple[str, ...]:
+def restricted_cells(session: Session, services: Services, cells: Sequence[str], login: str = "") -> tuple[str, ...]:
     """Return those of ``cells`` on which a login can't run scripts, change files or take any.
 
     Args:
         login: empty for the one that writes.
     """
-    if (login or ctx.need_rack().write_user) not in RESTRICTED or not cells:
+    if (login or session.need_rack().write_user) not in RESTRICTED or not cells:
         return ()
-    releases = ctx.fleet.releases(cells)
+    releases = services.fleet.releases(cells)
     return tuple(c for c in cells if CellFacts(cell=c, release=releases.get(c, "")).at_least(RESTRICTED_SINCE))
 
 
@@ -96,15 +97,15 @@ def goes_bare(text: str, closed: Sequence[str]) -> bool:
     return bool(closed) and _BARE.fullmatch(text) is not None
 
 
-def refuse_restricted(ctx: Context, what: str, cells: Sequence[str], login: str = "") -> None:
+def refuse_restricted(session: Session, services: Services, what: str, cells: Sequence[str], login: str = "") -> None:
     """Return when the login may do on all ``cells`` what is neither CellCLI nor one of the few commands that only read.
 
     Raises:
         RefusedError: their release does not let it; said before anybody confirms.
     """
-    closed = restricted_cells(ctx, cells, login)
+    closed = restricted_cells(session, services, cells, login)
     if closed:
-        user = login or ctx.need_rack().write_user
+        user = login or session.need_rack().write_user
         raise RefusedError(
             f"{what}: {fold(closed)} run release {RESTRICTED_SINCE} or later, where {user} may run CellCLI and a few commands "
             "that only read, no scripts and no copies; nothing was sent",

@@ -1,4 +1,4 @@
-"""How a surface gets its context, and its context a rack."""
+"""How a surface gets its session, and its session a rack."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from exacell.core.paths import Home
 from exacell.core.racks import NoRackError, way_to_a_rack
 from exacell.language.options import CommandLine
 from exacell.output.console import Console
-from exacell.session.context import Context, Options
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 
 
 def options_of(line: CommandLine) -> Options:
-    """Return the context's options that a command line asks for."""
+    """Return the session's options that a command line asks for."""
     return Options(
         rack=line.value("rack"),
         cells=line.value("cells"),
@@ -27,23 +28,26 @@ def options_of(line: CommandLine) -> Options:
     )
 
 
-def open_context(options: Options, console: Console, *, env: Mapping[str, str] | None = None) -> Context:
-    """Return a context for the options; a rack that was asked for is chosen, else one is found on first need.
+def open_session(
+    options: Options, console: Console, *, env: Mapping[str, str] | None = None
+) -> tuple[Session, Services]:
+    """Return a session for the options, and its services; a rack that was asked for is chosen, else one is found on first need.
 
     Raises:
         ExacellError: the configuration is wrong, or the rack asked for does not exist.
     """
     variables = os.environ if env is None else env
     home = Home.from_env(variables)
-    context = Context(home=home, config=load(home, variables), console=console, options=options, env=variables)
+    session = Session(home=home, config=load(home, variables), options=options, env=variables)
+    services = Services(session, console)
     if options.rack or options.cells or options.group_file or variables.get("EXACELL_RACK"):
-        context.session.choose_rack()
-    return context
+        session.choose_rack()
+    return session, services
 
 
-def find_rack_quietly(context: Context) -> None:
+def find_rack_quietly(session: Session, services: Services) -> None:
     """Choose the default rack when there is one; the prompt opens without a rack otherwise."""
     try:
-        context.need_rack()
+        session.need_rack()
     except NoRackError:
-        context.console.say(f"no rack yet: {way_to_a_rack(context.config.racks)}")
+        services.console.say(f"no rack yet: {way_to_a_rack(session.config.racks)}")

@@ -17,9 +17,11 @@ from exacell.session.recording import Recording
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
-Answering = Callable[["Context", "Line"], Result]
+Answering = Callable[["Session", "Services", "Request", "Line"], Result]
 """Carries a line out in a session."""
 
 PATIENCE = 3.0
@@ -39,9 +41,10 @@ def parts_by_cell(line: Line) -> bool:
 class _Asked:
     """One answer under way, in a thread of its own."""
 
-    def __init__(self, ctx: Context, line: Line, answer: Answering) -> None:
-        self._recording = Recording(ctx.fleet)
-        self._own = ctx.aside(self._recording, console=SilentConsole())
+    def __init__(self, services: Services, request: Request, line: Line, answer: Answering) -> None:
+        self._recording = Recording(services.fleet)
+        self._own_session, self._own_services = services.aside(self._recording, console=SilentConsole())
+        self._own_request = request
         self._line, self._answer = line, answer
         self._result: Result | None = None
         self._error: BaseException | None = None
@@ -50,7 +53,7 @@ class _Asked:
 
     def _run(self) -> None:
         try:
-            self._result = self._answer(self._own, self._line)
+            self._result = self._answer(self._own_session, self._own_services, self._own_request, self._line)
         except BaseException as error:
             # Raised again by whoever takes the result.
             self._error = error
@@ -78,7 +81,9 @@ class _Asked:
         there = cells - self._recording.waiting_for
         while len(there):
             replay = self._recording.so_far()
-            result = self._answer(self._own.aside(replay), replace(self._line, on=",".join(there)))
+            result = self._answer(
+                *self._own_services.aside(replay), self._own_request, replace(self._line, on=",".join(there))
+            )
             if not replay.incomplete:
                 return result, there
             there = there - CellSet(replay.incomplete)
@@ -86,7 +91,7 @@ class _Asked:
 
     def give_up(self) -> None:
         """Ask no more cells."""
-        self._own.session.interrupted.set()
+        self._own_session.interrupted.set()
 
 
 class Repeating:
@@ -96,8 +101,24 @@ class Repeating:
         patience: seconds; see :data:`PATIENCE`.
     """
 
-    def __init__(self, ctx: Context, line: Line, answer: Answering, *, patience: float = PATIENCE) -> None:
-        self._ctx, self._line, self._answer, self._patience = ctx, line, answer, patience
+    def __init__(
+        self,
+        session: Session,
+        services: Services,
+        request: Request,
+        line: Line,
+        answer: Answering,
+        *,
+        patience: float = PATIENCE,
+    ) -> None:
+        self._session, self._services, self._request, self._line, self._answer, self._patience = (
+            session,
+            services,
+            request,
+            line,
+            answer,
+            patience,
+        )
         self._under_way: list[_Asked] = []
 
     def read(self) -> Result:
@@ -108,7 +129,7 @@ class Repeating:
             self._under_way.remove(asked)
             return asked.result()
         self._under_way = [one for one in self._under_way if not one.ended.is_set()]
-        cells = self._ctx.resolve(self._line.on) if self._line.on else CellSet(self._ctx.cells())
+        cells = self._session.selection.resolve(self._line.on) if self._line.on else CellSet(self._session.cells())
         busy = CellSet(cell for one in self._under_way for cell in one.waiting_for)
         free = cells - busy
         if not len(free):
@@ -122,7 +143,7 @@ class Repeating:
         return _with_late(result, cells - there)
 
     def _ask(self, line: Line) -> _Asked:
-        asked = _Asked(self._ctx, line, self._answer)
+        asked = _Asked(self._services, self._request, line, self._answer)
         self._under_way.append(asked)
         return asked
 

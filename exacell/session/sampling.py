@@ -16,7 +16,9 @@ from exacell.plan import facts as f
 
 if TYPE_CHECKING:
     from exacell.session.answers import Answers
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 Record = Mapping[str, Any]
 
@@ -45,9 +47,13 @@ def _statement(kind: str) -> str:
     return f"list metriccurrent where objectType = '{kind.upper()}'"
 
 
-def read_counters(ctx: Context, kind: str) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
+def read_counters(
+    session: Session, services: Services, request: Request, kind: str
+) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
     """Return the counters of each cell that answered, the others' problems, and the exit code."""
-    answers = ctx.query(_statement(kind), MARKS, _CELL, _CACHE, _LOG, _PLAN, *_MEMORY_LOGS)
+    answers = services.query(
+        _statement(kind), MARKS, _CELL, _CACHE, _LOG, _PLAN, *_MEMORY_LOGS, timeout=request.read_timeout
+    )
     found: dict[str, CellCounters] = {}
     for cell, answer in answers.good.items():
         metrics, marks, *conditions = answer.tables
@@ -125,25 +131,27 @@ class History:
     unread: Mapping[str, str]
 
 
-def read_history(ctx: Context, before: Snapshot, after: Snapshot, names: Iterable[str]) -> History:
+def read_history(
+    session: Session, services: Services, request: Request, before: Snapshot, after: Snapshot, names: Iterable[str]
+) -> History:
     """Ask the cells of both snapshots whether a counter fell in between: each minute of it is in their metric history.
 
     How far back is asked is counted on the cells' own clocks. A cell that is the rack's no more is among the unread.
     """
     cells = [cell for cell in before.cells if cell in after.cells]
     witness = history_witness((before.cells[cell] for cell in cells), names)
-    here = [cell for cell in ctx.need_rack().cells if cell in cells]
+    here = [cell for cell in session.need_rack().cells if cell in cells]
     unread = {cell: "it is not in the rack now" for cell in cells if cell not in here}
     if not witness or not here:
         return History(fell={}, unread=unread if witness else {})
-    now = ctx.query(f"list metriccurrent where name = '{witness}'", cells=here)
+    now = services.query(f"list metriccurrent where name = '{witness}'", cells=here, timeout=request.read_timeout)
     latest = {cell: _collected(answer.tables[0]) for cell, answer in now.good.items()}
     minutes = [(latest[cell] - before.cells[cell].collected) / 60_000 for cell in latest]
     if not latest:
         return History(fell={}, unread={**unread, **_problems(now)})
     # Two more: the collection before the first one is the least that shows that the history reaches back far enough.
     asked = HISTORY.format(name=witness, minutes=ceil(max(minutes)) + 2)
-    told = ctx.query(asked, cells=list(latest))
+    told = services.query(asked, cells=list(latest), timeout=request.read_timeout)
     unread |= {**_problems(now), **_problems(told)}
     fell: dict[str, str] = {}
     for cell, answer in told.good.items():
@@ -173,7 +181,7 @@ def _problems(answers: Answers) -> dict[str, str]:
 
 
 def wait_for_collection(
-    ctx: Context, kind: str, *, clock: Callable[[], float] = monotonic
+    session: Session, services: Services, request: Request, kind: str, *, clock: Callable[[], float] = monotonic
 ) -> tuple[dict[str, CellCounters], tuple[str, ...], ExitCode]:
     """Read until every cell that answers shows a collection later than the one it showed first.
 
@@ -185,21 +193,23 @@ def wait_for_collection(
     Returns:
         as :func:`read_counters`; cells that showed none in time are among the problems, without counters.
     """
-    first, problems, code = read_counters(ctx, kind)
-    rack = ctx.need_rack()
+    first, problems, code = read_counters(session, services, request, kind)
+    rack = session.need_rack()
     # An emulated rack at the usual speed collects once a minute as well.
     limit = COLLECTION_WAIT / 2 if rack.emulated else COLLECTION_WAIT
     began = looked = clock()
     latest = first
     while first and any(latest[c].collected <= first[c].collected for c in first if c in latest):
-        if looked - began >= limit or ctx.interrupted.wait(rack.poll):
+        if looked - began >= limit or session.interrupted.wait(rack.poll):
             stuck = [c for c in first if c in latest and latest[c].collected <= first[c].collected]
-            why = "interrupted" if ctx.interrupted.is_set() else f"no new collection within {format_duration(limit)}"
+            why = (
+                "interrupted" if session.interrupted.is_set() else f"no new collection within {format_duration(limit)}"
+            )
             return (
                 {c: v for c, v in latest.items() if c not in stuck},
                 (*problems, *(f"{c}: {why}" for c in stuck)),
-                ExitCode.INTERRUPTED if ctx.interrupted.is_set() else ExitCode.FAILED,
+                ExitCode.INTERRUPTED if session.interrupted.is_set() else ExitCode.FAILED,
             )
         looked = clock()
-        latest, problems, code = read_counters(ctx, kind)
+        latest, problems, code = read_counters(session, services, request, kind)
     return latest, problems, code

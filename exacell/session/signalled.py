@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from exacell.output.terminal import TerminalConsole
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.state import Session
 
 
 class Talk(Protocol):
@@ -35,7 +35,7 @@ _STOPPING = "what is under way may finish, no more is started"
 
 
 @contextmanager
-def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
+def interruptible(session: Session, console: TerminalConsole) -> Iterator[None]:
     """Let the first Ctrl-C stop further work and the second one detach (KeyboardInterrupt).
 
     Only in the main thread, where signals arrive; elsewhere nothing changes.
@@ -50,7 +50,7 @@ def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
         pressed += 1
         if pressed > 1:
             raise KeyboardInterrupt
-        ctx.session.interrupted.set()
+        session.interrupted.set()
         # In the middle of the writing of another line, which a slow terminal keeps waiting, no line can be written.
         with suppress(RuntimeError):
             console.tell(f"stopping: {_STOPPING} (Ctrl-C again detaches)", "warning")
@@ -63,7 +63,7 @@ def interruptible(ctx: Context, console: TerminalConsole) -> Iterator[None]:
 
 
 @contextmanager
-def ending_well(ctx: Context, console: Talk) -> Iterator[None]:
+def ending_well(session: Session, console: Talk) -> Iterator[None]:
     """Let SIGTERM and SIGHUP stop a change as the first Ctrl-C does, so that no cell is left without caching.
 
     A second SIGTERM kills. SIGHUP comes with a terminal that is closed, often twice (from the kernel, then from the shell)
@@ -72,16 +72,16 @@ def ending_well(ctx: Context, console: Talk) -> Iterator[None]:
     No signal changes its meaning where somebody else decides it (nohup), nor outside of the main thread.
     """
     with console.unhindered():
-        if threading.current_thread() is not threading.main_thread() or ctx.session.told_to_end:
+        if threading.current_thread() is not threading.main_thread() or session.told_to_end:
             yield
             return
 
         def on_end(number: int, frame: FrameType | None) -> None:
-            again = ctx.session.told_to_end
+            again = session.told_to_end
             if number == signal.SIGTERM:
                 signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            ctx.session.told_to_end = console.ending = True
-            ctx.session.interrupted.set()
+            session.told_to_end = console.ending = True
+            session.interrupted.set()
             if number == signal.SIGTERM or not again:
                 kills = " (again: at once)" if number == signal.SIGTERM else ""
                 with suppress(RuntimeError):  # As for Ctrl-C.
@@ -95,5 +95,5 @@ def ending_well(ctx: Context, console: Talk) -> Iterator[None]:
         finally:
             for number in ours:
                 # The shell's SIGHUP may come behind the kernel's, when the change has just ended: it must not hide the exit code.
-                if number != signal.SIGHUP or not ctx.session.told_to_end:
+                if number != signal.SIGHUP or not session.told_to_end:
                     signal.signal(number, signal.SIG_DFL)

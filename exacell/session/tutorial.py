@@ -18,9 +18,10 @@ from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
-Check = Callable[["Context", "Line", ExitCode], str]
+Check = Callable[["Session", "Services", "Line", ExitCode], str]
 """Returns why a step is not done yet, empty when it is; ``-`` when the statement was about something else."""
 
 ELSEWHERE = "-"
@@ -50,7 +51,7 @@ def _words_of(line: Line) -> tuple[str, ...]:
 def said(*words: str, flag: str = "", refused: bool = False) -> Check:
     """Return the check that a statement beginning with these words was given and went well, or was refused."""
 
-    def check(ctx: Context, line: Line, code: ExitCode) -> str:
+    def check(session: Session, services: Services, line: Line, code: ExitCode) -> str:
         if _words_of(line)[: len(words)] != words:
             return ELSEWHERE
         if flag and not line.flags.get(flag):
@@ -71,14 +72,14 @@ def seen(
 ) -> Check:
     """Return the check that after a statement beginning with ``words`` a reading of the cells is as wanted."""
 
-    def check(ctx: Context, line: Line, code: ExitCode) -> str:
+    def check(session: Session, services: Services, line: Line, code: ExitCode) -> str:
         if _words_of(line)[: len(words)] != words and _words_of(line)[:1] not in _GOING_ON:
             return ELSEWHERE
         if line.flags.get("dry-run"):
             return "that was the plan alone: now without -n"
         if code is ExitCode.INTERRUPTED:
             return "it was stopped before its end: resume finishes it"
-        answers = ctx.fleet.query(ctx.need_rack().cells, [statement])
+        answers = services.fleet.query(session.need_rack().cells, [statement])
         return "" if not answers.problems and holds(answers.rows()) else f"not yet: {wanted}"
 
     return check
@@ -101,10 +102,10 @@ def _carved(rows: list[dict[str, object]]) -> bool:
 
 
 def _group(words: tuple[str, ...], there: bool) -> Check:
-    def check(ctx: Context, line: Line, code: ExitCode) -> str:
+    def check(session: Session, services: Services, line: Line, code: ExitCode) -> str:
         if _words_of(line)[: len(words)] != words:
             return ELSEWHERE
-        found = ctx.asm().facts().group("TUT")
+        found = services.asm().facts().group("TUT")
         there_now = found is not None and found.state == "MOUNTED"
         return "" if there_now is there else f"not yet: disk group TUT should {'be mounted' if there else 'be gone'}"
 
@@ -241,14 +242,14 @@ class Tutorial:
             *([f"    (this place is not kept: {self._file}: {self._unkept})"] if self._unkept else []),
         ]
 
-    def watch(self, ctx: Context) -> Callable[[Line, ExitCode], Sequence[str]]:
+    def watch(self, session: Session, services: Services) -> Callable[[Line, ExitCode], Sequence[str]]:
         """Return the companion that checks each statement against the present step."""
 
         def companion(line: Line, code: ExitCode) -> Sequence[str]:
             if self.over or _words_of(line)[:1] == ("tutorial",):
                 return ()
             try:
-                why = STEPS[self.place].check(ctx, line, code)
+                why = STEPS[self.place].check(session, services, line, code)
             except ExacellError as error:
                 why = error.message
             if why == ELSEWHERE:

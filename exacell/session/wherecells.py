@@ -10,22 +10,23 @@ from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import CellSetError, RefusedError
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def use_cells(ctx: Context, text: str) -> CellSet:
+def use_cells(session: Session, services: Services, text: str) -> CellSet:
     """Select cells for the statements to come; see :meth:`Selection.use`. ``where …`` is judged by a fresh reading."""
-    ctx.need_rack()
+    session.need_rack()
     bare = text.strip().removeprefix("(").removesuffix(")").strip()
-    return ctx.selection.use(cells_of(ctx, bare, strict=False) if is_condition(bare) else text)
+    return session.selection.use(cells_of(session, services, bare, strict=False) if is_condition(bare) else text)
 
 
-def cells_of(ctx: Context, text: str, *, strict: bool) -> str:
+def cells_of(session: Session, services: Services, text: str, *, strict: bool) -> str:
     """Return a cell set as it is, a condition as the list of the cells for which it holds; see :func:`cells_where`."""
-    return ",".join(cells_where(ctx, text, strict=strict)) if is_condition(text) else text
+    return ",".join(cells_where(session, services, text, strict=strict)) if is_condition(text) else text
 
 
-def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:
+def cells_where(session: Session, services: Services, text: str, *, strict: bool) -> CellSet:
     """Return the selected cells for which ``where …`` holds now; ``{cell}`` in it is each cell's own name.
 
     Args:
@@ -37,7 +38,7 @@ def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:
         CellSetError: it holds for no cell.
     """
     condition = parse_condition(text)
-    answers = ctx.fleet.query(ctx.cells(), (condition.statement,), exact=True, cancel=ctx.interrupted)
+    answers = services.fleet.query(session.cells(), (condition.statement,), exact=True, cancel=session.interrupted)
     if answers.problems:
         silent = fold(set(answers.answers) - set(answers.good))
         if strict:
@@ -45,7 +46,7 @@ def cells_where(ctx: Context, text: str, *, strict: bool) -> CellSet:
                 f"'{text}' can't be judged on {silent}: {answers.problems[0]}; nothing was sent",
                 hint="name the cells instead, or leave those out with use first",
             )
-        ctx.console.say(f"left out, because '{text}' can't be judged there: {'; '.join(answers.problems)}")
+        services.console.say(f"left out, because '{text}' can't be judged there: {'; '.join(answers.problems)}")
     found = CellSet(
         cell for cell, answer in answers.good.items() if _own(condition, text, cell).holds(answer.tables[0])
     )

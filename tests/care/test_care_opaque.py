@@ -93,7 +93,7 @@ def test_a_production_rack_takes_no_sql_that_changes(tmp_path: Path) -> None:
 
 def test_a_read_only_session_sends_no_sql_that_changes(opaque: Session) -> None:
     """It is refused before a node is looked for or anybody is asked, and a query is still answered."""
-    opaque.ctx.set_mode(read_only=True)
+    opaque.services.set_mode(read_only=True)
     with pytest.raises(RefusedError, match="rack r is read-only"):
         opaque.say(f"{SQL} --accept-opaque")
     assert opaque.answers.asked == [] and opaque.console.questions == []
@@ -114,7 +114,7 @@ def test_a_disk_group_is_not_lost_because_its_sql_was_accepted(opaque: Session) 
 def test_nobody_is_asked_about_sql_while_the_rack_is_locked(opaque: Session) -> None:
     """Whose lock it is, is said instead of the question."""
     holder = {"user": "maria", "host": "elsewhere", "pid": "77", "since": "2026-01-01T00:00:00+00:00", "why": "resize"}
-    lock = lock_of(opaque.ctx.need_rack(), opaque.ctx.home.state_dir)
+    lock = lock_of(opaque.session.need_rack(), opaque.session.home.state_dir)
     lock.path.write_text(json.dumps({"kept": {**holder, "kept": True}}))
     with pytest.raises(RefusedError, match="rack r is locked by maria"):
         opaque.say(f"{SQL} --accept-opaque")
@@ -124,7 +124,7 @@ def test_nobody_is_asked_about_sql_while_the_rack_is_locked(opaque: Session) -> 
 def test_nobody_is_asked_about_sql_that_no_journal_can_take(opaque: Session) -> None:
     """A damaged journal is said instead of the question."""
     opaque.say(f"{SQL} --accept-opaque -y")
-    opaque.ctx.journal.head_path.unlink()
+    opaque.services.journal.head_path.unlink()
     with pytest.raises(JournalError, match=r"its kept head .* is missing"):
         opaque.say(f"{SQL} --accept-opaque")
     assert opaque.console.questions == [] and opaque.written == ["db1"]
@@ -188,7 +188,7 @@ def test_what_became_of_sql_is_told_and_journalled(opaque: Session) -> None:
         assert (result.exit_code, result.problems) == (code, [problem] if problem else [])
         assert list(result.records) == [{"cell": None, "where": "SPOT on db1", "outcome": outcome}]
         assert "SPOT on db1 would get: alter system switch logfile" in opaque.console.said
-        rows = [row.body for row in opaque.ctx.journal.entries(rack="r") if row.kind == "outcome"]
+        rows = [row.body for row in opaque.services.journal.entries(rack="r") if row.kind == "outcome"]
         assert rows[-1]["state"] == state
 
 
@@ -210,7 +210,7 @@ def test_asm_sql_that_exacell_has_words_for_is_said_in_them(opaque: Session) -> 
 
 def test_a_recipes_command_is_not_done_again_by_resume(opaque: Session) -> None:
     """What a command or a copy has done there can't be read back: resume names it and sends nothing."""
-    opaque.ctx.request = Request(origin="resume r")
+    opaque.request = Request(origin="resume r")
     (note,) = opaque.say("sh --accept-opaque touch x").notes
     assert note.startswith("sh is not done again: look what it has done, then give it anew: sh")
     assert opaque.answers.asked == []
@@ -220,14 +220,16 @@ def test_a_dry_run_of_sh_names_what_cannot_be_read(opaque: Session) -> None:
     """sh -n sends nothing that could change something, and journals nothing."""
     notes = opaque.say("sh -n --accept-opaque touch x").notes
     assert notes == ["can't be read: touch: not in the table of commands that only read", "-n: nothing was sent"]
-    assert opaque.answers.asked == [] and not opaque.ctx.journal.exists
+    assert opaque.answers.asked == [] and not opaque.services.journal.exists
 
 
 def test_only_what_may_change_something_is_journalled(opaque: Session) -> None:
     """sh leaves no row for a command that only shows something, and cells where it failed are @failed then."""
     opaque.answers.down.add("c2")
     assert opaque.say("sh uptime").exit_code is ExitCode.FAILED
-    assert not opaque.ctx.journal.exists and list(opaque.ctx.resolve("@failed")) == ["c2"]
+    assert not opaque.services.journal.exists and list(opaque.session.selection.resolve("@failed")) == ["c2"]
     assert opaque.say("sh --accept-opaque touch x").exit_code is ExitCode.FAILED
-    states = {row.target: row.body["state"] for row in opaque.ctx.journal.entries(rack="r") if row.kind == "outcome"}
+    states = {
+        row.target: row.body["state"] for row in opaque.services.journal.entries(rack="r") if row.kind == "outcome"
+    }
     assert states == {"c1": "done", "c2": "unknown"}

@@ -17,8 +17,10 @@ from exacell.output.care import matrix_lines
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.plan.model import Step
-from exacell.session.context import Context, Options
-from exacell.session.opening import open_context
+from exacell.session.opening import open_session
+from exacell.session.request import Request as Asking
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
 
@@ -53,21 +55,21 @@ class Cells(Open):
 
 
 @pytest.fixture
-def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Cells]:
+def silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Session, Services, Cells]:
     """A session with the rack t1 over such cells."""
     (tmp_path / "racks.d").mkdir()
     (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-03]"\n')
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
-    ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
+    session, services = open_session(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Cells()
-    ctx.services._given = cells  # type: ignore[assignment]
-    return ctx, cells
+    services._given = cells  # type: ignore[assignment]
+    return session, services, cells
 
 
-def run(ctx: Context, text: str) -> Result:
+def run(session: Session, services: Services, text: str) -> Result:
     line = parse_line(text)
     assert line is not None
-    return execute(ctx, line)
+    return execute(session, services, Asking(), line)
 
 
 NOTHING = "no answer: CellCLI printed nothing, and to this statement it always prints something"
@@ -76,47 +78,49 @@ NOTHING = "no answer: CellCLI printed nothing, and to this statement it always p
 @pytest.mark.parametrize(
     "text", ["list cell", "list cell detail", "list iormplan", "list griddisk X_CD_00", "describe griddisk"]
 )
-def test_no_bytes_where_there_is_always_something_are_no_answer(silent: tuple[Context, Cells], text: str) -> None:
+def test_no_bytes_where_there_is_always_something_are_no_answer(
+    silent: tuple[Session, Services, Cells], text: str
+) -> None:
     """An answer of no bytes is a cell without an answer, named with the reason; it is never one that has none."""
-    ctx, cells = silent
+    session, services, cells = silent
     cells.texts = {"1": "\t name:\t exa1cel01\n" if "detail" in text else "\t exa1cel01\t online\n"}
-    result = run(ctx, text)
+    result = run(session, services, text)
     assert result.exit_code is ExitCode.FAILED
     assert list(result.problems) == [f"exa1cel0{n}: {NOTHING}" for n in (2, 3)]
-    assert list(ctx.resolve("@down")) == ["exa1cel02", "exa1cel03"]
+    assert list(session.selection.resolve("@down")) == ["exa1cel02", "exa1cel03"]
 
 
 @pytest.mark.parametrize("text", ["list griddisk", "list alerthistory", "list metriccurrent where name = 'CL_CPUT'"])
-def test_no_bytes_where_there_may_be_nothing_are_an_answer(silent: tuple[Context, Cells], text: str) -> None:
+def test_no_bytes_where_there_may_be_nothing_are_an_answer(silent: tuple[Session, Services, Cells], text: str) -> None:
     """A cell without such objects prints nothing, and that is no problem."""
-    ctx, _ = silent
-    result = run(ctx, text)
+    session, services, _ = silent
+    result = run(session, services, text)
     assert (result.exit_code, tuple(result.problems), list(result.records)) == (ExitCode.DONE, (), [])
 
 
-def test_an_attribute_without_a_value_is_an_answer(silent: tuple[Context, Cells]) -> None:
+def test_an_attribute_without_a_value_is_an_answer(silent: tuple[Session, Services, Cells]) -> None:
     """A row of blanks is what a cell prints whose only wanted attribute has no value."""
-    ctx, cells = silent
+    session, services, cells = silent
     cells.texts = {"1": "\t \n", "2": "\n", "3": ""}
-    result = run(ctx, "list cell attributes comment")
+    result = run(session, services, "list cell attributes comment")
     assert list(result.problems) == [f"exa1cel03: {NOTHING}"]
 
 
-def test_an_alert_that_tells_of_an_error_is_no_error(silent: tuple[Context, Cells]) -> None:
+def test_an_alert_that_tells_of_an_error_is_no_error(silent: tuple[Session, Services, Cells]) -> None:
     """A line of an alert's message that begins with the code of an error does not make the answer one."""
-    ctx, cells = silent
+    session, services, cells = silent
     cells.texts = dict.fromkeys("123", ALERTS)
-    result = run(ctx, "list alerthistory")
+    result = run(session, services, "list alerthistory")
     assert not result.problems and len(result.records) == 3
     cells.texts = dict.fromkeys("123", "CELL-01514: Connect Error.\n")
-    assert len(run(ctx, "list alerthistory").problems) == 3
+    assert len(run(session, services, "list alerthistory").problems) == 3
 
 
-def test_health_has_a_row_for_a_cell_that_hangs(silent: tuple[Context, Cells]) -> None:
+def test_health_has_a_row_for_a_cell_that_hangs(silent: tuple[Session, Services, Cells]) -> None:
     """A cell that hung is a row of its own: it gave no answer, why is among its findings, and nothing of it is called ok."""
-    ctx, cells = silent
+    session, services, cells = silent
     cells.hang = {"2"}
-    result = run(ctx, "show health")
+    result = run(session, services, "show health")
     row = next(row for row in result.records if row["cell"] == "exa1cel02")
     assert row["services"] == "no answer" and row["findings"] == ("no end within 60s",)
     assert {row[area] for area in ("hw", "disks", "flash", "cache", "log", "asm", "iorm", "image", "alerts")} == {None}
@@ -126,7 +130,7 @@ def test_health_has_a_row_for_a_cell_that_hangs(silent: tuple[Context, Cells]) -
     assert any("exa1cel[01-03]" in line and "no answer" in line and "ok" not in line for line in drawn)
 
 
-def test_on_a_narrow_terminal_a_silent_cell_has_its_place(silent: tuple[Context, Cells]) -> None:
+def test_on_a_narrow_terminal_a_silent_cell_has_its_place(silent: tuple[Session, Services, Cells]) -> None:
     """Where the matrix is too wide the cells that gave no answer are named below it, never among those that are ok."""
     ok = dict.fromkeys(AREAS, "ok")
     mute = {**dict.fromkeys(AREAS, "-"), "services": "no answer"}

@@ -98,7 +98,7 @@ def journal(tmp_path: Path) -> Journal:
 def test_stopped_cells_are_started_as_a_change_of_its_own(journal: Journal) -> None:
     """It should start CELLSRV only where it is stopped still, and not as a part of the change that is gone on with."""
     ctx: Any = Ctx(journal, {"c1": "stopped", "c2": "running"})
-    assert start_again(ctx, 1, {"yes": True}, "first") is None
+    assert start_again(ctx, ctx, ctx.request, 1, {"yes": True}, "first") is None
     assert ctx.done == [("on c1 alter cell startup services cellsrv", "first", 0)]
     assert (ctx.request.origin, ctx.request.finishing) == ("resume 1", 1)
     assert "change 1 left CELLSRV stopped on c1" in ctx.said[0]
@@ -107,7 +107,7 @@ def test_stopped_cells_are_started_as_a_change_of_its_own(journal: Journal) -> N
 def test_nothing_is_started_where_all_run(journal: Journal) -> None:
     """It should do nothing when somebody has started the cells meanwhile."""
     ctx: Any = Ctx(journal, {"c1": "running", "c2": "running"})
-    assert start_again(ctx, 1, {}, "first") is None
+    assert start_again(ctx, ctx, ctx.request, 1, {}, "first") is None
     assert ctx.done == []
 
 
@@ -116,7 +116,7 @@ def test_what_is_left_waits_for_the_start(journal: Journal, flags: dict[str, Any
     """It should hand back the start's own result when it was only shown, or failed: nothing more can be planned."""
     code = ExitCode.DONE if "dry-run" in flags else ExitCode.FAILED
     ctx: Any = Ctx(journal, {"c1": "stopped", "c2": "stopped"}, code)
-    held_up = start_again(ctx, 1, flags, "first")
+    held_up = start_again(ctx, ctx, ctx.request, 1, flags, "first")
     assert held_up is not None and held_up.exit_code is code
     assert ctx.done == [("on c[1-2] alter cell startup services cellsrv", "first", 0)]
 
@@ -173,7 +173,7 @@ def test_dismounted_disk_groups_are_mounted(
     journal = Journal(tmp_path / "journal.db")
     journal.append("t1", journal.begin("t1", {"statement": "s"}), [intent("c1", statement)])
     ctx: Any = Dismounted(journal, says, states)
-    assert start_and_mount(ctx, 1, {"yes": True}, "first") is None
+    assert start_and_mount(ctx, ctx, ctx.request, 1, {"yes": True}, "first") is None
     assert ctx.done == [(f'sql asm "alter diskgroup {name} mount" asm=main', "first", 0) for name in mounted]
     assert (ctx.request.origin, ctx.request.finishing) == ("resume 1", 1)
 
@@ -183,7 +183,7 @@ def test_what_is_left_waits_for_the_first_mount(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal.db")
     journal.append("t1", journal.begin("t1", {"statement": "s"}), [intent("c1", INACTIVE)])
     ctx: Any = Dismounted(journal, "UNKNOWN", {"DATA": NOWHERE, "RECO": NOWHERE}, ExitCode.FAILED)
-    held_up = mount_again(ctx, 1, {"yes": True}, "first")
+    held_up = mount_again(ctx, ctx, ctx.request, 1, {"yes": True}, "first")
     assert held_up is not None and held_up.exit_code is ExitCode.FAILED
     assert len(ctx.done) == 1
 
@@ -229,7 +229,7 @@ def taken_away(tmp_path: Path, *statements: str) -> Journal:
 def test_disks_that_were_to_be_away_for_a_while_are_brought_back(tmp_path: Path) -> None:
     """Disks that the plan took offline and was to bring back are brought back as a change of its own."""
     ctx: Any = Away(taken_away(tmp_path, *BOTH), "inactive", "OFFLINE")
-    assert bring_back(ctx, 1, {"yes": True}, "after") is None
+    assert bring_back(ctx, ctx, ctx.request, 1, {"yes": True}, "after") is None
     assert [(line, origin) for line, origin, _ in ctx.done] == [("on  online cell c1", "after")]
     assert "left 1 grid disk of c1 inactive" in ctx.said[0]
 
@@ -242,7 +242,7 @@ def test_disks_that_an_undo_took_away_are_brought_back(tmp_path: Path, code: Exi
     journal.begin("t1", {"statement": "s"})
     borrow(journal, BOTH, origin="undo 1")
     ctx: Any = Away(journal, "inactive", "OFFLINE", code)
-    held_up = activate_again(ctx, 1, {"yes": True}, "first")
+    held_up = activate_again(ctx, ctx, ctx.request, 1, {"yes": True}, "first")
     assert (held_up is None) == (code is ExitCode.DONE)
     assert [(line, origin) for line, origin, _ in ctx.done] == [("on  online cell c1", "first")]
 
@@ -254,7 +254,7 @@ def test_disks_that_a_change_leaves_away_and_its_undo_brings_back_are_no_loan(tm
     change = journal.begin("t1", {"statement": "s", "origin": "undo 1", "plan": planned(BOTH[1:])})
     journal.append("t1", change, [intent("c1", BOTH[1])])
     ctx: Any = Away(journal, "inactive", "OFFLINE")
-    assert activate_again(ctx, 1, {"yes": True}, "first") is None
+    assert activate_again(ctx, ctx, ctx.request, 1, {"yes": True}, "first") is None
     assert ctx.done == []
 
 
@@ -264,21 +264,21 @@ def test_disks_that_are_back_or_were_to_stay_away_are_left_alone(
 ) -> None:
     """Nothing is done to active disks, nor to those that offline cell took away on purpose."""
     ctx: Any = Away(taken_away(tmp_path, *statements), status, "ONLINE")
-    assert bring_back(ctx, 1, {"yes": True}, "after") is None
+    assert bring_back(ctx, ctx, ctx.request, 1, {"yes": True}, "after") is None
     assert ctx.done == []
 
 
 def test_a_cell_that_does_not_come_back_is_told(tmp_path: Path) -> None:
     """What online cell came to is the answer when it failed."""
     ctx: Any = Away(taken_away(tmp_path, *BOTH), "inactive", "OFFLINE", ExitCode.FAILED)
-    held_up = bring_back(ctx, 1, {"yes": True}, "after")
+    held_up = bring_back(ctx, ctx, ctx.request, 1, {"yes": True}, "after")
     assert held_up is not None and held_up.exit_code is ExitCode.FAILED
 
 
 def test_disks_that_asm_dropped_meanwhile_are_told(tmp_path: Path) -> None:
     """Active disks that are in no disk group any more make the change end as failed, with what takes them in again."""
     ctx: Any = Away(taken_away(tmp_path, *BOTH), "active", "DROPPED")
-    told = bring_back(ctx, 1, {"yes": True}, "after")
+    told = bring_back(ctx, ctx, ctx.request, 1, {"yes": True}, "after")
     assert told is not None and told.exit_code is ExitCode.FAILED
     assert "c1: ASM dropped 1 of its grid disks from D for good" in told.problems[0] and "add disk" in told.problems[0]
 
@@ -294,7 +294,7 @@ def test_disks_of_several_cells_come_back_one_cell_after_the_other(
     change = journal.begin("t1", {"statement": "s", "plan": json.loads(json.dumps(as_data(back)))})
     journal.append("t1", change, [intent(cell, BOTH[0]) for cell in ("c1", "c2")])
     ctx: Any = Away(journal, "inactive", "OFFLINE", code)
-    activate_again(ctx, 1, {"yes": True}, "first")
+    activate_again(ctx, ctx, ctx.request, 1, {"yes": True}, "first")
     assert [line for line, _, _ in ctx.done] == [f"on  online cell {cell}" for cell in cells]
 
 
@@ -302,7 +302,7 @@ def test_disks_that_were_in_no_disk_group_are_no_loss(tmp_path: Path) -> None:
     """A disk that ASM dropped before, and that names no disk group, is nothing to be told of."""
     ctx: Any = Away(taken_away(tmp_path, *BOTH), "active", "DROPPED")
     ctx.row["asmDiskGroupName"] = ""
-    assert bring_back(ctx, 1, {"yes": True}, "after") is None
+    assert bring_back(ctx, ctx, ctx.request, 1, {"yes": True}, "after") is None
 
 
 def test_cells_that_the_rack_has_no_more_are_not_asked(tmp_path: Path) -> None:
@@ -311,5 +311,5 @@ def test_cells_that_the_rack_has_no_more_are_not_asked(tmp_path: Path) -> None:
     change = journal.begin("t1", {"statement": "s"})
     journal.append("t1", change, [intent("c9", STOP)])
     ctx: Any = Ctx(journal, {"c9": "stopped"})
-    assert start_again(ctx, 1, {"yes": True}, "first") is None
+    assert start_again(ctx, ctx, ctx.request, 1, {"yes": True}, "first") is None
     assert ctx.done == []

@@ -148,7 +148,7 @@ def test_a_change_notes_what_the_journal_says_of_it(lock: RackLock, tmp_path: Pa
     become("maria")
     journal.append("r1", change, [Row(kind="undone", body=actor())])
     # Also when what was left is mended by other means: the next start finds nothing to tell.
-    assert left_behind(ctx) == ()
+    assert left_behind(ctx, ctx) == ()
     become("bob")
     assert changing._left_by_others(ctx) == []
 

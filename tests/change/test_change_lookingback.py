@@ -45,7 +45,7 @@ def test_cells_are_asked_only_where_something_of_them_is_left(
     ctx: Any = SimpleNamespace(
         journal=Journal(tmp_path / "journal.db"), need_rack=lambda: SimpleNamespace(name="r"), fleet=None
     )
-    assert lookingback.look(ctx)[1] == ()
+    assert lookingback.look(ctx, ctx)[1] == ()
     assert bool(found) is asked
 
 

@@ -49,7 +49,7 @@ def plan(*targets: str, asm: str = "") -> Plan:
 def test_a_login_that_is_refused_is_named_before_confirmation() -> None:
     """It should name the cell, the login, how many more, and the ways out."""
     with pytest.raises(RefusedError, match=r"c2: writes log in as celladmin: .*refused \(and 1 more\)") as refused:
-        refuse_login(context(Transport("c2", "c3")), plan("c1", "c2", "c3"))
+        refuse_login(context(Transport("c2", "c3")), context(Transport("c2", "c3")), plan("c1", "c2", "c3"))
     assert "-l USER" in refused.value.hint and "t1.toml" in refused.value.hint
 
 
@@ -59,31 +59,31 @@ def test_the_way_out_of_a_refused_login_fits_who_chose_it() -> None:
     rack = RackConfig(name="t1", cells=("c1",), write_user="celladmin")
     ctx: Any = SimpleNamespace(need_rack=lambda: rack, transport=Transport("c1"))
     with pytest.raises(RefusedError) as refused:
-        refuse_writer(ctx, ("c1",))
+        refuse_writer(ctx, ctx, ("c1",))
     assert refused.value.hint == "-l USER logs in as another one, write_user= in the rack's file for good (t1)"
     for login in ("celladmin", "cellmonitor"):
         with pytest.raises(RefusedError) as refused:
-            refuse_writer(ctx, ("c1",), login)
+            refuse_writer(ctx, ctx, ("c1",), login)
         assert refused.value.hint == "-l USER logs in as another one"
 
 
 def test_a_readers_login_may_plan_what_changes_no_cell() -> None:
     """Where nothing is written on a cell it should not matter who would write there."""
     transport = Transport()
-    refuse_login(context(transport, "cellmonitor"), plan())
-    refuse_login(context(transport, "cellmonitor"), plan("db1", asm="main"))
+    refuse_login(context(transport, "cellmonitor"), context(transport, "cellmonitor"), plan())
+    refuse_login(context(transport, "cellmonitor"), context(transport, "cellmonitor"), plan("db1", asm="main"))
     assert transport.asked == []
 
 
 def test_only_the_cells_that_change_are_asked_as_writers() -> None:
     """It should log in for writes on the plan's cells only, and not where ASM does the work."""
     transport = Transport()
-    refuse_login(context(transport), plan("c1", "c3"))
-    refuse_login(context(transport), plan("db1", asm="main"))
+    refuse_login(context(transport), context(transport), plan("c1", "c3"))
+    refuse_login(context(transport), context(transport), plan("db1", asm="main"))
     idle = replace(plan("c1").stages[0].steps[0], target="c2", statement="")
     whole = plan("c1", "c3")
     stages = (*whole.stages, Stage(title="t", steps=(idle,)))
-    refuse_login(context(transport), replace(whole, stages=stages))
+    refuse_login(context(transport), context(transport), replace(whole, stages=stages))
     assert transport.asked == [(("c1", "c3"), Role.WRITE)] * 2
 
 
@@ -91,7 +91,7 @@ def test_a_readers_login_never_writes() -> None:
     """It should refuse writes as cellmonitor without asking any cell."""
     transport = Transport()
     with pytest.raises(RefusedError, match="writes would log in as cellmonitor, which may only read"):
-        refuse_login(context(transport, "cellmonitor"), plan("c1"))
+        refuse_login(context(transport, "cellmonitor"), context(transport, "cellmonitor"), plan("c1"))
     assert transport.asked == []
 
 
@@ -106,27 +106,40 @@ def fleet_of(ctx: Any) -> Any:
 def test_scripts_and_copies_are_refused_where_the_release_lets_none() -> None:
     """It should name the cells from 26.1 on and their login before anybody confirms, and let the others alone."""
     with pytest.raises(RefusedError, match=r"copy f: c\[1,3\] run release 26\.1 or later, where celladmin") as refused:
-        refuse_restricted(fleet_of(context(Transport())), "copy f", ["c1", "c2", "c3"])
+        refuse_restricted(fleet_of(context(Transport())), fleet_of(context(Transport())), "copy f", ["c1", "c2", "c3"])
     assert "-l USER" in refused.value.hint
-    refuse_restricted(fleet_of(context(Transport())), "copy f", ["c2", "of unknown release"])
+    refuse_restricted(
+        fleet_of(context(Transport())), fleet_of(context(Transport())), "copy f", ["c2", "of unknown release"]
+    )
 
 
 def test_another_login_is_not_restricted() -> None:
     """It should leave a login alone of which the release says nothing."""
-    refuse_restricted(fleet_of(context(Transport(), write_user="root")), "copy f", ["c1"])
-    refuse_restricted(fleet_of(context(Transport())), "copy f", ["c1"], "root")
+    refuse_restricted(
+        fleet_of(context(Transport(), write_user="root")),
+        fleet_of(context(Transport(), write_user="root")),
+        "copy f",
+        ["c1"],
+    )
+    refuse_restricted(fleet_of(context(Transport())), fleet_of(context(Transport())), "copy f", ["c1"], "root")
 
 
 def test_of_no_cells_nothing_is_asked() -> None:
     """Work on database nodes alone should not ask for a release."""
-    refuse_restricted(context(Transport()), "copy f", [])
+    refuse_restricted(context(Transport()), context(Transport()), "copy f", [])
 
 
 def test_the_login_that_is_restricted_is_named() -> None:
     """Whoever logs in by -l is told that it is he who may not, whoever writes otherwise."""
     for writer in ("root", "celladmin"):
         with pytest.raises(RefusedError, match="where cellmonitor may run CellCLI and a few commands"):
-            refuse_restricted(fleet_of(context(Transport(), write_user=writer)), "copy f", ["c1"], "cellmonitor")
+            refuse_restricted(
+                fleet_of(context(Transport(), write_user=writer)),
+                fleet_of(context(Transport(), write_user=writer)),
+                "copy f",
+                ["c1"],
+                "cellmonitor",
+            )
 
 
 def test_a_program_as_transport_reads_as_the_writer_first() -> None:
@@ -141,9 +154,9 @@ def test_a_program_as_transport_reads_as_the_writer_first() -> None:
     ctx = context(SimpleNamespace(logins=lambda *_: None))
     ctx.fleet = SimpleNamespace(run=run)
     with pytest.raises(RefusedError, match=r"c2: writes log in as celladmin: .*refused; nothing was sent"):
-        refuse_login(ctx, plan("c1", "c2"))
+        refuse_login(ctx, ctx, plan("c1", "c2"))
     assert asked == [("c1", Role.READ, "celladmin"), ("c2", Role.READ, "celladmin")]
-    refuse_login(ctx, plan("c1"))
+    refuse_login(ctx, ctx, plan("c1"))
 
 
 def test_what_copies_no_files_is_said_before_anybody_confirms() -> None:
@@ -174,7 +187,7 @@ def test_a_commands_login_is_tried_before_the_question(login: str, asks: str) ->
     transport.capabilities = SSH  # type: ignore[attr-defined]
     ctx = context(transport)
     ctx.fleet = SimpleNamespace(run=run)
-    group = Group(ctx=ctx, targets=(target("c1"), target("c2")))
+    group = Group(session=ctx, services=ctx, request=ctx.request, targets=(target("c1"), target("c2")))
     work = Judgement(plans=(plan("c1", "c2"), plan("c1")))
     for flags in ({}, {"yes": True}):
         with pytest.raises(RefusedError, match=f"^c1: writes log in as {asks}: login .*; nothing was sent"):
@@ -200,4 +213,4 @@ def test_a_cell_without_its_services_takes_the_login() -> None:
 
     ctx = context(SimpleNamespace(logins=lambda *_: None))
     ctx.fleet = SimpleNamespace(run=run)
-    refuse_login(ctx, plan("c1"))
+    refuse_login(ctx, ctx, plan("c1"))

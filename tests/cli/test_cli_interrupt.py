@@ -30,9 +30,9 @@ def test_ctrl_c_while_another_line_is_written() -> None:
     def tell(*_: object) -> None:
         raise RuntimeError("reentrant call inside <_io.BufferedWriter name='<stderr>'>")
 
-    ctx: Any = SimpleNamespace(session=SimpleNamespace(interrupted=SimpleNamespace(set=lambda: stopped.append(True))))
+    session: Any = SimpleNamespace(interrupted=SimpleNamespace(set=lambda: stopped.append(True)))
     console: Any = SimpleNamespace(tell=tell)
-    with interruptible(ctx, console):
+    with interruptible(session, console):
         signal.raise_signal(signal.SIGINT)
     assert stopped == [True]
 
@@ -118,25 +118,25 @@ def ends_by_default() -> Iterator[None]:
 
 def told_to_end(calls: list[str]) -> tuple[Any, TerminalConsole]:
     interrupted = SimpleNamespace(set=lambda: calls.append("stop"))
-    ctx: Any = SimpleNamespace(session=SimpleNamespace(interrupted=interrupted, told_to_end=False))
+    session: Any = SimpleNamespace(interrupted=interrupted, told_to_end=False)
     console = TerminalConsole()
     console.tell = lambda text, meaning="": calls.append(text)  # type: ignore[method-assign]
-    return ctx, console
+    return session, console
 
 
 @pytest.mark.usefixtures("ends_by_default")
 def test_sigterm_while_cells_change_stops_as_ctrl_c_does() -> None:
     """No more is started and it is said; from then on, and when the change has ended, SIGTERM kills as ever."""
     calls: list[str] = []
-    ctx, console = told_to_end(calls)
-    with ending_well(ctx, console):
+    session, console = told_to_end(calls)
+    with ending_well(session, console):
         assert signal.getsignal(signal.SIGTERM) != signal.SIG_DFL
         signal.raise_signal(signal.SIGTERM)
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-        with ending_well(ctx, console):
+        with ending_well(session, console):
             assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    assert ctx.session.told_to_end and calls[0] == "stop" and calls[1].startswith("told to end (SIGTERM)")
-    with ending_well(ctx, console):
+    assert session.told_to_end and calls[0] == "stop" and calls[1].startswith("told to end (SIGTERM)")
+    with ending_well(session, console):
         pass
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
@@ -146,8 +146,8 @@ def test_sighup_may_come_again() -> None:
     """A closed terminal's second SIGHUP, and the SIGTERM behind it, kill nobody in the middle of a change, nor does a third
     SIGHUP when it has just ended; it is said once."""
     calls: list[str] = []
-    ctx, console = told_to_end(calls)
-    with ending_well(ctx, console):
+    session, console = told_to_end(calls)
+    with ending_well(session, console):
         signal.raise_signal(signal.SIGHUP)
         signal.raise_signal(signal.SIGHUP)
         signal.raise_signal(signal.SIGTERM)
@@ -156,7 +156,7 @@ def test_sighup_may_come_again() -> None:
         "told to end (SIGHUP)",
         "told to end (SIGTERM)",
     ]
-    assert ctx.session.told_to_end and not console.can_ask
+    assert session.told_to_end and not console.can_ask
 
 
 @pytest.mark.usefixtures("ends_by_default")
@@ -171,15 +171,15 @@ def test_a_change_that_nobody_ended_leaves_the_signals_as_they_were() -> None:
 @pytest.mark.parametrize("number", ENDS)
 def test_a_signal_that_somebody_else_decides_stays_his(number: signal.Signals) -> None:
     """Where it is ignored (nohup) or handled already, and outside of the main thread, nothing changes."""
-    ctx, console = told_to_end([])
+    session, console = told_to_end([])
     signal.signal(number, signal.SIG_IGN)
-    with ending_well(ctx, console):
+    with ending_well(session, console):
         assert signal.getsignal(number) == signal.SIG_IGN
     assert signal.getsignal(number) == signal.SIG_IGN
     passed: list[bool] = []
 
     def beside() -> None:
-        with ending_well(ctx, console):
+        with ending_well(session, console):
             passed.append(True)
 
     thread = threading.Thread(target=beside)

@@ -9,8 +9,8 @@ import pytest
 
 from exacell.cli import main
 from exacell.core.errors import ExitCode, RefusedError
-from exacell.session.context import Options
 from exacell.session.history import append_history
+from exacell.session.state import Options
 from tests.support.sessions import Session, TableTransport
 
 
@@ -102,7 +102,7 @@ def on(home: Path, rack: str, *, answer: str | None = None, monitor: bool = Fals
 
 def is_read_only(session: Session) -> tuple[bool, bool]:
     """Whether the session says that it is, and whether its connections refuse writes."""
-    return session.ctx.read_only, session.ctx.transport.read_only
+    return session.session.read_only, session.services.transport.read_only
 
 
 @pytest.mark.parametrize("answer", ["prod", "  prod\n"])

@@ -21,7 +21,9 @@ STOPPED = "the lock of rack t1 was taken over by maria; resume 1 goes on with th
 
 def _said(folder: Path, result: Result, *, quiet: bool = True) -> list[str]:
     err = io.StringIO()
-    runner = Runner(Session(folder).ctx, TerminalConsole(err=err, quiet=quiet), out=io.StringIO())
+    runner = Runner(
+        Session(folder).session, Session(folder).services, TerminalConsole(err=err, quiet=quiet), out=io.StringIO()
+    )
     runner.delivery.deliver(result, "table")
     return err.getvalue().splitlines()
 

@@ -16,8 +16,8 @@ import pytest
 from exacell.emulator import control
 from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner
-from exacell.session.context import Context, Options
-from exacell.session.opening import open_context
+from exacell.session.opening import open_session
+from exacell.session.state import Options
 
 RACK = "t1"
 REFEREES = Path(__file__).parents[1] / "referees"
@@ -51,7 +51,7 @@ def typed(home: Path) -> Iterator[Callable[[str], tuple[int, str, str]]]:
     """A prompt's runner: takes a line, gives exit code, stdout and stderr."""
     err = io.StringIO()
     console = TerminalConsole(err=err, stdin=io.StringIO())
-    ctx: Context = open_context(Options(rack=RACK), console, env={"EXACELL_HOME": str(home)})
+    session, services = open_session(Options(rack=RACK), console, env={"EXACELL_HOME": str(home)})
 
     def enter(line: str) -> tuple[int, str, str]:
         out, kept = io.StringIO(), sys.stdout
@@ -59,13 +59,13 @@ def typed(home: Path) -> Iterator[Callable[[str], tuple[int, str, str]]]:
         err.truncate()
         sys.stdout = out
         try:
-            code = Runner(ctx, console, out=out, prefix="").run_text(line)
+            code = Runner(session, services, console, out=out, prefix="").run_text(line)
         finally:
             sys.stdout = kept
         return int(code), out.getvalue(), err.getvalue()
 
     yield enter
-    ctx.services.close()
+    services.close()
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: f"{claim.ref} {claim.says}"[:60])

@@ -61,7 +61,9 @@ def test_what_a_script_leaves_behind(changes: str, away: bool) -> None:
 @pytest.fixture(autouse=True)
 def reading(monkeypatch: pytest.MonkeyPatch) -> None:
     """The facts of a group are those that it was made with."""
-    monkeypatch.setattr(module, "read_facts", lambda ctx, *wanted, cells: ctx.read(*wanted, cells=cells))
+    monkeypatch.setattr(
+        module, "read_facts", lambda session, services, request, *wanted, cells: session.read(*wanted, cells=cells)
+    )
 
 
 def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False, **rack: Any) -> Any:
@@ -72,15 +74,20 @@ def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False,
         read_only=read_only,
         read=lambda *_, cells: known,
         fleet=SimpleNamespace(query=lambda *_: SimpleNamespace(good={})),  # CELLSRV of no cell is said to be stopped.
-        flags_of=lambda _: {},
         need_rack=lambda: found,
         rack=found,
-        options=SimpleNamespace(dry_run=False),
+        options=SimpleNamespace(dry_run=False, over=lambda _: {}),
         request=Request(),
         journal=SimpleNamespace(note=lambda *_: 1),
     )
     return SimpleNamespace(
-        ctx=ctx, rack=found, cells=tuple(known), targets=(target("n1"),), transport=SimpleNamespace(capabilities=SSH)
+        session=ctx,
+        services=ctx,
+        request=ctx.request,
+        rack=found,
+        cells=tuple(known),
+        targets=(target("n1"),),
+        transport=SimpleNamespace(capabilities=SSH),
     )
 
 
@@ -262,7 +269,7 @@ def test_needs_are_each_cells_own() -> None:
 def test_work_for_database_nodes_alone_asks_no_cell() -> None:
     """CellCLI in a command for hosts that are no cells should be judged without reading any cell."""
     made = group(facts={})
-    made.ctx.read = None
+    made.session.read = None
     assert judged(made, "drop flashcache").plans == ()
 
 
@@ -270,7 +277,7 @@ def test_starting_services_asks_the_cell_nothing() -> None:
     """A cell that answers nothing should still be told to start its services: no facts are read for that."""
     asked: list[tuple[str, ...]] = []
     made = group()
-    made.ctx.read = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
+    made.session.read = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
     assert len(judged(made, "alter cell startup services all").plans) == 1
     assert asked == [()]
 
@@ -282,7 +289,7 @@ def test_a_cell_whose_cellsrv_is_stopped_is_asked_what_it_can_tell(
     """Where CELLSRV is stopped for a change, the cells are asked for what they can tell then, and nothing else."""
     asked: list[tuple[str, ...]] = []
     made = group()
-    made.ctx.read = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
+    made.session.read = lambda *wanted, cells: asked.append(wanted) or {c: CellFacts(cell=c) for c in cells}
     plain = ("list cell attributes name, cellsrvStatus",) if stopped else ()
     monkeypatch.setattr("exacell.change.dcli.verdict.facts_with_cellsrv_stopped", lambda *_: plain)
     judged(made, "alter cell comment=x")
@@ -349,7 +356,7 @@ def test_a_disk_group_goes_by_its_name_only() -> None:
     target = group()
     with pytest.raises(RefusedError, match="data would be lost on DATA"):
         judge(target, found, call, serial=False, flags={"accept-opaque": True})
-    target.ctx.flags_of = lambda _: {"accept-data-loss": "data"}
+    target.session.options.over = lambda _: {"accept-data-loss": "data"}
     assert judge(target, found, call, serial=False, flags={"accept-opaque": True}).opaque
 
 
@@ -360,19 +367,21 @@ def test_nobody_is_asked_for_what_is_refused_then(tmp_path: Path) -> None:
     work = Judgement(plans=(Plan(statement="alter cell", rack="r", stages=(Stage(title="t", steps=steps),)),))
 
     def asked() -> None:
-        agree(Group(ctx=rack.ctx, targets=(target("c1"),)), work, {})
+        agree(
+            Group(session=rack.session, services=rack.services, request=rack.request, targets=(target("c1"),)), work, {}
+        )
 
     with pytest.raises(RefusedError, match="not confirmed; nothing was sent"):
         asked()
     assert rack.console.questions == ["proceed?"]
     holder = {"user": "maria", "host": "elsewhere", "pid": "77", "since": "2026-01-01T00:00:00+00:00", "why": "resize"}
-    lock = lock_of(rack.ctx.need_rack(), rack.ctx.home.state_dir).path
+    lock = lock_of(rack.session.need_rack(), rack.session.home.state_dir).path
     lock.write_text(json.dumps({"running": {**holder, "kept": False}}))
     with pytest.raises(RefusedError, match="rack r is locked by maria"):
         asked()
     lock.unlink()
-    rack.ctx.journal.begin("r", {"statement": "s"})
-    rack.ctx.journal.head_path.unlink()
+    rack.services.journal.begin("r", {"statement": "s"})
+    rack.services.journal.head_path.unlink()
     with pytest.raises(JournalError, match=r"its kept head .* is missing"):
         asked()
     assert rack.console.questions == ["proceed?"]

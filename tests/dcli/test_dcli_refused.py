@@ -11,7 +11,7 @@ from exacell.change.dcli.hosts import _child, reached, target
 from exacell.change.dcli.options import SshOptions
 from exacell.core.config import RackConfig
 from exacell.core.errors import ExitCode, RefusedError
-from exacell.session.context import Options
+from exacell.session.state import Options
 from exacell.transport.base import Role
 from exacell.transport.capabilities import CLUSH, EXACLI
 from tests.support.sessions import Session
@@ -61,7 +61,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, words: str, said: str) -> 
     """A command, or a copy with where it would go, that nobody accepted is named by the refusal; -y accepts nothing."""
     rack = opened(tmp_path, write_user="root")
     for flags in ({}, {"yes": True}):
-        rack.ctx.session.options = Options(flags=flags)
+        rack.session.options = Options(flags=flags)
         with pytest.raises(RefusedError, match=f"^exacell can't tell what this does on c1: {said}"):
             rack.say(f"dcli -c c1 {words.format(tmp_path)}")
     assert rack.answers.asked == []
@@ -108,7 +108,7 @@ def test_keys_are_not_pushed_by_a_read_only_session(tmp_path: Path, monkeypatch:
     """-k and --unkey are refused before a key is made here or a target is asked, and a command that reads is not."""
     monkeypatch.setenv("HOME", str(tmp_path))
     rack = opened(tmp_path, write_user="root")
-    rack.ctx.set_mode(read_only=True)
+    rack.services.set_mode(read_only=True)
     for words in ("-k", "--unkey", "-k hostname"):
         with pytest.raises(RefusedError, match=r"rack r is read-only \(set mode rw changes that\); nothing was sent"):
             rack.say(f"dcli -c c1 {words}")
@@ -124,17 +124,21 @@ def test_a_session_that_was_set_read_only_changes_no_other_host(
 ) -> None:
     """set mode ro holds for hosts that belong to no rack as well; that a rack is in production says nothing of these."""
     rack = opened(tmp_path, production=production)
-    rack.ctx.session.read_only = production  # As a rack in production starts.
+    rack.session.read_only = production  # As a rack in production starts.
     if chosen:
-        rack.ctx.set_mode(read_only=True)
+        rack.services.set_mode(read_only=True)
         with pytest.raises(RefusedError, match="is read-only"):
             rack.say("dcli -c elsewhere touch x")
-    with reached(rack.ctx, [target("elsewhere")], options=SshOptions(), connect_timeout=None) as (group,):
-        assert group.ctx.session is not rack.ctx.session and group.ctx.read_only is refused
-    rack.ctx.console.answer = "r"  # type: ignore[attr-defined]
-    rack.ctx.set_mode(read_only=False)
-    with reached(rack.ctx, [target("elsewhere")], options=SshOptions(), connect_timeout=None) as (group,):
-        assert not group.ctx.read_only
+    with reached(
+        rack.session, rack.services, rack.request, [target("elsewhere")], options=SshOptions(), connect_timeout=None
+    ) as (group,):
+        assert group.session is not rack.session and group.session.read_only is refused
+    rack.services.console.answer = "r"  # type: ignore[attr-defined]
+    rack.services.set_mode(read_only=False)
+    with reached(
+        rack.session, rack.services, rack.request, [target("elsewhere")], options=SshOptions(), connect_timeout=None
+    ) as (group,):
+        assert not group.session.read_only
 
 
 @pytest.mark.parametrize(
@@ -153,9 +157,11 @@ def test_each_rack_is_as_read_only_as_its_own_mode(
     """Targets of another rack, in production or not, go by that and -m; those of the same one, over other ssh options, by the
     session's mode."""
     rack = Session(tmp_path, options=Options(monitor=monitor))
-    rack.ctx.session.read_only = now
-    child = _child(rack.ctx, RackConfig(name="x", cells=("h",), production=other), keep_mode=same)
-    assert child.read_only is read_only
+    rack.session.read_only = now
+    session, _ = _child(
+        rack.session, rack.services, RackConfig(name="x", cells=("h",), production=other), keep_mode=same
+    )
+    assert session.read_only is read_only
 
 
 def test_words_that_contradict_each_other_reach_nobody(tmp_path: Path) -> None:

@@ -85,7 +85,7 @@ def _group(**ctx: Any) -> Any:
     rack = SimpleNamespace(name="r", cells=("c1",), asm={})
     home = SimpleNamespace(state_dir=None)
     found = SimpleNamespace(home=home, need_rack=lambda: rack, interrupted=None, **ctx)
-    return SimpleNamespace(ctx=found, rack=rack, cells=("c1",))
+    return SimpleNamespace(session=found, services=found, rack=rack, cells=("c1",))
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_whether_its_login_gets_in_is_asked_before_anybody_agrees(
     """Before changes are agreed to, their cells are asked whether the login gets in; a reader's is told by each cell itself."""
     tried: list[tuple[tuple[str, ...], str]] = []
     monkeypatch.setattr("exacell.change.dcli.verdict.refuse_writer", lambda _, cells, user: tried.append((cells, user)))
-    group: Any = SimpleNamespace(ctx=None, rack=SimpleNamespace(opaque="allow"), login="x")
+    group: Any = SimpleNamespace(session=None, services=None, rack=SimpleNamespace(opaque="allow"), login="x")
     agree(group, Judgement(plans=(plan(step("c1"), step("c2")),)), {}, login=login)
     assert tried == [(("c1", "c2"), user) for user in chosen]
 
@@ -144,7 +144,10 @@ def test_how_wide_the_moment_is_is_said_first(
     monkeypatch.setattr("exacell.change.dcli.verdict.refuse_writer", lambda *_: None)
     said: list[str] = []
     group: Any = SimpleNamespace(
-        ctx=SimpleNamespace(console=SimpleNamespace(say=said.append)), rack=SimpleNamespace(opaque=opaque), login="x"
+        session=SimpleNamespace(console=SimpleNamespace(say=said.append)),
+        services=SimpleNamespace(console=SimpleNamespace(say=said.append)),
+        rack=SimpleNamespace(opaque=opaque),
+        login="x",
     )
     work = Judgement(plans=(plan(step("c1")),), wide=("drop flashcache",))
     agree(group, work, flags)

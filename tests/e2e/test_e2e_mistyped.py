@@ -9,7 +9,7 @@ from exacell.core.errors import ExitCode
 from exacell.language.options import read_argv
 from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner
-from exacell.session.opening import open_context, options_of
+from exacell.session.opening import open_session, options_of
 
 SLIPS = Path(__file__).parents[1] / "data" / "mistyped" / "statements.tsv"
 
@@ -19,9 +19,9 @@ def test_each_slip_is_answered_with_what_was_meant(fast, monkeypatch) -> None:
     disks: the answer to a slip asks whether the right one was meant, and nothing is done."""
     said = io.StringIO()
     monkeypatch.setattr("sys.stderr", said)
-    ctx = open_context(options_of(read_argv(["-r", "t1"])), TerminalConsole(), env=fast.env)
+    session, services = open_session(options_of(read_argv(["-r", "t1"])), TerminalConsole(), env=fast.env)
     try:
-        runner = Runner(ctx, TerminalConsole(), out=io.StringIO())
+        runner = Runner(session, services, TerminalConsole(), out=io.StringIO())
         for statement in ("list griddisk", "list celldisk", "list physicaldisk"):
             assert runner.run_text(statement) is ExitCode.DONE
         rows = [row.split("\t") for row in SLIPS.read_text(encoding="utf-8").splitlines() if not row.startswith("#")]
@@ -36,4 +36,4 @@ def test_each_slip_is_answered_with_what_was_meant(fast, monkeypatch) -> None:
                 wrong.append((text, meant, said.getvalue()))
         assert not wrong
     finally:
-        ctx.services.close()
+        services.close()

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from engine_desk import Desk
@@ -12,16 +11,18 @@ from exacell.change.execute import execute
 from exacell.language.line import Line
 from exacell.output.result import Result
 from exacell.session.request import Request
+from exacell.session.services import Services
+from exacell.session.state import Session
 
 
 @pytest.fixture(autouse=True)
 def kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """What would carry a statement out on a Desk hands it to the Desk, which keeps it."""
 
-    def carried(ctx: Any, line: Line, request: Request | None = None) -> Result:
-        if isinstance(ctx, Desk):
-            return ctx.execute(line, request or ctx.request)
-        return execute(ctx, line, request)
+    def carried(session: Session, services: Services, request: Request, line: Line) -> Result:
+        if isinstance(services, Desk):
+            return services.execute(line, request)
+        return execute(session, services, request, line)
 
     for module in (resuming, bringing_back, undoing, run):
         monkeypatch.setattr(module, "execute", carried)

@@ -20,8 +20,9 @@ from exacell.journal.record import Row
 from exacell.language.line import Line
 from exacell.output.result import Result
 from exacell.plan.model import Plan, Rolling, Stage, Step
-from exacell.session.context import Context, Options
 from exacell.session.request import Request
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 
 DEAD = {"pid": "4194305"}
 """No process has this number: Linux gives at most 4194304. Source: proc(5), /proc/sys/kernel/pid_max."""
@@ -51,21 +52,21 @@ class Left:
     waves: tuple[tuple[str, ...], ...] = ()
 
 
-class Desk(Context):
+class Desk(Services):
     """The session; ``done`` are the statements that it was asked to carry out, ``origins`` what for, ``code`` how each ends."""
 
     def __init__(self, bench: Bench) -> None:
         asm = AsmConfig(name="main", nodes=NODES, home="/u01/grid")
         rack = RackConfig(name="t1", cells=CELLS, dbnodes=NODES, asm={"main": asm})
-        super().__init__(
+        self.session = Session(
             home=Home.from_env({"EXACELL_HOME": str(bench.journal.path.parent)}),
             config=Config(default_rack="t1", racks={"t1": rack}),
-            console=bench.console,
             options=Options(yes=True),
             env={"EXACELL_HOME": str(bench.journal.path.parent)},
-            transport=bench.transport,
         )
-        self.services.journal = bench.journal
+        super().__init__(self.session, bench.console, bench.transport)
+        self.request = Request()
+        self.journal = bench.journal
         self.bench = bench
         self.done: list[str] = []
         self.origins: list[str] = []

@@ -38,7 +38,7 @@ def desk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Desk:
             bench.run(
                 flashlog_plan("t1", bench.facts(), wanted=DirectiveName(name="SPOT"), on=False, statement=STATEMENT)
             )
-    return made
+    return made.session, made
 
 
 def test_it_is_told_and_gone_on_with(desk: Desk) -> None:
@@ -46,11 +46,11 @@ def test_it_is_told_and_gone_on_with(desk: Desk) -> None:
     assert [(item.change, item.state, item.mend) for item in pending(desk.journal, "t1")] == [
         (1, "unfinished", "resume")
     ]
-    assert resume(desk, {}, change=1).exit_code is ExitCode.DONE
+    assert resume(desk.session, desk, desk.request, {}, change=1).exit_code is ExitCode.DONE
     assert pending(desk.journal, "t1") == ()
 
 
 def test_it_is_taken_back(desk: Desk) -> None:
     """Undo takes back what broke off, in the same session."""
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert desk.done

@@ -17,9 +17,9 @@ from exacell.language.registry import commands
 from exacell.output.result import Result
 from exacell.plan.model import Plan, Planned, Stage, Step, Undo
 from exacell.plan.planners.flashcache import NEW
-from exacell.session.context import Options
 from exacell.session.request import Request
 from exacell.session.saved import Expected, SavedPlan
+from exacell.session.state import Options
 
 STEP = Step(target=CELLS[0], what="cache", statement="ALTER FLASHCACHE ALL CANCEL FLUSH")
 PLAN = Plan(statement="flush flashcache", rack="t1", stages=(Stage(title="cache", steps=(STEP,)),))
@@ -34,13 +34,13 @@ def desk(bench: Bench) -> Desk:
 
 
 def carried(desk: Desk, plan: Plan = PLAN, **flags: Any) -> Result:
-    given = desk.options.over({"yes": True, **flags})
-    return carry_out(desk, Planned(plan), given, commands()["flush", "flashcache"].flags)
+    given = desk.session.options.over({"yes": True, **flags})
+    return carry_out(desk.session, desk, desk.request, Planned(plan), given, commands()["flush", "flashcache"].flags)
 
 
 def test_what_is_agreed_to_is_sent(desk: Desk) -> None:
     """Nothing stands in the way of a plan that may be carried out."""
-    assert carried(desk).exit_code is ExitCode.DONE
+    assert carried(desk.session, desk).exit_code is ExitCode.DONE
     assert desk.bench.transport.sent == [(CELLS[0], STEP.statement)]
 
 
@@ -68,7 +68,7 @@ def test_each_guard_is_asked_before_anything_is_sent(desk: Desk, monkeypatch: py
     monkeypatch.setattr(changing, "refuse_other_plan", refuse if guard == "refuse_other_plan" else lambda *_: None)
     within = {"confirm-within": 60.0} if guard == "refuse_unrevertible" else {}
     with pytest.raises(RefusedError, match=f"by {guard}"):
-        carried(desk, **within)
+        carried(desk.session, desk, **within)
     assert (desk.bench.transport.sent, desk.bench.rows()) == ([], [])
 
 
@@ -79,7 +79,7 @@ def test_a_damaged_journal_and_a_held_lock_end_it_before_anybody_is_asked(
     monkeypatch.setattr(changing, "agree", lambda *_: pytest.fail("somebody was asked"))
     for owner, guard in (
         (desk.journal, "refuse_damaged"),
-        (lock_of(desk.need_rack(), desk.home.state_dir), "refuse_held"),
+        (lock_of(desk.session.need_rack(), desk.session.home.state_dir), "refuse_held"),
     ):
 
         def refuse(guard: str = guard) -> None:
@@ -88,7 +88,7 @@ def test_a_damaged_journal_and_a_held_lock_end_it_before_anybody_is_asked(
         with monkeypatch.context() as patch:
             patch.setattr(type(owner), guard, lambda _, refuse=refuse: refuse())
             with pytest.raises(RefusedError, match=f"by {guard}"):
-                carried(desk)
+                carried(desk.session, desk)
     assert (desk.bench.transport.sent, desk.bench.rows()) == ([], [])
 
 
@@ -97,16 +97,18 @@ def test_what_has_moved_refuses_only_what_would_change_something(desk: Desk) -> 
     expected = Expected(SAVED)
     expected.moved = MovedError("it has moved")
     desk.request = Request(expected=expected)
-    assert carried(desk, IDLE).records == [{"cell": CELLS[0], "outcome": "nothing to do", "detail": "it is so already"}]
+    assert carried(desk.session, desk, IDLE).records == [
+        {"cell": CELLS[0], "outcome": "nothing to do", "detail": "it is so already"}
+    ]
     with pytest.raises(MovedError, match="it has moved"):
-        carried(desk)
+        carried(desk.session, desk)
     assert (desk.bench.transport.sent, desk.bench.rows()) == ([], [])
 
 
 @pytest.mark.parametrize(("detailed", "code"), [(False, ExitCode.DONE), (True, ExitCode.CHANGES)])
 def test_a_dry_run_sends_nothing_and_says_so(desk: Desk, detailed: bool, code: ExitCode) -> None:
     """Its exit code tells that something would change where that was asked for."""
-    result = carried(desk, **{"dry-run": True, "detailed-exitcode": detailed})
+    result = carried(desk.session, desk, **{"dry-run": True, "detailed-exitcode": detailed})
     assert result.exit_code is code and [row["outcome"] for row in result.records] == ["planned"]
     assert (desk.bench.transport.sent, desk.bench.rows()) == ([], [])
 
@@ -119,7 +121,7 @@ def test_a_plan_is_shown_unless_it_is_quietly_agreed_to(
     desk.session.options = Options(quiet=quiet)
     plans: list[Plan] = []
     monkeypatch.setattr(desk.console, "show_plan", plans.append)
-    carried(desk, **{"yes": yes, "dry-run": True})
+    carried(desk.session, desk, **{"yes": yes, "dry-run": True})
     assert bool(plans) is shown
 
 
@@ -128,11 +130,11 @@ def test_a_plan_is_shown_unless_it_is_quietly_agreed_to(
 )
 def test_read_only_says_what_made_it_so(desk: Desk, monitor: bool, says: str) -> None:
     """The way out fits how the session became read-only; one that is not may change its rack."""
-    refuse_read_only(desk)
+    refuse_read_only(desk.session)
     desk.session.options = Options(monitor=monitor)
     desk.set_mode(read_only=True)
     with pytest.raises(RefusedError, match=says):
-        refuse_read_only(desk)
+        refuse_read_only(desk.session)
 
 
 @pytest.mark.parametrize(

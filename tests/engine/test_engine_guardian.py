@@ -36,10 +36,12 @@ def test_what_somebody_has_settled_since_is_not_taken_back(
         if moved:
             raise MovedError("change 2 has set it since")
 
-    monkeypatch.setattr(opening, "open_context", lambda *_: desk)
-    monkeypatch.setattr(desk.services, "close", lambda: None)
+    monkeypatch.setattr(opening, "open_session", lambda *_: (desk.session, desk))
+    monkeypatch.setattr(desk, "close", lambda: None)
     monkeypatch.setattr(guardian, "refuse_overtaken", refuse)
-    monkeypatch.setattr(undoing, "undo", lambda _, changes, __: undone.append(changes) or Result())
+    monkeypatch.setattr(
+        undoing, "undo", lambda session, services, request, changes, _: undone.append(changes) or Result()
+    )
     errand = Errand(rack="t1", change=1)
     assert item.overdue(datetime.now(UTC))
     if moved:

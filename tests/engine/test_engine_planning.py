@@ -16,8 +16,10 @@ from exacell.core.paths import Home
 from exacell.output.console import SilentConsole
 from exacell.plan import facts as f
 from exacell.session import recording as arrivals
-from exacell.session.context import Context, Options
 from exacell.session.factreading import read_facts
+from exacell.session.request import Request as Asking
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 from exacell.transport.base import Reply, Request
 
 THREE = CELLS[2]
@@ -45,14 +47,13 @@ def console() -> Told:
 
 
 @pytest.fixture
-def sitting(bench: Bench, console: Told, tmp_path: Path) -> Context:
+def sitting(bench: Bench, console: Told, tmp_path: Path) -> tuple[Session, Services]:
     """A session on three cells."""
     home = Home.from_env({"EXACELL_HOME": str(tmp_path)})
-    found = Context(
-        home=home, config=load(home, {}), console=console, options=Options(), env={}, transport=bench.transport
-    )
-    found.session.rack = RackConfig(name="t1", cells=CELLS)
-    return found
+    session = Session(home=home, config=load(home, {}), options=Options(), env={})
+    services = Services(session, console, bench.transport)
+    session.rack = RackConfig(name="t1", cells=CELLS)
+    return session, services
 
 
 @pytest.fixture
@@ -73,29 +74,34 @@ def free(bench: Bench, console: Told, monkeypatch: pytest.MonkeyPatch) -> Iterat
     event.set()
 
 
-def test_whom_a_plan_waits_for_is_told(sitting: Context, console: Told, free: threading.Event) -> None:
+def test_whom_a_plan_waits_for_is_told(sitting: tuple[Session, Services], console: Told, free: threading.Event) -> None:
     """One line names the cell that has not answered, and is gone before anything else is shown."""
+    session, services = sitting
     free.set()
-    assert set(read_facts(sitting, f.CELL)) == set(CELLS)
+    assert set(read_facts(session, services, Asking(), f.CELL)) == set(CELLS)
     (line,) = {line.rpartition(",")[0] for line in console.lines if line}
     assert line == f"waiting for {THREE}: 2 of 3 answered" and console.lines[-1] is None
 
 
-def test_a_silent_cell_holds_up_nobody_who_leaves(sitting: Context, console: Told, free: threading.Event) -> None:
+def test_a_silent_cell_holds_up_nobody_who_leaves(
+    sitting: tuple[Session, Services], console: Told, free: threading.Event
+) -> None:
     """Ctrl-C while a plan's facts are read ends it, with nothing sent; what that cell says late is heard by nobody."""
-    threading.Thread(target=lambda: console.told.wait(60) and sitting.session.interrupted.set(), daemon=True).start()
+    session, services = sitting
+    threading.Thread(target=lambda: console.told.wait(60) and session.interrupted.set(), daemon=True).start()
     with pytest.raises(InterruptedByUserError, match=f"with no answer of {THREE} yet: nothing was sent"):
-        read_facts(sitting, f.CELL)
+        read_facts(session, services, Asking(), f.CELL)
     assert console.lines[-1] is None
-    assert list(sitting.resolve("@down")) == []
+    assert list(session.selection.resolve("@down")) == []
 
 
-def test_cells_that_plans_ask_are_up_or_down(sitting: Context, bench: Bench) -> None:
+def test_cells_that_plans_ask_are_up_or_down(sitting: tuple[Session, Services], bench: Bench) -> None:
     """A cell that gave a plan no answer is @down until one gets its answer."""
+    session, services = sitting
     bench.transport.silent.add(THREE)
     with pytest.raises(RefusedError, match="no route to host"):
-        read_facts(sitting, f.CELL)
-    assert list(sitting.resolve("@down")) == [THREE]
+        read_facts(session, services, Asking(), f.CELL)
+    assert list(session.selection.resolve("@down")) == [THREE]
     bench.transport.silent.clear()
-    read_facts(sitting, f.CELL)
-    assert list(sitting.resolve("@down")) == []
+    read_facts(session, services, Asking(), f.CELL)
+    assert list(session.selection.resolve("@down")) == []

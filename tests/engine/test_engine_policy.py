@@ -39,6 +39,7 @@ from exacell.plan.planners.carve import carve_plan
 from exacell.plan.planners.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.planners.iorm import flashlog_plan
+from exacell.session.request import Request as Asking
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.forging import forging
 
@@ -81,7 +82,7 @@ def test_nobody_is_asked_when_the_journal_is_damaged(
             connection.execute("update entry set at = 'now'")
     monkeypatch.setattr(bench.console, "confirm", lambda question: pytest.fail("somebody was asked"))
     with pytest.raises(JournalError, match="journal"):
-        carry_out(Desk(bench), Planned(flush(bench)), {"yes": True})
+        carry_out(*Desk(bench), Asking(), Planned(flush(bench)), {"yes": True})
     assert bench.transport.sent == []
 
 
@@ -498,7 +499,7 @@ def test_a_proof_that_comes_within_the_minute_after_all(bench: Bench) -> None:
 def test_a_changing_statement_has_as_long_as_write_timeout_says(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a plan sends to cells and to ASM may take the seconds of the session's write_timeout, and no more."""
     desk = Desk(bench)
-    desk.session.settings = desk.settings.with_value("write_timeout", "4m")
+    desk.session.settings = desk.session.settings.with_value("write_timeout", "4m")
     seconds: dict[str, float | None] = {}
     answer = bench.transport.run
 
@@ -512,7 +513,7 @@ def test_a_changing_statement_has_as_long_as_write_timeout_says(bench: Bench, mo
         Step(target=NODES[0], asm="main", what="mount", statement="ALTER DISKGROUP DATA MOUNT"),
     )
     plan = Plan(statement="s", rack="t1", stages=(Stage(title="both", steps=steps),))
-    carry_out(desk, Planned(plan), {"yes": True})
+    carry_out(desk.session, desk, desk.request, Planned(plan), {"yes": True})
     assert seconds == {CELLS[0]: 240.0, NODES[0]: 240.0}
 
 

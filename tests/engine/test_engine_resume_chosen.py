@@ -18,8 +18,8 @@ from exacell.language.line import Line
 from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Step, Undo
-from exacell.session.context import Options
 from exacell.session.request import Request
+from exacell.session.state import Options
 
 ONE, TWO, _ = CELLS
 MORE, OTHER = "enable flashlog db=SPOT", "alter iormplan objective=basic"
@@ -52,7 +52,7 @@ def test_the_change_of_that_number_is_taken_up(desk: Desk, what: str) -> None:
     """It alone is gone on with, whatever else is unfinished, and is pending no more."""
     changes, number = TAKEN_UP[what]
     desk.left(*changes)
-    assert resume(desk, {}, change=number).exit_code is ExitCode.DONE
+    assert resume(desk.session, desk, desk.request, {}, change=number).exit_code is ExitCode.DONE
     assert desk.done == [f"on {ONE} {changes[number - 1].statement}"]
     assert number not in [item.change for item in pending(desk.journal, "t1")]
 
@@ -74,7 +74,7 @@ def test_a_change_that_is_over_is_not_taken_up(desk: Desk, why: str) -> None:
     """Resume of a number that has nothing left to go on with is refused, and nothing is carried out."""
     desk.left(*REFUSED[why])
     with pytest.raises(RefusedError) as refused:
-        resume(desk, {}, change=1)
+        resume(desk.session, desk, desk.request, {}, change=1)
     assert told(refused.value) == "change 1 of rack t1 is not unfinished | pending; journal show"
     assert desk.done == []
 
@@ -85,9 +85,9 @@ def test_what_is_left_on_nodes_is_left_on_no_cells(desk: Desk) -> None:
     desk.left(Left(CREATE, [(STEP, "done"), (node, "open")]))
     desk.bench.transport.cells[ONE].tables["cell"][0]["flashCacheMode"] = "writethrough"
     desk.left(Left("drop diskgroup DATA", [(node, "open")]))
-    resume(desk, {}, change=2)
+    resume(desk.session, desk, desk.request, {}, change=2)
     assert desk.done == ["drop diskgroup DATA"]
-    resume(desk, {}, change=1)
+    resume(desk.session, desk, desk.request, {}, change=1)
     assert desk.done[1:] == [f"on {ONE} {CREATE}"]
     assert desk.bench.console.said[-1] == f"resume 1: {CREATE} on {ONE}"
 
@@ -101,13 +101,13 @@ def test_an_interrupted_resume_tells_whether_anything_is_left(
     carried_out, reads = desk.execute, [0]
 
     def interrupted(line: Line, request: Request) -> Result:
-        desk.interrupted.set()
+        desk.session.interrupted.set()
         reads[0] = 0
         return carried_out(line, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
     desk.bench.transport.reading = lambda: reads.append(reads.pop() + 1)
-    result = resume(desk, {})
+    result = resume(desk.session, desk, desk.request, {})
     assert ("interrupted: nothing more was started; resume goes on" in result.notes) is more
     assert (len(desk.done), reads) == (1, [0])
 
@@ -115,22 +115,22 @@ def test_an_interrupted_resume_tells_whether_anything_is_left(
 def test_nothing_to_resume_is_no_error(desk: Desk) -> None:
     """Without a number, and with nothing unfinished, resume says so and ends well."""
     desk.left(LATER)
-    result = resume(desk, {})
+    result = resume(desk.session, desk, desk.request, {})
     assert (list(result.notes), result.exit_code) == (["nothing is unfinished"], ExitCode.DONE)
 
 
 def test_abandoning_leaves_all_as_it_is(desk: Desk) -> None:
     """An abandoned change is neither carried out nor told of again; another one still is."""
     desk.left(KILLED, replace(KILLED, statement=OTHER))
-    (note,) = resume(desk, {}, change=1, abandon=True).notes
+    (note,) = resume(desk.session, desk, desk.request, {}, change=1, abandon=True).notes
     assert note == f"change 1 ({MORE}) stays as it is and is not gone on with"
     assert (desk.done, [item.change for item in pending(desk.journal, "t1")]) == ([], [2])
 
 
 VERBS: list[Callable[[Desk, dict[str, bool]], Result]] = [
-    lambda desk, flags: resume(desk, flags),
-    lambda desk, flags: retry(desk, flags),
-    lambda desk, flags: undo(desk, [1], flags),
+    lambda desk, flags: resume(desk.session, desk, desk.request, flags),
+    lambda desk, flags: retry(desk.session, desk, desk.request, flags),
+    lambda desk, flags: undo(desk.session, desk, desk.request, [1], flags),
 ]
 
 
@@ -138,7 +138,7 @@ VERBS: list[Callable[[Desk, dict[str, bool]], Result]] = [
 def test_a_read_only_session_only_looks(desk: Desk, verb: Callable[[Desk, dict[str, bool]], Result]) -> None:
     """Resume, retry and undo are refused before anything is settled in the journal; with -n they show what they would do."""
     desk.left(STOPPED)
-    desk.need_rack()
+    desk.session.need_rack()
     desk.session.read_only = True
     before = len(desk.journal.entries())
     with pytest.raises(RefusedError, match="is read-only"):
@@ -152,8 +152,8 @@ def test_a_read_only_session_only_looks(desk: Desk, verb: Callable[[Desk, dict[s
 def test_what_is_only_shown_stays_unfinished(desk: Desk, everywhere: bool) -> None:
     """With -n, behind the statement or for the whole session, resume ends no change."""
     desk.left(KILLED)
-    desk.session.options = Options(dry_run=True) if everywhere else desk.options
-    assert resume(desk, {} if everywhere else {"dry-run": True}).exit_code is ExitCode.DONE
+    desk.session.options = Options(dry_run=True) if everywhere else desk.session.options
+    assert resume(desk.session, desk, desk.request, {} if everywhere else {"dry-run": True}).exit_code is ExitCode.DONE
     assert [item.change for item in pending(desk.journal, "t1")] == [1]
 
 
@@ -161,7 +161,7 @@ def test_what_went_wrong_again_stays_unfinished(desk: Desk) -> None:
     """A resume whose statement fails ends no change either."""
     desk.left(KILLED)
     desk.code = ExitCode.FAILED
-    assert resume(desk, {}).exit_code is ExitCode.FAILED
+    assert resume(desk.session, desk, desk.request, {}).exit_code is ExitCode.FAILED
     assert [item.change for item in pending(desk.journal, "t1")] == [1]
 
 
@@ -175,7 +175,7 @@ def test_a_change_that_was_made_is_its_own_end(desk: Desk, monkeypatch: pytest.M
         return Result()
 
     monkeypatch.setattr(desk, "execute", made)
-    assert resume(desk, {}).exit_code is ExitCode.DONE
+    assert resume(desk.session, desk, desk.request, {}).exit_code is ExitCode.DONE
     rows = [
         (e.change, e.body.get("origin"), e.body.get("finishes")) for e in desk.journal.entries() if e.kind == "plan"
     ]
@@ -190,9 +190,9 @@ def test_the_rest_of_a_recipe_is_told(desk: Desk, origin: str, told_of: bool) ->
     desk.left(replace(KILLED, body={"origin": origin}))
     desk.code = ExitCode.FAILED
     said = "change 1 was a line of recipe cold, whose lines behind it were not run; run cold runs all"
-    assert said not in resume(desk, {}).notes
+    assert said not in resume(desk.session, desk, desk.request, {}).notes
     desk.code = ExitCode.DONE
-    assert (said in resume(desk, {}).notes) is told_of
+    assert (said in resume(desk.session, desk, desk.request, {}).notes) is told_of
 
 
 MANNERS: list[tuple[tuple[tuple[str, ...], ...], dict[str, Value], dict[str, Value]]] = [
@@ -226,7 +226,7 @@ def test_the_rest_goes_in_the_manner_that_was_confirmed(
         desk.left(Left(OTHER, steps, waves=waves))
     lines: list[Line] = []
     monkeypatch.setattr(desk, "execute", lambda line, _: lines.append(line) or Result())
-    (retry if verb == "retry" else resume)(desk, flags)
+    (retry if verb == "retry" else resume)(desk.session, desk, desk.request, flags)
     turns = {"rolling", "no-rolling", "canary"}
     assert [{n: v for n, v in line.flags.items() if n in turns} for line in lines] == [asked]
     assert not any("all cells together" in said for said in desk.bench.console.said)
@@ -236,10 +236,10 @@ def test_a_rack_that_rolls_by_itself_is_told_that_the_rest_does_not(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a production rack what was confirmed for all cells together goes on so, and that is said before anybody is asked."""
-    rack = replace(desk.need_rack(), production=True)
-    monkeypatch.setattr(desk, "need_rack", lambda: rack)
+    rack = replace(desk.session.need_rack(), production=True)
+    monkeypatch.setattr(desk.session, "need_rack", lambda: rack)
     desk.left(Left(OTHER, [(STEP, "open"), (replace(STEP, target=TWO), "open")]))
-    resume(desk, {})
+    resume(desk.session, desk, desk.request, {})
     assert f"resume 1: {OTHER} on exa1cel[01-02], all cells together" in desk.bench.console.said
 
 
@@ -248,5 +248,5 @@ def test_one_cell_says_nothing_of_turns(desk: Desk, monkeypatch: pytest.MonkeyPa
     desk.left(Left(OTHER, [(STEP, "open")]))
     lines: list[Line] = []
     monkeypatch.setattr(desk, "execute", lambda line, _: lines.append(line) or Result())
-    resume(desk, {})
+    resume(desk.session, desk, desk.request, {})
     assert [(line.flags.get("rolling"), line.flags.get("no-rolling")) for line in lines] == [(None, None)]

@@ -108,10 +108,10 @@ def test_the_change_that_undo_without_a_number_means(desk: Desk, changes: list[L
     undo is refused."""
     desk.left(*changes)
     if number:
-        assert newest_to_undo(desk) == number
+        assert newest_to_undo(desk.session, desk) == number
         return
     with pytest.raises(RefusedError, match="there is no change of rack t1 to undo"):
-        newest_to_undo(desk)
+        newest_to_undo(desk.session, desk)
 
 
 def test_bringing_caching_back_is_no_deed(desk: Desk) -> None:
@@ -128,7 +128,7 @@ def test_bringing_caching_back_is_no_deed(desk: Desk) -> None:
     bench.transport.script = refuses
     bench.run(flush_plan("t1", bench.facts(), recreate=False, statement="flush flashcache"))
     assert "ALTER FLASHCACHE ALL CANCEL FLUSH" in bench.transport.statements(ONE)
-    assert newest_to_undo(desk) == 1
+    assert newest_to_undo(desk.session, desk) == 1
 
 
 GOING_ON: list[tuple[list[Left], list[int]]] = [
@@ -150,16 +150,16 @@ GOING_ON: list[tuple[list[Left], list[int]]] = [
 def test_the_changes_that_resume_takes_up(desk: Desk, changes: list[Left], numbers: list[int]) -> None:
     """They are those that never ended, oldest first, and the newest when the user or a gate stopped it."""
     desk.left(*changes)
-    assert [row.change for row in unfinished(desk)] == numbers
+    assert [row.change for row in unfinished(desk.session, desk)] == numbers
 
 
 # -- what is refused -------------------------------------------------------------------------------------------------
 
 RUNNING: list[tuple[Callable[[Desk], object], bool]] = [
-    (lambda desk: resume(desk, {}), False),
-    (lambda desk: retry(desk, {}), False),
-    (lambda desk: undo(desk, [1], {}), False),
-    (lambda desk: undo(desk, [1], {}), True),
+    (lambda desk: resume(desk.session, desk, desk.request, {}), False),
+    (lambda desk: retry(desk.session, desk, desk.request, {}), False),
+    (lambda desk: undo(desk.session, desk, desk.request, [1], {}), False),
+    (lambda desk: undo(desk.session, desk, desk.request, [1], {}), True),
 ]
 
 
@@ -189,14 +189,14 @@ def test_a_change_that_is_being_carried_out_is_left_alone(
 def test_a_change_that_has_ended_is_not_called_running(desk: Desk, body: dict[str, str]) -> None:
     """Its end counts, whether or not the process that carried it out still lives."""
     desk.left(did("done", **body))
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert desk.done == [f"on exa1cel01 {BACK}"]
 
 
 def test_a_change_whose_process_is_gone_is_taken_up(desk: Desk) -> None:
     """What a process that was killed left open is taken back like any other."""
     desk.left(did("done", end=False))
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert desk.done == [f"on exa1cel01 {BACK}"]
 
 
@@ -257,10 +257,10 @@ def test_retry_goes_exactly_where_it_failed(desk: Desk, changes: list[Left], ref
     desk.bench.transport.cells[ONE].tables["cell"][0]["cellsrvStatus"] = "stopped"
     if refusal:
         with pytest.raises(RefusedError) as refused:
-            retry(desk, {})
+            retry(desk.session, desk, desk.request, {})
         assert told(refused.value) == refusal
     else:
-        assert retry(desk, {}).exit_code is ExitCode.DONE
+        assert retry(desk.session, desk, desk.request, {}).exit_code is ExitCode.DONE
     assert desk.done == done
 
 
@@ -272,14 +272,14 @@ def test_retry_of_what_cannot_be_read_names_where_it_failed(desk: Desk, states: 
     steps = list(zip((step(ONE), step(TWO)), states, strict=True))
     desk.left(Left("dcli -c x reboot", steps, end={"exitCode": 1}, plan=False))
     with pytest.raises(RefusedError) as refused:
-        retry(desk, {})
+        retry(desk.session, desk, desk.request, {})
     assert f"change 1 (dcli -c x reboot) did not end well on {where}, but it carried what" in told(refused.value)
     assert "nothing was sent" in told(refused.value) and f"look at {where} and give it anew there" in told(
         refused.value
     )
     desk.left(Left("dcli -c x reboot", [(step(ONE), "done")], end=OVER, plan=False))
     with pytest.raises(RefusedError, match=r"change 2 .* failed on no cell"):
-        retry(desk, {})
+        retry(desk.session, desk, desk.request, {})
 
 
 def test_retry_ends_where_the_service_does_not_start(desk: Desk) -> None:
@@ -287,7 +287,7 @@ def test_retry_ends_where_the_service_does_not_start(desk: Desk) -> None:
     desk.left(Left("alter iormplan objective=low_latency", [(SERVICE, "done"), (step(TWO), "failed: x")], end=OVER))
     desk.bench.transport.cells[ONE].tables["cell"][0]["cellsrvStatus"] = "stopped"
     desk.code = ExitCode.FAILED
-    assert retry(desk, {}).exit_code is ExitCode.FAILED
+    assert retry(desk.session, desk, desk.request, {}).exit_code is ExitCode.FAILED
     assert desk.done == ["on exa1cel01 alter cell startup services cellsrv"]
 
 
@@ -318,7 +318,7 @@ def test_what_became_of_a_statement_is_read_back(desk: Desk, made: Step, found: 
     """A statement whose end nobody knows is settled by what it was to prove, and stays unknown where nobody can tell."""
     desk.left(Left("alter iormplan objective=low_latency", [(made, state)]))
     desk.bench.transport.silent = {TWO}
-    assert settle(desk, 1) == {found: 1}
+    assert settle(desk.session, desk, 1) == {found: 1}
     row = desk.journal.entries()[-1]
     assert (row.kind, row.target, row.body["state"], row.body["settled"]) == ("outcome", made.target, found, True)
     assert why in row.body["reason"]
@@ -327,8 +327,8 @@ def test_what_became_of_a_statement_is_read_back(desk: Desk, made: Step, found: 
 def test_a_rack_without_asm_settles_its_cells(desk: Desk) -> None:
     """Where no cluster is configured nobody asks for one."""
     desk.left(Left("x", [(step(ONE, proves=CACHE), "open")]))
-    desk.session.rack = replace(desk.need_rack(), asm={})
-    assert settle(desk, 1) == {"done": 1}
+    desk.session.rack = replace(desk.session.need_rack(), asm={})
+    assert settle(desk.session, desk, 1) == {"done": 1}
 
 
 SURE: list[list[Row]] = [
@@ -350,7 +350,7 @@ def test_what_is_known_is_not_settled_again(desk: Desk, rows: list[Row]) -> None
     """Only a statement that left, or may have, and whose end is not known is looked at; nothing is journalled otherwise."""
     desk.left(Left("alter iormplan objective=low_latency", [(step(ONE, proves=CACHE), "none")], more=rows))
     before = len(desk.journal.entries())
-    assert settle(desk, 1) == {}
+    assert settle(desk.session, desk, 1) == {}
     assert len(desk.journal.entries()) == before
 
 
@@ -358,12 +358,12 @@ def test_what_another_row_says_settles_nothing(desk: Desk) -> None:
     """Only an outcome closes an intent: a row of another kind about the same step leaves it open."""
     seen = Row(kind="observed", target=ONE, body={"what": "change it", "caching": "on"})
     desk.left(Left("alter iormplan objective=low_latency", [(step(ONE, proves=CACHE), "open")], more=[seen]))
-    assert settle(desk, 1) == {"done": 1}
+    assert settle(desk.session, desk, 1) == {"done": 1}
 
 
 def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(desk: Desk, tmp_path: Path) -> None:
     """Whether a process of another host lives can't be told: its change is told, and refused until the lock is taken over."""
-    desk.session.rack = replace(desk.need_rack(), lock=tmp_path / "lock")
+    desk.session.rack = replace(desk.session.need_rack(), lock=tmp_path / "lock")
     desk.left(Left("flush flashcache", [(STEP, "open")], body={"host": "elsewhere"}))
     (told_first,) = pending(desk.journal, "t1")
     assert (told_first.state, told_first.mend) == ("elsewhere", "unlock --takeover")
@@ -372,7 +372,7 @@ def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(desk
     )
     for abandon in (False, True):
         with pytest.raises(RefusedError) as refused:
-            resume(desk, {}, abandon=abandon)
+            resume(desk.session, desk, desk.request, {}, abandon=abandon)
         assert "; if it has ended: unlock --takeover, and then this again" in told(refused.value)
     for words, answer in (
         ("unlock --takeover --reason=gone", "change 1 of another host counts as ended now: resume goes on with it"),
@@ -380,9 +380,9 @@ def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(desk
     ):
         line = parse_line(words)
         assert line is not None
-        assert answer in " ".join(execute(desk, line).notes)
+        assert answer in " ".join(execute(desk.session, desk, desk.request, line).notes)
     assert [item.state for item in pending(desk.journal, "t1")] == ["unfinished"]
-    assert resume(desk, {}).exit_code is ExitCode.DONE
+    assert resume(desk.session, desk, desk.request, {}).exit_code is ExitCode.DONE
     # One that begins behind the takeover is a new one.
     desk.left(Left("flush flashcache", [(STEP, "open")], body={"host": "elsewhere"}))
     assert [item.state for item in pending(desk.journal, "t1")] == ["elsewhere"]
@@ -392,13 +392,13 @@ def test_nobody_takes_over_what_he_can_not_journal(desk: Desk, tmp_path: Path) -
     """While the journal can't be written the lock stays its holder's: who took over from whom is in the journal, or is not."""
     lock = RackLock(tmp_path / "lock", "t1")
     lock.take(kept=True)
-    desk.session.rack = replace(desk.need_rack(), lock=lock.path)
+    desk.session.rack = replace(desk.session.need_rack(), lock=lock.path)
     desk.left(did("done"))
     desk.journal.head_path.unlink()
     line = parse_line("unlock --takeover")
     assert line is not None
     with pytest.raises(JournalError):
-        execute(desk, line)
+        execute(desk.session, desk, desk.request, line)
     assert lock.holder() is not None
 
 
@@ -408,7 +408,7 @@ def test_a_takeover_does_not_hide_what_was_stopped(desk: Desk) -> None:
     desk.left(Left("flush flashcache", [(STEP, "done")], end=halted))
     desk.left(Left("unlock --takeover from somebody", end={"exitCode": 0}, plan=False))
     assert [item.mend for item in pending(desk.journal, "t1")] == ["resume 1"]
-    assert [row.change for row in unfinished(desk)] == [1]
+    assert [row.change for row in unfinished(desk.session, desk)] == [1]
 
 
 SINCE: list[tuple[list[Left], str]] = [
@@ -427,7 +427,7 @@ def test_what_was_made_since_is_told_before_a_change_is_gone_on_with(desk: Desk,
     """Resume names another change that did something on its cells since, unless it failed or was taken back."""
     desk.left(Left("alter cell comment=a", [(STEP, "open")]), *later)
     with contextlib.suppress(RefusedError):
-        resume(desk, {}, change=1)
+        resume(desk.session, desk, desk.request, {}, change=1)
     since = [line for line in desk.bench.console.said if line.startswith("since then")]
     assert since == ([told] if told else [])
 
@@ -439,5 +439,5 @@ def test_what_was_made_since_is_told_when_the_clock_was_set_back(desk: Desk, mon
     later, sentence = SINCE[0]
     desk.left(*later)
     with contextlib.suppress(RefusedError):
-        resume(desk, {}, change=1)
+        resume(desk.session, desk, desk.request, {}, change=1)
     assert sentence in desk.bench.console.said

@@ -17,7 +17,7 @@ from exacell.change.resuming import retry
 from exacell.change.settling import LATE_LOOKS, drops_to_come, settle
 from exacell.core.config import POLL
 from exacell.plan.model import Check, Op, Step
-from exacell.session.context import Options
+from exacell.session.state import Options
 
 SIZE = Check(object="asm.diskgroup", attribute="totalMb", value=1)
 MEMBERS = Check(object="asm.disk", op=Op.COUNT, value=2)
@@ -59,12 +59,12 @@ def test_it_is_done_under_way_or_not_done(
             pass
 
         def asm(self, _: str, checks: Sequence[Check], *, first: str, cancel: object) -> Mapping[int, str]:
-            assert cancel is desk.interrupted
+            assert cancel is desk.session.interrupted
             asked.append(checks)
             return failures
 
         def cells(self, wanted: Mapping[str, Sequence[Check]], cancel: object) -> Mapping[str, Mapping[int, str]]:
-            assert cancel is desk.interrupted
+            assert cancel is desk.session.interrupted
             asked.extend(wanted.values())
             return dict.fromkeys(wanted, failures)
 
@@ -73,7 +73,7 @@ def test_it_is_done_under_way_or_not_done(
     step = Step(target=target, asm=asm, what="w", statement="ALTER x", proves=(SIZE, MEMBERS), hopes=hopes)
     desk = Desk(bench)
     desk.left(Left("x", [(step, "open")]))
-    assert settle(desk, 1) == {state: 1}
+    assert settle(desk.session, desk, 1) == {state: 1}
     (row,) = [row for row in bench.rows() if row.kind == "outcome"]
     assert (row.target, row.body["state"], row.body["reason"]) == (target, state, reason)
     assert asked == [(SIZE, MEMBERS, *([MOVING] if MOVING in hopes else []))]
@@ -133,7 +133,7 @@ def test_only_a_cache_that_may_yet_be_dropped_is_looked_at_longer(
     telling(monkeypatch, *failures)
     desk = Desk(bench)
     desk.left(Left("x", [(step, "open")]))
-    assert settle(desk, 1) == {state: 1}
+    assert settle(desk.session, desk, 1) == {state: 1}
     assert len(pauses) in range(waits - 1 if waits == LATE_LOOKS else waits, waits + 1) and set(pauses) <= {POLL}
 
 
@@ -148,7 +148,7 @@ def test_a_dry_run_leaves_open_what_may_yet_come(
     written: list[Sequence[Any]] = []
     real = bench.journal.append
     monkeypatch.setattr(bench.journal, "append", lambda *given: (written.append(given[2]), real(*given)))
-    assert sum(settle(desk, 1, wait=False).values()) == kept
+    assert sum(settle(desk.session, desk, 1, wait=False).values()) == kept
     assert not pauses and [len(rows) for rows in written] == [1] * kept
 
 
@@ -159,7 +159,7 @@ def test_a_wait_is_settled_and_counted_among_no_statements(bench: Bench, monkeyp
     sent = Step(target=CELLS[0], what="w", statement="ALTER x", proves=(SIZE,))
     desk = Desk(bench)
     desk.left(Left("x", [(sent, "open"), (wait, "open")]))
-    assert settle(desk, 1) == {"not done": 1}
+    assert settle(desk.session, desk, 1) == {"not done": 1}
     assert [row.body["what"] for row in bench.rows() if row.kind == "outcome"] == ["w", "wait for it"]
 
 
@@ -169,7 +169,7 @@ def test_each_change_of_a_chain_is_settled_by_its_own_rows(bench: Bench, monkeyp
     step = Step(target=CELLS[0], what="w", statement="ALTER x", proves=(SIZE,))
     desk = Desk(bench)
     desk.left(Left("x", [(step, "done")]), Left("x", [(step, "open")], body={"finishes": 1}))
-    assert settle(desk, 1) == {"not done": 1}
+    assert settle(desk.session, desk, 1) == {"not done": 1}
     assert [(row.change, row.body["state"]) for row in bench.rows() if row.kind == "outcome"] == [
         (1, "done"),
         (2, "not done"),
@@ -188,7 +188,7 @@ def test_an_interruption_ends_the_looks(bench: Bench, monkeypatch: pytest.Monkey
         event.set()
 
     monkeypatch.setattr(settling, "_pause", pause)
-    assert settle(desk, 1) == {"not done": 1} and len(count) == 1
+    assert settle(desk.session, desk, 1) == {"not done": 1} and len(count) == 1
 
 
 COMES = "DROP FLASHCACHE was not answered on exa1cel01: "
@@ -216,7 +216,7 @@ def test_what_may_yet_drop_a_cache_is_told(
     desk = Desk(bench)
     desk.left(Left("x", [(step, state)]))
     if settled:
-        settle(desk, 1)
+        settle(desk.session, desk, 1)
     lines = drops_to_come(desk.journal.whole_state("t1", 1))
     assert [line.startswith(COMES) for line in lines] == [True] * told
 
@@ -233,5 +233,5 @@ def test_retry_waits_only_when_it_carries_something_out(
     desk.session.options = Options(yes=True, dry_run=dry)
     step = replace(dropping(), proves=(Check(object="flashcache", op=Op.ABSENT),))
     desk.left(Left("flush flashcache", [(step, "unknown: no end")], end={"exitCode": 1}))
-    retry(desk, flags)
+    retry(desk.session, desk, desk.request, flags)
     assert bool(pauses) is waits and desk.done

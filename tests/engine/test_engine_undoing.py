@@ -76,7 +76,7 @@ def test_what_has_no_way_back_is_refused(desk: Desk, steps: list[Step], inverse:
     back = {target: (statement,) for target, statement in inverse.items()}
     desk.left(Left("alter it", [(item, "done") for item in steps], back, OVER))
     with pytest.raises(RefusedError) as refused:
-        undo(desk, [1], {})
+        undo(desk.session, desk, desk.request, [1], {})
     assert told(refused.value) == f"change 1 (alter it) {said}"
     assert desk.done == []
 
@@ -84,10 +84,10 @@ def test_what_has_no_way_back_is_refused(desk: Desk, steps: list[Step], inverse:
 def test_what_was_refused_everywhere_is_not_called_impossible(desk: Desk) -> None:
     """A change without an inverse of which nothing was done changed nothing: that is said, and it counts as undone."""
     desk.left(Left("alter it", [(step(ONE, NEVER, "it is gone"), "failed: CELL-1: no")], {}, OVER))
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert "change 1 (alter it) changed nothing, so there is nothing to take back" in desk.bench.console.said
     with pytest.raises(RefusedError, match="change 1 of rack t1 is undone already"):
-        undo(desk, [1], {})
+        undo(desk.session, desk, desk.request, [1], {})
     assert desk.done == []
 
 
@@ -98,14 +98,14 @@ def test_what_a_gate_stopped_before_anything_was_sent_is_over_once_undone(desk: 
     first = Left("alter it", [(step(ONE), "none")], {ONE: (BACK,)}, halted)
     desk.left(first, *[replace(first, body={"finishes": 1, "origin": "resume 1"})] * attempts)
     assert [item.change for item in pending(desk.journal, "t1")] == [1 + attempts]
-    assert undo(desk, [newest_to_undo(desk)], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [newest_to_undo(desk.session, desk)], {}).exit_code is ExitCode.DONE
     assert "change 1 (alter it) changed nothing, so there is nothing to take back" in desk.bench.console.said
     assert not pending(desk.journal, "t1")
-    assert resume(desk, {}).notes == ["nothing is unfinished"]
+    assert resume(desk.session, desk, desk.request, {}).notes == ["nothing is unfinished"]
     assert [row.change for row in desk.journal.because_of("t1", 1)] == [2] * attempts
     if attempts:
         with pytest.raises(RefusedError, match="change 2 of rack t1 went on with change 1, which is undone already"):
-            undo(desk, [2], {})
+            undo(desk.session, desk, desk.request, [2], {})
     assert desk.done == []
 
 
@@ -118,7 +118,7 @@ def test_what_undo_needs_first_is_part_of_the_undo(desk: Desk) -> None:
         Left("alter it", [(away, "done"), (step(ONE), "done"), (again, "failed: CELL-1: no")], {ONE: (BACK,)}, OVER)
     )
     desk.bench.transport.cells[ONE].tables["griddisk"].append({"name": "DATA_CD_00", "status": "inactive"})
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert desk.done[:2] == [f"online cell {ONE}", f"on {ONE} {BACK}"]
     assert set(desk.origins[:2]) == {"undo 1"}
 
@@ -159,7 +159,7 @@ def test_the_statements_that_take_a_change_back(
 ) -> None:
     """Undo carries out each recorded way back, once for the cells that share it, and only where something was done."""
     desk.left(Left("alter it", steps, inverse, OVER))
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert desk.done == done
 
 
@@ -211,11 +211,11 @@ def test_what_somebody_changed_since_is_not_taken_back(
     desk.left(Left("alter it", [(made, "done")], {made.target: (BACK,)}, OVER))
     meanwhile(desk.bench)
     if not said:
-        assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+        assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
         assert len(desk.done) == 1
         return
     with pytest.raises(RefusedError) as refused:
-        undo(desk, [1], {})
+        undo(desk.session, desk, desk.request, [1], {})
     assert told(refused.value).startswith(said)
     # Of a cell that does not answer nobody knows whether it has moved.
     assert isinstance(refused.value, MovedError) is ("no route to host" not in said)
@@ -229,7 +229,7 @@ def test_what_had_no_plan_is_not_taken_back(desk: Desk) -> None:
     """Undo of a dcli or sh should name it, say that nothing tells what was there before, and what the user can do."""
     desk.left(Left("dcli -c x reboot", [(step(ONE), "done")], end=OVER, plan=False))
     with pytest.raises(RefusedError) as refused:
-        undo(desk, [1], {})
+        undo(desk.session, desk, desk.request, [1], {})
     assert told(refused.value).startswith(
         "change 1 (dcli -c x reboot) has no plan in the journal that tells what was there"
     )
@@ -244,9 +244,9 @@ def test_a_resume_that_was_killed_is_over_once_its_change_is_undone(desk: Desk) 
     again = replace(first, end=None, body={"finishes": 1, "origin": "resume 1"})
     desk.left(first, again)
     assert [item.change for item in pending(desk.journal, "t1")] == [2]
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert not pending(desk.journal, "t1")
-    assert resume(desk, {}).notes == ["nothing is unfinished"]
+    assert resume(desk.session, desk, desk.request, {}).notes == ["nothing is unfinished"]
 
 
 @pytest.mark.parametrize("verb", ["resume", "retry"])
@@ -257,7 +257,7 @@ def test_a_stopped_change_that_was_gone_on_with_is_not_resumed_by_its_number(des
         first, replace(first, end={"exitCode": 0, "done": {"done": 1}}, body={"finishes": 1, "origin": f"{verb} 1"})
     )
     with pytest.raises(RefusedError, match="change 1 of rack t1 is not unfinished"):
-        resume(desk, {}, change=1)
+        resume(desk.session, desk, desk.request, {}, change=1)
     assert desk.done == []
 
 
@@ -266,10 +266,10 @@ def test_a_stopped_resume_of_an_undone_change_is_not_gone_on_with(desk: Desk) ->
     halted = {"exitCode": 4, "done": {"skipped": 1}}
     first = Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, halted)
     desk.left(first, replace(first, body={"finishes": 1, "origin": "resume 1"}))
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     desk.done.clear()
     with pytest.raises(RefusedError, match="change 2 of rack t1 is not unfinished"):
-        resume(desk, {}, change=2)
+        resume(desk.session, desk, desk.request, {}, change=2)
     assert desk.done == []
 
 
@@ -298,7 +298,7 @@ def test_what_differs_only_in_the_cells_own_name_is_asked_for_once(
     very same as by its own; elsewhere by one a cell."""
     back = {cell: (for_cell(inverse, cell),) for cell in CELLS}
     desk.left(Left("alter it", [(step(cell), "done") for cell in CELLS], back, OVER))
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     several = len(statements) > 1
     assert desk.done == [
         text.format(for_cell(inverse, cell) if several else inverse)
@@ -312,7 +312,7 @@ def test_a_cell_that_gets_another_value_back_is_a_statement_of_its_own(desk: Des
     back = {ONE: f"{text}'x'", TWO: f"{text}'y'", THREE: f"{text}'x'"}
     inverse = {cell: (for_cell(statement, cell),) for cell, statement in back.items()}
     desk.left(Left("alter it", [(step(cell), "done") for cell in CELLS], inverse, OVER))
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert desk.done == [f"on exa1cel[01,03] {text}'x'", "on exa1cel02 ALTER GRIDDISK D_00_exa1cel02 comment='y'"]
 
 
@@ -322,11 +322,11 @@ def test_an_interrupted_undo_begins_no_further_statement(desk: Desk, monkeypatch
     carried_out = desk.execute
 
     def interrupted(line: Line, request: Request) -> Result:
-        desk.interrupted.set()
+        desk.session.interrupted.set()
         return carried_out(line, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
-    result = undo(desk, [1], {})
+    result = undo(desk.session, desk, desk.request, [1], {})
     assert (result.exit_code, desk.done) == (ExitCode.INTERRUPTED, [f"on {ONE} {BACK}"])
     assert "interrupted: nothing more was started; undo 1 goes on with it" in result.notes
 
@@ -340,7 +340,7 @@ def test_an_undo_goes_on_behind_no_statement_that_failed(desk: Desk, code: ExitC
     """Where the first of two statements of an undo does not end well, no second is sent and the change is not taken back."""
     desk.left(Left("alter it", PARTS, TWICE, OVER))
     desk.code = code
-    assert (undo(desk, [1], {}).exit_code, desk.done) == (code, [f"on {ONE} {BACK}"])
+    assert (undo(desk.session, desk, desk.request, [1], {}).exit_code, desk.done) == (code, [f"on {ONE} {BACK}"])
     assert not is_undone(desk)
 
 
@@ -351,8 +351,8 @@ def test_an_interrupted_statement_of_an_undo_says_how_it_goes_on(
     """Ctrl-C that cuts a statement off is told with what is left of the undo; behind the last one only that is cut off."""
     desk.left(Left("alter it", PARTS[: len(inverse)], inverse, OVER))
     cut = Result(exit_code=ExitCode.INTERRUPTED)
-    monkeypatch.setattr(desk, "execute", lambda line, _: desk.interrupted.set() or cut)
-    result = undo(desk, [1], {})
+    monkeypatch.setattr(desk, "execute", lambda line, _: desk.session.interrupted.set() or cut)
+    result = undo(desk.session, desk, desk.request, [1], {})
     assert result.exit_code is ExitCode.INTERRUPTED and not is_undone(desk)
     assert ("interrupted: nothing more was started; undo 1 goes on with it" in result.notes) is told_then
 
@@ -366,7 +366,7 @@ def test_an_undo_rolls_as_the_change_did(
     monkeypatch.setattr(undoing, "flags_again", lambda body: {"rolling": 2})
     asked: list[object] = []
     monkeypatch.setattr(desk, "execute", lambda line, _: asked.append(line.flags.get("rolling")) or Result())
-    undo(desk, [1], flags)
+    undo(desk.session, desk, desk.request, [1], flags)
     assert asked == [rolling, rolling]
 
 
@@ -375,15 +375,15 @@ def test_what_comes_of_bringing_disks_back_is_told_behind_an_undo(desk: Desk, mo
     desk.left(Left("alter it", PARTS, TWICE, OVER))
     away = Result(problems=["ASM dropped 2 of its grid disks"], exit_code=ExitCode.FAILED)
     monkeypatch.setattr(undoing, "bring_back", lambda *given: away)
-    result = undo(desk, [1], {})
+    result = undo(desk.session, desk, desk.request, [1], {})
     assert (list(result.problems), result.exit_code, is_undone(desk)) == (away.problems, ExitCode.FAILED, True)
 
 
 def test_an_interruption_after_the_last_statement_stops_nothing(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C during the last statement of an undo finds nothing left to stop: the change is taken back."""
     desk.left(Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, OVER))
-    monkeypatch.setattr(desk, "execute", lambda line, _: desk.interrupted.set() or Result())
-    assert undo(desk, [1], {}).exit_code is ExitCode.DONE
+    monkeypatch.setattr(desk, "execute", lambda line, _: desk.session.interrupted.set() or Result())
+    assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert any(entry.kind == "undone" for entry in desk.journal.entries(change=1))
 
 
@@ -404,7 +404,7 @@ def test_an_undo_that_ended_half_way_is_told_and_gone_on_with(desk: Desk, attemp
     desk.left(Left("alter it", PARTS, TWICE, OVER), attempt)
     assert [item.sentence for item in pending(desk.journal, "t1")] == told_then
     if told_then == [HALF]:
-        assert resume(desk, {}).exit_code is ExitCode.DONE
+        assert resume(desk.session, desk, desk.request, {}).exit_code is ExitCode.DONE
         assert desk.done == [f"on {ONE} {BACK}", f"on {TWO} {MORE}"]
         assert not pending(desk.journal, "t1")
 
@@ -413,7 +413,7 @@ def test_an_undo_that_is_under_way_is_not_begun_a_second_time(desk: Desk) -> Non
     """While a living process takes a change back, nobody else does: the process is named."""
     desk.left(Left("alter it", PARTS, TWICE, OVER), Left("alter it", [(step(ONE), "open")], body=actor() | UNDO))
     with pytest.raises(RefusedError, match=r"change 2 \(alter it\) is being carried out by process"):
-        undo(desk, [1], {})
+        undo(desk.session, desk, desk.request, [1], {})
     assert desk.done == []
 
 
@@ -429,8 +429,8 @@ def test_a_killed_resume_is_not_finished_beside_the_undo_that_is_gone_on_with(de
     first = Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, halted)
     again = replace(first, end=None, body={"finishes": 1, "origin": "resume 1"})
     desk.left(first, again, Left(BACK, [(step(ONE), "open")], body=UNDO))
-    assert [row.change for row in unfinished(desk)] == [3]
-    assert resume(desk, {}).exit_code is ExitCode.DONE
+    assert [row.change for row in unfinished(desk.session, desk)] == [3]
+    assert resume(desk.session, desk, desk.request, {}).exit_code is ExitCode.DONE
     assert desk.done == [f"on {ONE} {BACK}"]
     assert not pending(desk.journal, "t1")
 
@@ -441,11 +441,11 @@ def test_an_interrupted_resume_begins_no_further_change(desk: Desk, monkeypatch:
     carried_out = desk.execute
 
     def interrupted(line: Line, request: Request) -> Result:
-        desk.interrupted.set()
+        desk.session.interrupted.set()
         return carried_out(line, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
-    result = resume(desk, {})
+    result = resume(desk.session, desk, desk.request, {})
     assert result.exit_code is ExitCode.INTERRUPTED
     assert desk.done == [f"on {ONE} flush flashcache"]
     assert [item.change for item in pending(desk.journal, "t1")] == [2]
@@ -453,9 +453,21 @@ def test_an_interrupted_resume_begins_no_further_change(desk: Desk, monkeypatch:
 
 MODE = Check(object="cell", attribute="flashCacheMode", value="writeback")
 WHILE_READING: list[tuple[Callable[[Desk], Result], str, str]] = [
-    (lambda desk: undo(desk, [1], {}), "done", "interrupted: nothing more was started; undo 1 goes on with it"),
-    (lambda desk: resume(desk, {}), "open", "interrupted: nothing was started; resume 1 goes on"),
-    (lambda desk: retry(desk, {}), "failed: x", "interrupted: nothing was started; retry failed goes on"),
+    (
+        lambda desk: undo(desk.session, desk, desk.request, [1], {}),
+        "done",
+        "interrupted: nothing more was started; undo 1 goes on with it",
+    ),
+    (
+        lambda desk: resume(desk.session, desk, desk.request, {}),
+        "open",
+        "interrupted: nothing was started; resume 1 goes on",
+    ),
+    (
+        lambda desk: retry(desk.session, desk, desk.request, {}),
+        "failed: x",
+        "interrupted: nothing was started; retry failed goes on",
+    ),
 ]
 
 
@@ -473,11 +485,11 @@ def test_an_interruption_while_cells_are_read_begins_nothing(
         desk.journal.append("t1", 1, [intent(step(ONE, what="stop", statement=also))])
         desk.bench.transport.cells[ONE].tables["cell"][0]["cellsrvStatus"] = "stopped"
         note = f"interrupted before: on {ONE} alter cell startup services cellsrv"
-    desk.bench.transport.reading = desk.interrupted.set
+    desk.bench.transport.reading = desk.session.interrupted.set
     result = verb(desk)
     assert (desk.done, result.exit_code) == ([], ExitCode.INTERRUPTED)
     assert note in result.notes
-    desk.interrupted.clear()
+    desk.session.interrupted.clear()
     desk.bench.transport.reading = lambda: None
     verb(desk)
     assert desk.done
@@ -494,11 +506,13 @@ def test_a_recipe_that_was_interrupted_takes_back_what_it_changed(desk: Desk, mo
         if not desk.done:
             desk.left(Left(MORE, [(step(ONE), "done")], {ONE: (BACK,)}, OVER))
             desk.session.changes.append(1)
-            desk.interrupted.set()
+            desk.session.interrupted.set()
         return carried_out(given, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
-    result = RecipeRunner(desk, recipe, line.call).run([(each, line_of(recipe, each, {})) for each in recipe.lines])
+    result = RecipeRunner(desk.session, desk, desk.request, recipe, line.call).run(
+        [(each, line_of(recipe, each, {})) for each in recipe.lines]
+    )
     assert result.problems == ["recipe ab was interrupted before line 4"]
     assert desk.done == [MORE, f"on {ONE} {BACK}"]
 
@@ -510,7 +524,7 @@ def test_undo_run_takes_back_what_the_session_changed_on_this_rack(desk: Desk) -
     desk.session.changes += [elsewhere, elsewhere + 1]
     line = parse_line("undo run")
     assert line is not None and line.call is not None
-    assert undo_run(desk, line.call).exit_code is ExitCode.DONE
+    assert undo_run(desk.session, desk, desk.request, line.call).exit_code is ExitCode.DONE
     assert desk.done == [f"on {ONE} {BACK}"]
 
 

@@ -30,7 +30,7 @@ def desk(bench: Bench) -> Desk:
 def test_nothing_is_planned_by_it(desk: Desk) -> None:
     """A plan needs every cell's facts: it is refused with the cell's name and the text."""
     with pytest.raises(RefusedError) as refused:
-        read_facts(desk, f.CELL, f.IORMPLAN)
+        read_facts(desk.session, desk, desk.request, f.CELL, f.IORMPLAN)
     assert told(refused.value).startswith(f"{TWO}: the IORM plan cannot be read at '{STRANGE}'; nothing was sent | ")
 
 
@@ -46,7 +46,7 @@ def test_show_iorm_shows_the_other_cells(desk: Desk) -> None:
     """The other cells' plans are shown, and the one that can't be is told with its cell."""
     line = parse_line("show iorm")
     assert line is not None and line.call is not None
-    result = show(desk, line.call)
+    result = show(desk.session, desk, desk.request, line.call)
     assert [row["cell"] for row in result.records] == [ONE, THREE]
     assert list(result.problems) == [f"{TWO}: the IORM plan cannot be read at '{STRANGE}'"]
     assert result.exit_code is ExitCode.FAILED
@@ -54,7 +54,7 @@ def test_show_iorm_shows_the_other_cells(desk: Desk) -> None:
 
 def test_snap_keeps_it_as_it_is(desk: Desk) -> None:
     """Counters are read of all cells, and of that one the plan's text is kept beside them."""
-    counters, problems, code = read_counters(desk, "flashcache")
+    counters, problems, code = read_counters(desk.session, desk, desk.request, "flashcache")
     assert (list(counters), problems, code) == (list(CELLS), (), ExitCode.DONE)
     assert counters[TWO].passport["dbPlan"] == STRANGE
 

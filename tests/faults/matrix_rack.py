@@ -40,7 +40,9 @@ from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import parse_line
 from exacell.output.console import SilentConsole
-from exacell.session.context import Context, Options
+from exacell.session.request import Request as Asking
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 from exacell.transport.base import Reply, Request, Role, State
 
 DEAD_PID = 4_194_305
@@ -336,20 +338,20 @@ class Operator:
         self.rack = rack
         self.watch = Watch(rack, mishaps)
         self.console = SilentConsole()
-        self.guardian: Callable[[Context, int], int] = _killed_guardian
+        self.guardian: Callable[[Session, Services, Asking, int], int] = _killed_guardian
         home = Home.from_env({"EXACELL_HOME": str(rack.home)})
         asm = AsmConfig(name="main", nodes=NODES, home=GRID_HOME)
         # One target of dcli and sh at a time: the moments of a case come in the same order each time.
         config = RackConfig(name="t1", cells=CELLS, dbnodes=NODES, asm={"main": asm}, emulated=True, fanout=1)
-        self.ctx = Context(
+        self.session = Session(
             home=home,
             config=Config(default_rack="t1", racks={"t1": config}),
-            console=self.console,
             options=Options(yes=rack.yes),
             env={"EXACELL_HOME": str(rack.home)},
-            transport=RackTransport(rack, self.watch),
         )
-        self.ctx.services.journal = WatchedJournal(self.ctx.journal.path, self.watch)
+        self.services = Services(self.session, self.console, RackTransport(rack, self.watch))
+        self.request = Asking()
+        self.services.journal = WatchedJournal(self.services.journal.path, self.watch)
 
     def do(self, statement: str) -> Said:
         """Carry out a statement and return how it ended."""
@@ -361,7 +363,7 @@ class Operator:
             mock.patch("exacell.change.changing.spawn", self.guardian),
         ):
             try:
-                result = execute(self.ctx, line)
+                result = execute(self.session, self.services, self.request, line)
             except ExacellError as error:
                 return Said(statement, int(error.exit_code), " | ".join(filter(None, (error.message, error.hint))))
             except KilledError:
@@ -371,8 +373,8 @@ class Operator:
 
     def pending(self) -> tuple[Pending, ...]:
         """Return what a new start would tell."""
-        self.ctx.need_rack()
-        return pending(self.ctx.journal, "t1")
+        self.session.need_rack()
+        return pending(self.services.journal, "t1")
 
     def _pid(self) -> int:
         """Who is going to be killed has a number that nobody has afterwards."""
@@ -386,9 +388,9 @@ class Operator:
         assert said.code == ExitCode.DONE, said
 
 
-def _killed_guardian(ctx: Context, change: int) -> int:
+def _killed_guardian(session: Session, services: Services, change: int) -> int:
     """Leave a guardian that begins to wait and is killed before it has anything to do."""
-    ctx.journal.append(ctx.need_rack().name, change, [Row(kind="guardian", body={**actor(), "pid": DEAD_PID})])
+    services.journal.append(session.need_rack().name, change, [Row(kind="guardian", body={**actor(), "pid": DEAD_PID})])
     return DEAD_PID
 
 

@@ -269,7 +269,7 @@ def _go_on(
         operator, said = _try(rack, operator, case.verb.statement, verdict)
         while (statement := _next(operator, said, case, back=back)) and len(verdict.story) < 3 * ROUNDS:
             operator, said = _try(rack, operator, statement, verdict)
-    began = bool(operator.ctx.journal.entries())
+    began = bool(operator.services.journal.entries())
     return operator, expected.original if back or not began else expected.intended
 
 
@@ -292,7 +292,7 @@ def _next(operator: Operator, said: Said, case: Case, *, back: bool) -> str:
     if told and told[0].mend.endswith("--abandon"):
         return f"{told[0].mend} -y"
     # What was stopped before anything was sent may be gone on with, but who takes it back has nothing to do.
-    if operator.ctx.journal.unfinished("t1") if back else unfinished(operator.ctx):
+    if operator.services.journal.unfinished("t1") if back else unfinished(operator.session, operator.services):
         return "resume -y"
     if said.code != ExitCode.DONE and not said.killed and not back:
         return "retry failed -y"
@@ -314,7 +314,7 @@ def judge(rack: MatrixRack, operator: Operator, case: Case, goal: State, verdict
             problems.append("ASM dropped disks for good, and nobody was told")
     elif found != goal and not _refused_well(case, found, verdict):
         problems.append(f"the rack is not as it has to be: {differences(goal, found)}")
-    wrong = operator.ctx.journal.verify()
+    wrong = operator.services.journal.verify()
     if wrong:
         problems.append(f"journal: {wrong}")
     if rack.lost_dirty:

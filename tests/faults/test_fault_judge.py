@@ -155,7 +155,7 @@ def edited_journal(rack: MatrixRack) -> None:
 def still_warned(rack: MatrixRack) -> None:
     """The next start warns of a cache that caches."""
     body = {"what": "w", "cachingOff": True, "cache": "flashcache"}
-    rack.operator().ctx.journal.append("t1", 1, [Row(kind="intent", target=TWO, body=body)])
+    rack.operator().services.journal.append("t1", 1, [Row(kind="intent", target=TWO, body=body)])
 
 
 WRONGS: list[Callable[[MatrixRack], None]] = [
@@ -175,7 +175,7 @@ def ended(tmp_path: Path) -> tuple[MatrixRack, Operator]:
     """A rack on which CREATE DISKGROUP has ended well."""
     rack = MatrixRack(tmp_path / "rack", prepared((*CREATED.prepare, CREATED.statement), CREATED.rack))
     operator = rack.operator()
-    journal = operator.ctx.journal
+    journal = operator.services.journal
     journal.append("t1", journal.begin("t1", {"statement": CREATED.statement}), [Row(kind="end", body={"exitCode": 0})])
     return rack, operator
 

@@ -84,10 +84,10 @@ def test_applying_twice_says_that_there_is_nothing_to_do(rack: MatrixRack) -> No
     operator.must("apply p -y")
     assert operator.do("apply p -n --detailed-exitcode").code == 0
     operator.must("apply p -y")
-    assert operator.ctx.session.changes == [1]
+    assert operator.session.changes == [1]
     rack.raw(CELLS[1], "alter iormplan objective=basic")
     operator.must("apply p -y")
-    assert operator.ctx.session.changes == [1]
+    assert operator.session.changes == [1]
 
 
 @pytest.mark.parametrize("statement", ["run cold", "dcli -c exa1cel01 cellcli -e drop flashcache", "list cell"])

@@ -114,7 +114,7 @@ def test_a_drop_that_does_not_come_is_waited_for_a_minute(tmp_path: Path, monkey
         def pause(event: threading.Event, seconds: float) -> None:
             pauses.append(seconds)
             if len(pauses) == interrupted:
-                desk.ctx.interrupted.set()
+                desk.session.interrupted.set()
 
         class Later(datetime):
             @classmethod
@@ -125,8 +125,8 @@ def test_a_drop_that_does_not_come_is_waited_for_a_minute(tmp_path: Path, monkey
         monkeypatch.setattr(settling, "_pause", pause)
         monkeypatch.setattr(settling, "datetime", Later)
         with monkeypatch.context() as patch:
-            patch.setattr(desk.ctx.journal, "append", lambda *_: None)
-            settling.settle(desk.ctx, 1)
+            patch.setattr(desk.services.journal, "append", lambda *_: None)
+            settling.settle(desk.session, desk.services, 1)
         return len(pauses)
 
     for age, interrupted in ((0.0, 0), (5 * EMULATED_POLL, 0), (3600.0, 0), (-3600.0, 0), (0.0, 2)):

@@ -41,9 +41,9 @@ class Site:
     def __init__(self, folder: Path, *before: str) -> None:
         self.rack = MatrixRack(folder / "rack", prepared(before))
         self.operator = self.rack.operator()
-        ctx = self.operator.ctx
-        assert ctx.need_rack() is not None and ctx.rack is not None
-        ctx.session.rack = replace(ctx.rack, emulated=False, lock=folder / "lock")
+        session = self.operator.session
+        assert session.need_rack() is not None and session.rack is not None
+        session.rack = replace(session.rack, emulated=False, lock=folder / "lock")
 
     def raw(self, cell: str, statement: str) -> None:
         """Do something on a cell as somebody else."""
@@ -52,12 +52,12 @@ class Site:
 
     def at_the_answer(self, do: Callable[[], object]) -> None:
         """Let something happen between the question and the answer."""
-        self.operator.ctx.services.console = Answering(do)
+        self.operator.services.console = Answering(do)
 
     def behind_the_first(self, do: Callable[[], object]) -> None:
         """Let something happen when the first changing command has been carried out."""
         self.at_the_answer(lambda: None)
-        transport: Any = self.operator.ctx.transport
+        transport: Any = self.operator.services.transport
         run, sent = transport.run, []
 
         def running(requests: Sequence[Request], **more: Any) -> FleetResult:
@@ -96,7 +96,7 @@ def test_a_proof_that_goes_during_the_question_stops_the_cell(tmp_path: Path, wo
     assert sorted(site.struck) == [ONE, THREE] and site.rack.lost_dirty == 0
     states = site.states()
     assert {name: state for name, (state, _) in states.items()} == {ONE: "done", TWO: "refused", THREE: "done"}
-    assert UNPROVEN in states[TWO][1] and site.operator.ctx.journal.verify() == ""
+    assert UNPROVEN in states[TWO][1] and site.operator.services.journal.verify() == ""
 
 
 @pytest.mark.parametrize("words", [f"dcli -c {TWO} {DROP}", f"on {TWO} sh {DROP}"])
@@ -121,7 +121,7 @@ def test_who_lost_the_rack_sends_no_more(tmp_path: Path) -> None:
     """When the lock is taken over during the work, the targets that are still to come should be left out, whatever the work."""
     for place, words in enumerate((DROP, "cellcli -e list cell; touch x")):
         site = Site(tmp_path / str(place), FLUSHED)
-        site.operator.ctx.session.options = replace(site.operator.ctx.options, flags={"accept-opaque": True})
+        site.operator.session.options = replace(site.operator.session.options, flags={"accept-opaque": True})
         if place:
             site.operator.watch.rack.carry_out = lambda request: (0, "")  # type: ignore[method-assign]
         sent: list[str] = []
@@ -140,7 +140,7 @@ def test_a_journal_that_fails_on_the_way_breaks_the_work_off(tmp_path: Path) -> 
     """Where the outcome of a command can't be journalled, exit code 4 should say that work was under way, and none follow."""
     site = Site(tmp_path, FLUSHED)
     site.at_the_answer(lambda: None)
-    journal: Any = site.operator.ctx.journal
+    journal: Any = site.operator.services.journal
     append = journal.append
 
     def failing(rack: str, change: int, rows: Sequence[Any]) -> None:
@@ -163,10 +163,10 @@ def test_a_takeover_says_from_whom(tmp_path: Path) -> None:
     site = Site(tmp_path)
     operator = site.operator
     assert operator.do("lock --reason='until noon' --ticket=CHG1").code == 0
-    row = operator.ctx.journal.entries(change=1)[0].body
+    row = operator.services.journal.entries(change=1)[0].body
     assert (row["statement"], row["reason"], row["ticket"]) == ("lock", "until noon", "CHG1")
     assert operator.do("unlock").code == 0 and operator.do("lock reason=mine").code == 0
-    assert operator.ctx.journal.entries(change=2)[0].body["reason"] == "mine"
+    assert operator.services.journal.entries(change=2)[0].body["reason"] == "mine"
     assert not re.search("noon|mine|CHG1", (tmp_path / "lock").read_text())
     (tmp_path / "lock").write_text("garbage")
     assert "can't be read" in operator.do("unlock").text
@@ -175,7 +175,9 @@ def test_a_takeover_says_from_whom(tmp_path: Path) -> None:
         said.code == 0
         and "rack t1 was locked by somebody whom its damaged file does not tell; it is free now" in said.text
     )
-    assert operator.ctx.journal.entries(change=3)[0].body["statement"].startswith("unlock --takeover from somebody")
+    assert (
+        operator.services.journal.entries(change=3)[0].body["statement"].startswith("unlock --takeover from somebody")
+    )
     assert "is not locked" in operator.do("unlock").text and operator.do("lock").code == 0
 
 
@@ -247,7 +249,7 @@ def test_a_cell_whose_services_are_down_is_told_to_start_them(tmp_path: Path) ->
 def test_an_accepted_loss_needs_no_proof_when_it_leaves(tmp_path: Path) -> None:
     """A cell whose loss was accepted by name should get the command though its proof is gone by then."""
     site = Site(tmp_path, FLUSHED)
-    site.operator.ctx.session.options = replace(site.operator.ctx.options, flags={"accept-data-loss": TWO})
+    site.operator.session.options = replace(site.operator.session.options, flags={"accept-data-loss": TWO})
     site.at_the_answer(cancelled(site))
     assert site.operator.do(f"dcli -c {TWO} {DROP}").code == 0
     assert site.struck == [TWO]
@@ -301,7 +303,9 @@ def steps_of(script: Path) -> list[Step]:
 
 def worked(why_not: Callable[[str], str], steps: Sequence[Step]) -> tuple[list[str], str]:
     wire = Wire()
-    group: Any = SimpleNamespace(transport=wire, ctx=SimpleNamespace(interrupted=None))
+    group: Any = SimpleNamespace(
+        transport=wire, session=SimpleNamespace(interrupted=None), services=SimpleNamespace(interrupted=None)
+    )
     vigil = SimpleNamespace(ours=lambda: "")
     leaving: Any = SimpleNamespace(why_not=why_not, vigil=lambda: nullcontext(vigil), lost="")
     outcome = work_through(group, target("c1"), steps, login="", pid=1, live=None, leaving=leaving)
@@ -339,7 +343,7 @@ def test_a_host_that_is_no_cell_is_asked_nothing(tmp_path: Path) -> None:
     """CellCLI in a command that also goes to a database node should be judged on the cells alone."""
     rack = RackConfig(name="r", cells=("c1",), lock=tmp_path / "lock")
     ctx = SimpleNamespace(need_rack=lambda: rack, home=SimpleNamespace(state_dir=tmp_path))
-    group: Any = SimpleNamespace(ctx=ctx, cells=("c1",))
+    group: Any = SimpleNamespace(session=ctx, services=ctx, cells=("c1",))
     changes = tuple(command_findings("cellcli -e drop flashcache").changes)
     leaving = Leaving(group=group, judgement=Judgement(changes=changes))
     with lock_of(rack, tmp_path).held():

@@ -107,8 +107,8 @@ CASES = [
 def answered(case_rack: MatrixRack, folder: Path, statement: str, meanwhile: Callable[[], object]) -> Said:
     """Give a statement on a rack that asks first, and answer when ``meanwhile`` has happened."""
     operator = case_rack.operator()
-    operator.ctx.session.rack = replace(operator.ctx.need_rack(), emulated=False, lock=folder / "lock")
-    operator.ctx.services.console = Answering(meanwhile)
+    operator.session.rack = replace(operator.session.need_rack(), emulated=False, lock=folder / "lock")
+    operator.services.console = Answering(meanwhile)
     return operator.do(statement)
 
 
@@ -136,7 +136,7 @@ def test_a_proof_holds_when_the_statement_leaves_or_it_does_not_leave(tmp_path: 
 
 def behind_the_first(operator: Operator, cell: str, do: Callable[[], object]) -> None:
     """Let something happen when a cell has carried out its first changing statement."""
-    transport: Any = operator.ctx.transport
+    transport: Any = operator.services.transport
     run, sent = transport.run, []
 
     def running(requests: Sequence[Request], **more: Any) -> FleetResult:

@@ -19,9 +19,9 @@ from exacell.emulator.store import rack_files
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
 from exacell.output.console import SilentConsole
-from exacell.session.context import Options
-from exacell.session.opening import open_context
+from exacell.session.opening import open_session
 from exacell.session.services import Services
+from exacell.session.state import Options
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 HIT, SLOW = "exa1cel02", "exa1cel01"
@@ -103,17 +103,17 @@ def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
     (other / "racks.d").symlink_to(home / "racks.d")
     kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
     found = Night(home, other, {**kept, "EXACELL_HOME": str(home), "HOME": str(home)}, kind)
-    ctx = open_context(Options(rack="t1", yes=True), SilentConsole(), env=found.env)
-    ctx.need_rack()
-    ctx.transport.read_only = False
-    found.open.append(ctx.services)
+    session, services = open_session(Options(rack="t1", yes=True), SilentConsole(), env=found.env)
+    session.need_rack()
+    services.transport.read_only = False
+    found.open.append(services)
     try:
         for cell in CELLS:  # Connected to before anything has to be quick.
             found.told(cell, "alter cell comment='x'")
         yield found
     finally:
-        for services in found.open:
-            services.close()
+        for named in found.open:
+            named.close()
         control.stop(home, "t1")
 
 

@@ -27,7 +27,7 @@ MOMENTS = [
 
 def restarts(operator: Operator) -> Counter[str]:
     """Return how often each cell was told to restart."""
-    rows = operator.ctx.journal.entries(rack="t1")
+    rows = operator.services.journal.entries(rack="t1")
     return Counter(row.target for row in rows if row.kind == "intent" and "RESTART" in str(row.body["statement"]))
 
 
@@ -64,7 +64,7 @@ def test_a_cell_whose_service_is_down_again_gets_it_back(tmp_path: Path) -> None
 
 def test_done_is_only_what_was_done_last(tmp_path: Path) -> None:
     """A cell has restarted where the step itself ended well, not where it failed, has no outcome, or failed in what went on."""
-    journal = MatrixRack(tmp_path / "rack", prepared(())).operator().ctx.journal
+    journal = MatrixRack(tmp_path / "rack", prepared(())).operator().services.journal
     first = journal.begin("t1", {"statement": "x", "plan": {"stages": []}, **actor()})
     second = journal.begin("t1", {"statement": "x", "plan": {"stages": []}, "finishes": first, **actor()})
     one, two, three = CELLS

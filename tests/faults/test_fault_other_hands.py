@@ -128,12 +128,12 @@ def test_nothing_is_asked_without_a_reason(tmp_path: Path, monkeypatch: pytest.M
     rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
     operator = rack.operator()
     asked: list[object] = []
-    monkeypatch.setattr(operator.ctx.fleet, "query", lambda *words: asked.append(words))
+    monkeypatch.setattr(operator.services.fleet, "query", lambda *words: asked.append(words))
     operator.must("pending")
     monkeypatch.undo()
     operator.must(f"offline cell {ONE} -y")
-    monkeypatch.setattr(operator.ctx.fleet, "query", lambda *words: asked.append(words))
-    operator.ctx.journal.begin("t1", {"statement": "s", "plan": {}, **actor()})
+    monkeypatch.setattr(operator.services.fleet, "query", lambda *words: asked.append(words))
+    operator.services.journal.begin("t1", {"statement": "s", "plan": {}, **actor()})
     assert "a change is being carried out" in operator.do("pending").text
     assert not asked
 
@@ -149,7 +149,7 @@ def test_what_was_read_before_a_change_began_is_not_noted(tmp_path: Path, monkey
 
     def slow(*given: object) -> object:
         found = original(*given)  # type: ignore[arg-type]  # what it is given is passed on
-        operator.ctx.journal.begin("t1", {"statement": "s", "plan": {}, **actor()})
+        operator.services.journal.begin("t1", {"statement": "s", "plan": {}, **actor()})
         return found
 
     monkeypatch.setattr(lookingback, "_online", slow)
@@ -169,5 +169,5 @@ def test_what_can_not_be_noted_is_said(tmp_path: Path, monkeypatch: pytest.Monke
         raise JournalError("the disk is full")
 
     monkeypatch.setattr(Journal, "append", full)
-    monkeypatch.setattr(type(operator.ctx.journal), "append", full)
+    monkeypatch.setattr(type(operator.services.journal), "append", full)
     assert "the disk is full" in operator.do("pending").text

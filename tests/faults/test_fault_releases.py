@@ -73,7 +73,7 @@ def test_what_is_safe_goes(name: str, tmp_path: Path) -> None:
     operator = rack.operator()
     assert _wrong([operator.do(statement) for statement in GO[name]], 0) == []
     assert {host for host, _ in rack.sent} == set(CELLS) and rack.lost_dirty == 0
-    assert operator.ctx.journal.verify() == ""
+    assert operator.services.journal.verify() == ""
 
 
 def _wrong(said: list[Said], code: int) -> list[str]:

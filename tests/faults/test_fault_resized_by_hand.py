@@ -26,7 +26,7 @@ def test_asm_shrinks_before_the_cells_and_grows_behind_them(tmp_path: Path, text
     then it may shrink that far and no further, and grow into what is free before ASM does."""
     rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
     operator = rack.operator()
-    operator.console = operator.ctx.services.console = Answering(lambda: None)
+    operator.console = operator.services.console = Answering(lambda: None)
     steps = [
         ("", "3G", "would be smaller than ASM uses of it, 4.796875G"),
         ("alter diskgroup PP resize all size 3072M", "3G", "not every ASM instance says that PP is quiet"),

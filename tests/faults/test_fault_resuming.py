@@ -40,8 +40,8 @@ def test_an_abandoned_change_is_left_as_it_is(rack: MatrixRack) -> None:
     assert (said.code, "stays as it is" in said.text) == (0, True)
     assert state_of(rack) == before
     assert operator.do("resume -y").text == "nothing is unfinished"
-    assert operator.do("pending").code == 0 and left_behind(operator.ctx) == ()
-    assert operator.ctx.journal.verify() == ""
+    assert operator.do("pending").code == 0 and left_behind(operator.session, operator.services) == ()
+    assert operator.services.journal.verify() == ""
 
 
 def test_an_undone_change_is_not_undone_again(rack: MatrixRack) -> None:
@@ -74,7 +74,7 @@ def test_resume_tells_what_became_of_statements_without_an_answer(rack: MatrixRa
     operator = killed(rack, "carve griddisk prefix=p size=1G media=flash -y", 1, "some")
     operator.must("resume -y")
     assert "change 1: statements whose end was not recorded: 1 done, 2 not seen to be done" in operator.console.said
-    settled = [e.body["state"] for e in operator.ctx.journal.entries(change=1) if e.body.get("settled")]
+    settled = [e.body["state"] for e in operator.services.journal.entries(change=1) if e.body.get("settled")]
     assert sorted(settled) == ["done", "not done", "not done"]
 
 
@@ -127,7 +127,7 @@ def test_an_undo_that_sent_nothing_hides_no_change(rack: MatrixRack) -> None:
     """It should refuse what was changed since, also on a cell where an earlier undo was refused and sent nothing."""
     operator = rack.operator()
     operator.must("disable flashlog db=SPOT -y")
-    journal = operator.ctx.journal
+    journal = operator.services.journal
     attempt = journal.begin("t1", {"statement": "x", "origin": "undo 1", "plan": {"stages": []}, **actor()})
     refused = {"what": "replace the dbplan", "state": "refused"}
     journal.append("t1", attempt, [Row(kind="outcome", target=CELLS[0], body=refused), Row(kind="end", body={})])
@@ -140,7 +140,7 @@ def test_undo_asks_no_asm_about_cells(rack: MatrixRack, monkeypatch: pytest.Monk
     """It should take back what concerns cells only where no ASM instance can be asked."""
     original, operator = state_of(rack), rack.operator()
     operator.must("disable flashlog db=SPOT -y")
-    monkeypatch.setattr(operator.ctx.services, "asm", lambda name: pytest.fail(f"ASM {name!r} was asked for"))
+    monkeypatch.setattr(operator.services, "asm", lambda name: pytest.fail(f"ASM {name!r} was asked for"))
     operator.must("undo 1 -y")
     assert state_of(rack) == original
 
@@ -160,12 +160,12 @@ def test_confirm_within_survives_a_kill(rack: MatrixRack) -> None:
     operator = killed(rack, "carve griddisk prefix=p size=1G media=flash --confirm-within=1h -y", 1, "some")
     operator.guardian = spawned = mock.Mock(return_value=1)
     operator.must("resume -y")
-    ((ctx, change),) = [call.args for call in spawned.mock_calls]
-    assert ctx.session is operator.ctx.session and change == 1
-    (told,) = left_behind(operator.ctx)
+    ((session, _, change),) = [call.args for call in spawned.mock_calls]
+    assert session is operator.session and change == 1
+    (told,) = left_behind(operator.session, operator.services)
     assert "change 1 (" in told and "confirm 1" in told
     operator.must("undo 1 -y")
-    assert left_behind(operator.ctx) == ()
+    assert left_behind(operator.session, operator.services) == ()
 
 
 @pytest.mark.parametrize("words", ["confirm 1 -y", "confirm -y"])
@@ -173,6 +173,6 @@ def test_a_yes_behind_confirm_makes_no_question_of_it(rack: MatrixRack, words: s
     """confirm with a -y that it does not need should keep the change, and not ask a question that reads ``1 -y``."""
     operator = rack.operator()
     operator.must("disable flashlog db=SPOT --confirm-within=1h -y")
-    assert len(left_behind(operator.ctx)) == 1
+    assert len(left_behind(operator.session, operator.services)) == 1
     operator.must(words)
-    assert left_behind(operator.ctx) == ()
+    assert left_behind(operator.session, operator.services) == ()

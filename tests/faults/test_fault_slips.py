@@ -48,8 +48,8 @@ def test_what_an_earlier_change_names_is_no_slip(tmp_path: Path, statement: str)
     rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
     operator = rack.operator()
     operator.must("create threshold CD_IO_ERRS comparison='>', critical=5 -y")
-    operator.ctx.request = Request(origin="teardown")
+    operator.request = Request(origin="teardown")
     assert operator.do(statement).code == 2
     for origin in ("resume 1", "undo 1"):
-        operator.ctx.request = Request(origin=origin)
+        operator.request = Request(origin=origin)
         operator.must(statement)

@@ -16,7 +16,7 @@ TYPED, DCLI = f"on {ONE} alter cell flashCacheMode={{}} -y", f"dcli -c {ONE} cel
 def operator_of(rack: MatrixRack) -> Operator:
     """Return somebody who says yes."""
     operator = rack.operator()
-    operator.console = operator.ctx.services.console = Answering(lambda: None)
+    operator.console = operator.services.console = Answering(lambda: None)
     return operator
 
 

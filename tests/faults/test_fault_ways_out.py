@@ -21,7 +21,7 @@ def test_pmem_that_left_write_back_gets_it_again(tmp_path: Path) -> None:
     rack = MatrixRack(tmp_path / "rack", prepared((), PMEM))
     before, operator = state_of(rack), rack.operator()
     operator.must("set flashcache mode=writethrough -y")
-    plan = next(e.body["plan"] for e in operator.ctx.journal.entries(rack="t1") if e.kind == "plan")
+    plan = next(e.body["plan"] for e in operator.services.journal.entries(rack="t1") if e.kind == "plan")
     told = [
         step["inverse"] for stage in plan["stages"] for step in stage["steps"] if "pmemCacheMode" in step["inverse"]
     ]
@@ -84,8 +84,8 @@ def test_a_shrink_that_waited_for_power_is_gone_on_with(tmp_path: Path, monkeypa
     wait = rack.pause
 
     def pause(event: threading.Event, seconds: float) -> bool:
-        if not operator.ctx.interrupted.is_set():
-            operator.ctx.interrupted.set()
+        if not operator.session.interrupted.is_set():
+            operator.session.interrupted.set()
         return wait(event, seconds)
 
     monkeypatch.setattr(rack, "pause", pause)
@@ -118,7 +118,7 @@ def test_resume_follows_the_rebalance_that_its_own_change_began(
     def pause(event: threading.Event, seconds: float) -> bool:
         if group.operation is not None:
             group.operation.work = work  # Hours, with power 4.
-        operator.ctx.interrupted.set()
+        operator.session.interrupted.set()
         return wait(event, seconds)
 
     monkeypatch.setattr(rack, "pause", pause)

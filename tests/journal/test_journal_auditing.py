@@ -26,7 +26,7 @@ from tests.support.forging import forging
 
 if TYPE_CHECKING:
     from exacell.language.registry import Call
-    from exacell.session.context import Context
+    from exacell.session.services import Services
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
 
@@ -138,7 +138,7 @@ def test_a_head_that_is_not_in_a_whole_journal(tmp_path: Path, head: str) -> Non
     journal.begin("t1", {"statement": "s"})
     bound = {name: parse_line(f"journal verify{name}").call for name in ("", f" head={head}")}
     good, bad = (
-        verify(cast("Context", SimpleNamespace(journal=journal)), cast("Call", call)) for call in bound.values()
+        verify(cast("Services", SimpleNamespace(journal=journal)), cast("Call", call)) for call in bound.values()
     )
     assert (good.exit_code, good.notes) == (ExitCode.DONE, [])
     assert bad.exit_code is ExitCode.FAILED and bad.notes[0].startswith("its chain is whole: ")
@@ -151,7 +151,7 @@ def test_what_is_no_head_is_refused(tmp_path: Path, head: str) -> None:
     journal.begin("t1", {"statement": "s"})
     call = parse_line(f"journal verify head={head}").call
     with pytest.raises(JournalError, match="a head is a row number and the begin of its hash"):
-        verify(cast("Context", SimpleNamespace(journal=journal)), cast("Call", call))
+        verify(cast("Services", SimpleNamespace(journal=journal)), cast("Call", call))
 
 
 def test_jsonl_holds_the_chain(rows: list[Entry]) -> None:

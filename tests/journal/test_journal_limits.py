@@ -18,7 +18,8 @@ from exacell.core.errors import JournalError
 from exacell.core.paths import Home
 from exacell.journal.record import Journal, Row
 from exacell.output.console import SilentConsole
-from exacell.session.context import Context, Options
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 from tests.support.forging import forging
 
 GARBAGE = "this was a journal once\n" * 100
@@ -139,15 +140,15 @@ def test_a_read_only_file_system(tmp_path: Path) -> None:
         subprocess.run(["umount", str(tmp_path)], check=True)
 
 
-def context(home: Path) -> Context:
+def context(home: Path) -> tuple[Session, Services]:
     rack = RackConfig(name="t1", cells=("c1",))
-    return Context(
+    session = Session(
         home=Home.from_env({"EXACELL_HOME": str(home)}),
         config=Config(default_rack="t1", racks={"t1": rack}),
-        console=SilentConsole(),
         options=Options(),
         env={"EXACELL_HOME": str(home)},
     )
+    return session, Services(session, SilentConsole())
 
 
 DAMAGE = ["garbage", "no table", "a body that is no JSON", "a directory"]
@@ -166,13 +167,13 @@ def test_a_damaged_journal_is_a_warning_for_readers(tmp_path: Path, kind: str) -
         statement = "drop table entry" if kind == "no table" else "update entry set body = 'x', kind = 'deadline'"
         with forging(journal.path) as connection:
             connection.execute(statement)
-    ctx = context(tmp_path)
-    ctx.need_rack()
-    (told,) = left_behind(ctx)
+    session, services = context(tmp_path)
+    session.need_rack()
+    (told,) = left_behind(session, services)
     assert "journal" in told and "journal restart" in told
     assert "\n" not in told
     with pytest.raises(JournalError):
-        ctx.journal.begin("t1", {})
+        services.journal.begin("t1", {})
 
 
 def test_writers_that_are_killed_lose_nothing_that_they_promised(tmp_path: Path) -> None:

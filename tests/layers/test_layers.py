@@ -227,26 +227,22 @@ def test_what_a_session_is_knows_nothing_of_what_is_done_in_it(path: Path) -> No
     assert "exacell.session.request" not in {module for module, _ in imports(path)}
 
 
-def test_a_statement_gets_three_things(tmp_path: Path) -> None:
-    """What a command gets holds the session, its services and the request; the request can't be written to."""
-    ctx = Session(tmp_path).ctx
-    assert set(vars(ctx)) == {"session", "services", "request"}
+def test_a_request_can_not_be_written_to() -> None:
+    """What a statement is carried out for stays what it was; another one is made of it."""
+    request = Request()
     with pytest.raises(AttributeError):
-        ctx.request.origin = "undo 1"  # type: ignore[misc]
-    assert ctx.request == Request()
+        request.origin = "undo 1"  # type: ignore[misc]
 
 
 def test_what_is_changed_beside_a_session_stays_there(tmp_path: Path) -> None:
-    """A statement for another request shares the session; one that runs beside it has a selection and an end of its own."""
-    ctx = Session(tmp_path).ctx
-    other = ctx.on_behalf(Request(origin="undo 1"))
-    assert (ctx.request.origin, other.request.origin) == ("", "undo 1")
-    assert other.session is ctx.session and other.services is ctx.services
-    beside = ctx.aside(ctx.fleet)
+    """A statement that runs beside a session has a selection and an end of its own, unless it is to end with it."""
+    desk = Session(tmp_path)
+    beside, _ = desk.services.aside(desk.services.fleet)
     beside.selection.use("c1")
     beside.interrupted.set()
-    assert (ctx.cells(), ctx.interrupted.is_set()) == (("c1", "c2"), False)
-    assert ctx.aside(ctx.fleet, same_interruption=True).interrupted is ctx.interrupted
+    assert (desk.session.cells(), desk.session.interrupted.is_set()) == (("c1", "c2"), False)
+    with_it, _ = desk.services.aside(desk.services.fleet, same_interruption=True)
+    assert with_it.interrupted is desk.session.interrupted
 
 
 DECLARED = ("core", "cellcli", "language", "commands.declared", "change.dcli.offered")
@@ -377,7 +373,7 @@ def test_command_is_declared_whole(found: Command) -> None:
     assert line.call.command.words == found.words
 
 
-HANDED_OVER = ("ctx", "session", "services", "request", "call")
+HANDED_OVER = ("session", "services", "request", "call")
 
 
 @pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)

@@ -14,7 +14,9 @@ from exacell.measure.snapshot import CellCounters
 from exacell.session import sampling
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,9 @@ def test_the_last_look_is_one_that_began_when_the_time_was_over(
 
     monkeypatch.setattr(sampling, "read_counters", read)
     ctx = SimpleNamespace(interrupted=Never(), need_rack=lambda: RackConfig(name="t1", cells=("c1",)))
-    found = sampling.wait_for_collection(cast("Context", ctx), "flashcache", clock=lambda: now[0])
+    found = sampling.wait_for_collection(
+        cast("Session", ctx), cast("Services", ctx), cast("Request", ctx), "flashcache", clock=lambda: now[0]
+    )
     assert found[2] is code
     if code is ExitCode.FAILED:
         assert found[:2] == ({}, ("c1: no new collection within 2m30s",))

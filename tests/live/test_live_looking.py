@@ -64,7 +64,7 @@ def look() -> Iterator[Callable[..., Looking]]:
 
     def begin(fleet: Fleet, every: float = 0.05) -> Looking:
         ctx: Any = SimpleNamespace(fleet=fleet, interrupted=threading.Event())
-        ctx.aside = lambda other, console: ctx
+        ctx.aside = lambda other, console: (ctx, ctx)
         ctx.session = SimpleNamespace(interrupted=ctx.interrupted)
         looking = Looking(ctx, CELLS, lambda: ["list x"], every, wake=lambda: None)
         begun.append((looking, fleet))

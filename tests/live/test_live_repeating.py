@@ -13,9 +13,11 @@ from exacell.change.execute import execute
 from exacell.language.line import Line, parse_line
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
-from exacell.session.context import Context, Options
-from exacell.session.opening import open_context
+from exacell.session.opening import open_session
 from exacell.session.repeating import Repeating
+from exacell.session.request import Request as Asking
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.patience import patiently, until
 from tests.support.transports import Open
@@ -46,15 +48,15 @@ class Held(Open):
 
 
 @pytest.fixture
-def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Context, Held]]:
+def held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Session, Services, Held]]:
     """A session with a rack of such cells."""
     (tmp_path / "racks.d").mkdir()
     (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-03]"\n')
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
-    ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
+    session, services = open_session(Options(rack="t1"), TerminalConsole(quiet=True))
     cells = Held()
-    ctx.services._given = cells  # type: ignore[assignment]
-    yield ctx, cells
+    services._given = cells  # type: ignore[assignment]
+    yield session, services, cells
     cells.let.set()
 
 
@@ -64,14 +66,16 @@ def line(text: str) -> Line:
     return found
 
 
-def test_a_cell_that_hangs_is_left_out_until_it_answers(held: tuple[Context, Held]) -> None:
+def test_a_cell_that_hangs_is_left_out_until_it_answers(held: tuple[Session, Services, Held]) -> None:
     """Each answer holds the other cells, names the silent one, asks it once; when it has answered it is back."""
-    ctx, cells = held
+    session, services, cells = held
     made: list[Repeating] = []
 
     def left_out(seconds: float) -> None:
         cells.asked.clear()
-        made.append(Repeating(ctx, line("list cell attributes name detail"), execute, patience=seconds))
+        made.append(
+            Repeating(session, services, Asking(), line("list cell attributes name detail"), execute, patience=seconds)
+        )
         for _ in range(3):
             result = made[-1].read()
             assert result.text.startswith("exa1cel[01-02]\n")
@@ -87,23 +91,25 @@ def test_a_cell_that_hangs_is_left_out_until_it_answers(held: tuple[Context, Hel
     assert until(back)
 
 
-def test_where_all_are_silent_it_says_so(held: tuple[Context, Held]) -> None:
+def test_where_all_are_silent_it_says_so(held: tuple[Session, Services, Held]) -> None:
     """With nobody left to ask the answer is empty and names who is waited for."""
-    ctx, _ = held
-    repeating = Repeating(ctx, line("on exa1cel03 list cell attributes name detail"), execute, patience=0.1)
+    session, services, _ = held
+    repeating = Repeating(
+        session, services, Asking(), line("on exa1cel03 list cell attributes name detail"), execute, patience=0.1
+    )
     for _ in range(2):
         assert repeating.read().problems == ("exa1cel03: no answer yet",)
 
 
-def test_what_cannot_be_told_in_parts_is_waited_for(held: tuple[Context, Held]) -> None:
+def test_what_cannot_be_told_in_parts_is_waited_for(held: tuple[Session, Services, Held]) -> None:
     """A statement that sums over cells is never shown without one of them."""
-    ctx, cells = held
+    session, services, cells = held
     taken: list[Line] = []
 
-    def answer(own: Context, asked: Line) -> Result:
+    def answer(own_session: Session, own_services: Services, asked: Line) -> Result:
         taken.append(asked)
         return Result(text="sum")
 
     whole = line("show flashcachecontent db=SPOT")
-    assert Repeating(ctx, whole, answer, patience=0.0).read().text == "sum" and taken == [whole]
+    assert Repeating(session, services, Asking(), whole, answer, patience=0.0).read().text == "sum" and taken == [whole]
     assert not cells.asked

@@ -51,7 +51,7 @@ def line(text: str, folder: Path) -> str:
 
 
 def rows(found: Session) -> list[Entry]:
-    return found.ctx.journal.entries(rack="r") if found.ctx.journal.exists else []
+    return found.services.journal.entries(rack="r") if found.services.journal.exists else []
 
 
 RACKS: list[tuple[dict[str, Any], bool, bool]] = [
@@ -72,9 +72,9 @@ def test_unread_work_is_turned_away(
     """Whatever carries it, unread work reaches nobody in production, in a read-only session, or where nobody accepted it, on an
     emulated rack as on any other; the journal has one row about it, and nothing is left pending."""
     found = session(tmp_path, **rack)
-    found.ctx.session.read_only = read_only
+    found.session.read_only = read_only
     if accepted:
-        found.ctx.options.flags["accept-opaque"] = True  # type: ignore[index]
+        found.session.options.flags["accept-opaque"] = True  # type: ignore[index]
     with pytest.raises(RefusedError) as caught:
         found.say(line(text, tmp_path))
     assert f": {CARRIERS[text]}" in caught.value.message
@@ -82,14 +82,14 @@ def test_unread_work_is_turned_away(
     (row,) = rows(found)
     assert (row.kind, row.body["refused"], row.body["risk"]) == ("refused", caught.value.message, "unknown")
     assert row.body["statement"] == line(text, tmp_path) and row.body["opaque"] and row.body["user"]
-    assert found.ctx.journal.unfinished("r") == [] and found.ctx.journal.verify() == ""
+    assert found.services.journal.unfinished("r") == [] and found.services.journal.verify() == ""
 
 
 @pytest.mark.parametrize("text", CARRIERS)
 def test_a_plan_alone_is_no_attempt(text: str, tmp_path: Path) -> None:
     """With -n a refusal is said and not journalled: nothing was tried."""
     found = session(tmp_path, production=True)
-    found.ctx.options.flags["dry-run"] = True  # type: ignore[index]
+    found.session.options.flags["dry-run"] = True  # type: ignore[index]
     with pytest.raises(RefusedError):
         found.say(line(text, tmp_path))
     assert rows(found) == []
@@ -104,7 +104,7 @@ def test_a_refusal_stands_without_its_row(tmp_path: Path) -> None:
     def full(*_: object) -> int:
         raise JournalError("the disk is full")
 
-    found.ctx.journal.note = full  # type: ignore[method-assign]
+    found.services.journal.note = full  # type: ignore[method-assign]
     with pytest.raises(RefusedError):
         found.say("sh touch x")
     assert said == ["this refusal is not journalled: the disk is full"] and found.written == []
@@ -180,7 +180,7 @@ def test_a_rack_may_allow_it_for_good(tmp_path: Path) -> None:
     found = session(tmp_path, opaque="allow")
     found.say("dcli -c c1 touch x")
     assert found.written == ["c1"] and [row.kind for row in rows(found)] == ["plan", "intent", "outcome", "end"]
-    found.ctx.session.read_only = True
+    found.session.read_only = True
     with pytest.raises(RefusedError, match="is read-only"):
         found.say("dcli -c c1 touch x")
 
@@ -209,7 +209,7 @@ class Typed:
     def __init__(self, found: Session, *, typed: bool, flags: dict[str, str | None] | None = None) -> None:
         self.err, self.out = io.StringIO(), io.StringIO()
         console = TerminalConsole(err=self.err, stdin=io.StringIO())
-        self.runner = Runner(found.ctx, console, out=self.out, flags=flags, prefix="")
+        self.runner = Runner(found.session, found.services, console, out=self.out, flags=flags, prefix="")
         self.runner.typed = typed
         assert isinstance(found.console, SilentConsole)
 
@@ -243,7 +243,7 @@ def test_in_a_file_they_obey_the_door(
     assert (tmp_path / "ran").exists() is (code == 0)
     kinds = [row.kind for row in rows(found)]
     assert kinds[0] == ("plan" if code == 0 else "refused") and kinds[-1] == ("end" if code == 0 else "refused")
-    assert "that cells" not in where.err.getvalue() and found.ctx.journal.unfinished("r") == []
+    assert "that cells" not in where.err.getvalue() and found.services.journal.unfinished("r") == []
 
 
 @pytest.mark.parametrize("text", ["!uptime", "show settings | grep timeout | wc -l"])

@@ -22,7 +22,7 @@ def waves(plan: Plan, *flushed: str, canary: str = "", **changes: Any) -> tuple[
     facts = rack(**changes) | {name: cell(name, flash_cache=cache(name, status="normal - flushed")) for name in flushed}
     place = SimpleNamespace(cells=CELLS, asm={}, production=False)
     ctx: Any = SimpleNamespace(need_rack=lambda: place, request=Request())
-    found = rolled(ctx, Planned(plan, facts), {"canary": canary} if canary else {"rolling": True}).rolling
+    found = rolled(ctx, ctx.request, Planned(plan, facts), {"canary": canary} if canary else {"rolling": True}).rolling
     assert found is not None
     return found.waves
 

@@ -14,8 +14,9 @@ import pytest
 from exacell.language.line import parse_line
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.entering import Reading
-from exacell.session.context import Context, Options
-from exacell.session.opening import open_context
+from exacell.session.opening import open_session
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
 
@@ -58,13 +59,13 @@ class Held(Open):
 
 
 @pytest.fixture
-def held(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Context, Held]:
+def held(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Session, Services, Held]:
     """A session with the rack t1 over such cells."""
     monkeypatch.setenv("EXACELL_HOME", str(home))
-    ctx = open_context(Options(rack="t1"), TerminalConsole(quiet=True))
+    session, services = open_session(Options(rack="t1"), TerminalConsole(quiet=True))
     transport = Held()
-    ctx.services._given = transport  # type: ignore[assignment]
-    return ctx, transport
+    services._given = transport  # type: ignore[assignment]
+    return session, services, transport
 
 
 def until(true: Callable[[], object]) -> None:
@@ -76,12 +77,12 @@ def until(true: Callable[[], object]) -> None:
     raise AssertionError("it never came to that")
 
 
-def test_an_answer_is_whole_whatever_comes_late(held: tuple[Context, Held]) -> None:
+def test_an_answer_is_whole_whatever_comes_late(held: tuple[Session, Services, Held]) -> None:
     """What a dead cell and a late one hold up is one answer: the good cells', the late one's and the dead one's problem."""
-    ctx, cells = held
+    session, services, cells = held
     line = parse_line("list cell attributes name,status detail")
     assert line is not None
-    reading = Reading(ctx, line, "list cell detail", lambda: None)
+    reading = Reading(session, services, line, "list cell detail", lambda: None)
     until(lambda: list(reading.waiting_for) == ["exa1cel03"])
     assert not reading.ended
     cells.let.set()
@@ -90,18 +91,18 @@ def test_an_answer_is_whole_whatever_comes_late(held: tuple[Context, Held]) -> N
     assert len(whole.problems) == 1 and "exa1cel02" in whole.problems[0]
 
 
-def test_cells_that_are_down_are_those_of_the_newest_statement(held: tuple[Context, Held]) -> None:
+def test_cells_that_are_down_are_those_of_the_newest_statement(held: tuple[Session, Services, Held]) -> None:
     """A late answer does not change what @down means when another statement asked cells meanwhile."""
-    ctx, cells = held
+    session, services, cells = held
     line = parse_line("list cell attributes name,status detail")
     assert line is not None
     cells.let.set()
     for overtaken in (True, False):
-        reading = Reading(ctx, line, "list cell detail", lambda: None)
+        reading = Reading(session, services, line, "list cell detail", lambda: None)
         reading.overtaken = overtaken
-        ctx.selection.remember(ctx.cells(), ["exa1cel01"])
+        session.selection.remember(session.cells(), ["exa1cel01"])
         reading.outcome(20)
-        assert list(ctx.resolve("@down")) == (["exa1cel01"] if overtaken else ["exa1cel02"])
+        assert list(session.selection.resolve("@down")) == (["exa1cel01"] if overtaken else ["exa1cel02"])
 
 
 @pytest.fixture

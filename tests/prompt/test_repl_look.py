@@ -12,19 +12,20 @@ from exacell.prompt.appearance import prompt_fragments
 from exacell.prompt.check import Surroundings, live_error
 from exacell.prompt.store import PrivateHistory
 from exacell.prompt.toolbar import toolbar_fragments
-from exacell.session.context import Context, Options
 from exacell.session.history import (
     append_history,
     history_file,
     is_secret,
     read_entries,
 )
-from exacell.session.opening import open_context
+from exacell.session.opening import open_session
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 
 
-def context(home: Path, rack: str = "") -> Context:
+def context(home: Path, rack: str = "") -> tuple[Session, Services]:
     console = TerminalConsole(err=io.StringIO(), stdin=io.StringIO())
-    return open_context(Options(rack=rack), console, env={"EXACELL_HOME": str(home)})
+    return open_session(Options(rack=rack), console, env={"EXACELL_HOME": str(home)})
 
 
 def shown(fragments: list[tuple[str, str]]) -> str:
@@ -34,24 +35,24 @@ def shown(fragments: list[tuple[str, str]]) -> str:
 def test_the_prompt_always_ends_alike(home: Path) -> None:
     """With or without a rack, waiting or entered, the prompt's text ends in 'exacell> '."""
     for rack in ("", "t1", "prod"):
-        ctx = context(home, rack)
+        session, _ = context(home, rack)
         for done in (False, True):
-            assert shown(prompt_fragments(ctx, pending=1, done=done)).endswith("exacell> ")
-    assert shown(prompt_fragments(context(home))) == "exacell> "
-    assert shown(prompt_fragments(context(home, "t1"), pending=2)) == "t1 3 cells RW !2 exacell> "
+            assert shown(prompt_fragments(session, pending=1, done=done)).endswith("exacell> ")
+    assert shown(prompt_fragments(context(home)[0])) == "exacell> "
+    assert shown(prompt_fragments(context(home, "t1")[0], pending=2)) == "t1 3 cells RW !2 exacell> "
 
 
 def test_only_the_waiting_prompt_is_one_piece(home: Path) -> None:
     """The text 'exacell> ' is drawn in one piece while it waits and in two once the line was entered."""
-    ctx = context(home, "t1")
-    assert prompt_fragments(ctx)[-1][1] == "exacell> "
-    assert [text for _, text in prompt_fragments(ctx, done=True)][-2:] == ["exacell", "> "]
+    session, _ = context(home, "t1")
+    assert prompt_fragments(session)[-1][1] == "exacell> "
+    assert [text for _, text in prompt_fragments(session, done=True)][-2:] == ["exacell", "> "]
 
 
 def test_a_production_rack_is_red(home: Path) -> None:
     """The name and the prompt of a production rack have the production class, others never."""
-    assert all("production" in style for style, text in prompt_fragments(context(home, "prod")) if "prod" in text)
-    assert not any("production" in style for style, _ in prompt_fragments(context(home, "t1")))
+    assert all("production" in style for style, text in prompt_fragments(context(home, "prod")[0]) if "prod" in text)
+    assert not any("production" in style for style, _ in prompt_fragments(context(home, "t1")[0]))
 
 
 @pytest.mark.parametrize(
@@ -84,13 +85,13 @@ def test_a_production_rack_is_red(home: Path) -> None:
 )
 def test_the_toolbar_tells_what_enter_will_do(text: str, said: str, home: Path) -> None:
     """The toolbar says what Enter would do, what is wrong, or how the statement goes on."""
-    assert said in shown(toolbar_fragments(context(home, "t1"), text, len(text)))
+    assert said in shown(toolbar_fragments(context(home, "t1")[0], text, len(text)))
 
 
 def test_a_read_only_session_is_told_before_enter(home: Path) -> None:
     """On a read-only rack the toolbar says that a write will be refused."""
-    assert "refused" in shown(toolbar_fragments(context(home, "prod"), "flush flashcache", 16))
-    assert "refused" in shown(toolbar_fragments(context(home, "prod"), "run reset_cold", 14))
+    assert "refused" in shown(toolbar_fragments(context(home, "prod")[0], "flush flashcache", 16))
+    assert "refused" in shown(toolbar_fragments(context(home, "prod")[0], "run reset_cold", 14))
 
 
 @pytest.mark.parametrize(
@@ -125,14 +126,14 @@ def test_what_the_cells_release_lacks_is_wrong_before_enter(home: Path) -> None:
     found = live_error(text, len(text), around)
     assert found is not None and text[found[0] : found[1]] == "asmDiskSize" and "12.1.2.3" in found[2].message
     assert live_error(text, len(text)) is None
-    assert "12.1.2.3" in shown(toolbar_fragments(context(home, "t1"), text, len(text), around))
+    assert "12.1.2.3" in shown(toolbar_fragments(context(home, "t1")[0], text, len(text), around))
 
 
 def test_an_alias_is_judged_by_what_it_stands_for(home: Path) -> None:
     """The toolbar says what an alias becomes and what that does; a wrong one is marked at the alias."""
     around = Surroundings(aliases=(("cold", "flush flashcache"), ("bad", "list flashcach detail")))
     assert "= flush flashcache · WRITE performance risk" in shown(
-        toolbar_fragments(context(home, "t1"), "cold", 4, around)
+        toolbar_fragments(context(home, "t1")[0], "cold", 4, around)
     )
     found = live_error("bad x", 5, around)
     assert found is not None and found[:2] == (0, 3) and "flashcach" in found[2].message

@@ -37,7 +37,7 @@ def test_a_wrong_line_is_told_before_anything_runs(rack: Session, statement: str
 def test_check_recipe_lists_every_problem(rack: Session) -> None:
     """check recipe answers with a record a problem, in the order of lines, exits 2, and asks no cell; run tells how many."""
     text = "recipe Not quoted\nlist cel\nlst griddisk atributes nme\nfinaly\nundo run\nend\n"
-    (rack.ctx.home.recipes_dir / "worse.exa").write_text(text)
+    (rack.session.home.recipes_dir / "worse.exa").write_text(text)
     result = rack.say("check recipe worse")
     assert [record["line"] for record in result.records] == [1, 2, 3, 3, 3, 4]
     assert result.records[-1]["hint"] == "did you mean finally?"

@@ -12,7 +12,8 @@ import pytest
 from exacell.cellcli.condition import FactCheck, read_check, read_wait
 from exacell.core.errors import ExitCode, RecipeError, StatementError
 from exacell.session.checking import failures
-from exacell.session.context import Context
+from exacell.session.request import Request
+from exacell.session.services import Services
 from tests.support.sessions import Session
 
 CACHES: dict[str, list[dict[str, Any]]] = {
@@ -37,8 +38,8 @@ def judged(
         good = {cell: SimpleNamespace(tables=[found]) for cell, found in rows.items()}
         return SimpleNamespace(good=good, problems=[f"{cell}: no answer" for cell in silent])
 
-    ctx = cast(Context, SimpleNamespace(query=query))
-    return failures(ctx, read_check(text)), asked
+    services = cast("Services", SimpleNamespace(query=query))
+    return failures(services, Request(), read_check(text)), asked
 
 
 @pytest.mark.parametrize(

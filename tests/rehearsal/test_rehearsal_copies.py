@@ -14,7 +14,9 @@ from exacell.emulator.profiles import releases
 from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.schema import Release, object_types
 from exacell.plan.copying import Objects, differences, unlike
-from exacell.session.context import Context
+from exacell.session.request import Request
+from exacell.session.services import Services
+from exacell.session.state import Session
 from tests.rehearsal.every_attribute import NOT_SET, PERSISTENT_MEMORY, set_everything, settable
 from tests.support.worlds import Wall, WorldTransport, new_world, session_on
 
@@ -32,9 +34,9 @@ NO_PART = {
 """Object types that are no part of a copy, and why. Single attributes are declared with their reason in the schema's table."""
 
 
-def copied(ctx: Context, here: Mapping[str, Objects]) -> RackWorld:
+def copied(session: Session, services: Services, here: Mapping[str, Objects]) -> RackWorld:
     """Return a copy of a rack, made of what the program has read of it; its time stands still."""
-    likeness = likeness_of(ctx, here)
+    likeness = likeness_of(session, services, Request(), here)
     return RackWorld.from_state(parts_of("copy", Likeness(**{**likeness, "speed": 0.001}))[0])
 
 
@@ -62,14 +64,14 @@ def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: 
     world = new_world(
         wall, cells=2, model=model, release=release, db=("ERP", "SPOT"), seed=7, mode=memory, pmem=memory, **inside
     )
-    ctx, on = session_on(world, tmp_path, wall)
+    session, services, on = session_on(world, tmp_path, wall)
     assert not on.cellcli("exa1cel01", "create threshold CL_RUNQ comparison='>', critical=-1").count("CELL-0")
     world.inject(world.cells, "quarantine", {})
     wall.now += 180
     for cell in world.cells:
         assert not set_everything(on, cell, number, model)
     unset = {(o, a.name) for o, a in settable(number) if not a.written_only} - set(NOT_SET)
-    here = read_objects(ctx)
+    here = read_objects(services, Request())
     for objects in here.values():
         for kind, records in objects.items():
             usual = {a.name: a.default for a in object_types()[kind].attributes}
@@ -80,11 +82,11 @@ def test_a_copy_prints_what_its_rack_prints(release: str, model: str, tmp_path: 
             (kind, name) for kind, name in unset if kind != "QUARANTINE"
         }  # It takes a plan, which this release has not.
     assert not unset
-    copy = copied(ctx, here)
-    copy_ctx, there = session_on(copy, tmp_path)
+    copy = copied(session, services, here)
+    _, copy_services, there = session_on(copy, tmp_path)
     for cell in world.cells:
         assert list(told(there, cell, number)) == list(told(on, cell, number))
-    its = read_objects(copy_ctx)
+    its = read_objects(copy_services, Request())
     assert all(differences(cell, here[cell], its[cell]) == ([], []) for cell in world.cells)
 
 
@@ -105,11 +107,19 @@ STATES = [
 def test_a_copy_is_in_the_state_of_its_rack(model: str, release: str, statement: str, tmp_path: Path) -> None:
     """What is dropped, inactive, flushed or out of its disk group is so on the copy too, for cells and for ASM."""
     wall = Wall()
-    ctx, on = session_on(new_world(wall, cells=3, model=model, release=release), tmp_path, wall)
+    session, services, on = session_on(new_world(wall, cells=3, model=model, release=release), tmp_path, wall)
     assert "CELL-0" not in on.cellcli("exa1cel01", statement)
-    here = read_objects(ctx)
-    copy_ctx, _ = session_on(copied(ctx, here), tmp_path)
-    assert unlike(here, read_objects(copy_ctx), read_groups(ctx)[0], read_groups(copy_ctx)[0]) == []
+    here = read_objects(services, Request())
+    copy_session, copy_services, _ = session_on(copied(session, services, here), tmp_path)
+    assert (
+        unlike(
+            here,
+            read_objects(copy_services, Request()),
+            read_groups(session, services)[0],
+            read_groups(copy_session, copy_services)[0],
+        )
+        == []
+    )
 
 
 def test_every_exception_has_its_reason() -> None:

@@ -12,6 +12,7 @@ from exacell.core.errors import RefusedError
 from exacell.emulator.likeness import Likeness, parts_of
 from exacell.emulator.rack_world import RackWorld
 from exacell.plan.copying import neutral_facts, unlike
+from exacell.session.request import Request
 from tests.support.worlds import Wall, new_world, session_on
 
 CELL = "exa1cel01"
@@ -33,9 +34,9 @@ LOST = [
 @pytest.fixture
 def told(tmp_path: Path) -> Told:
     """What the cells of a rack told."""
-    ctx, on = session_on(new_world(Wall(), cells=2, model="x10m", release="24.1"), tmp_path)
+    _, services, on = session_on(new_world(Wall(), cells=2, model="x10m", release="24.1"), tmp_path)
     assert "CELL-0" not in on.cellcli(CELL, "create threshold CL_TEMP comparison='>', warning=40; create role reader")
-    return read_objects(ctx)
+    return read_objects(services, Request())
 
 
 def changed(told: Told, kind: str, records: Sequence[Mapping[str, str]]) -> Told:
@@ -111,7 +112,7 @@ def test_a_role_without_privileges_is_there(told: Told) -> None:
 
 def test_a_copy_holds_no_secret(tmp_path: Path) -> None:
     """Community strings, keys and passwords stay on the rack: a copy has none of them, wherever it keeps what it holds."""
-    ctx, on = session_on(new_world(Wall(), cells=2), tmp_path)
+    session, services, on = session_on(new_world(Wall(), cells=2), tmp_path)
     key = "b67d5587fe728118af47c57ab8da650a"
     for statement in (
         "alter cell snmpSubscriber=((host=h,community=hushhush))",
@@ -120,18 +121,25 @@ def test_a_copy_holds_no_secret(tmp_path: Path) -> None:
         "alter cell smtpPwd='hushhush'",
     ):
         assert "CELL-0" not in on.cellcli(CELL, statement)
-    parts = str(parts_of("copy", Likeness(**likeness_of(ctx, read_objects(ctx))))[0])
+    parts = str(
+        parts_of("copy", Likeness(**likeness_of(session, services, Request(), read_objects(services, Request()))))[0]
+    )
     assert "hushhush" not in parts.lower() and key not in parts and "clu1" in parts and "ann" in parts
 
 
 def test_a_threshold_that_the_copy_can_not_watch_is_left_out_and_named(told: Told, tmp_path: Path) -> None:
     """A metric that the copy's release has not makes no copy fail later: its threshold is refused by name."""
-    ctx, _ = session_on(new_world(Wall(), cells=2, model="x10m", release="24.1"), tmp_path)
-    likeness = likeness_of(ctx, changed(told, "THRESHOLD", [{"name": "NEW_METRIC", "comparison": ">", "warning": "1"}]))
+    session, services, _ = session_on(new_world(Wall(), cells=2, model="x10m", release="24.1"), tmp_path)
+    likeness = likeness_of(
+        session,
+        services,
+        Request(),
+        changed(told, "THRESHOLD", [{"name": "NEW_METRIC", "comparison": ">", "warning": "1"}]),
+    )
     copy = RackWorld.from_state(parts_of("copy", Likeness(**likeness))[0])
     copy.advance()
-    copy_ctx, _ = session_on(copy, tmp_path)
-    its = read_objects(copy_ctx)
+    _, copy_services, _ = session_on(copy, tmp_path)
+    its = read_objects(copy_services, Request())
     here = changed(told, "THRESHOLD", [{"name": "NEW_METRIC", "comparison": ">", "warning": "1"}])
     with pytest.raises(RefusedError, match="threshold NEW_METRIC would be missing"):
         unlike(here, its, {}, {})

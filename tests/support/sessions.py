@@ -13,7 +13,9 @@ from exacell.core.paths import Home
 from exacell.language.line import Line, parse_line
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result
-from exacell.session.context import Context, Options
+from exacell.session.request import Request as Asking
+from exacell.session.services import Services
+from exacell.session.state import Options, Session as SessionState
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from tests.support.transports import Open
 
@@ -94,22 +96,17 @@ class Session:
     def __init__(self, folder: Path, *, answer: str | None = "", options: Options | None = None, **rack: Any) -> None:
         self.answers, self.console = TableTransport(), Asked(answer)
         home = Home.from_env({"EXACELL_HOME": str(folder)})
-        self.ctx = Context(
-            home=home,
-            config=load(home, {}),
-            console=self.console,
-            options=options or Options(),
-            env={},
-            transport=self.answers,
-        )
+        self.session = SessionState(home=home, config=load(home, {}), options=options or Options(), env={})
+        self.services = Services(self.session, self.console, self.answers)
+        self.request = Asking()
         if options is not None and options.rack:
-            self.ctx.session.choose_rack()
+            self.session.choose_rack()
         else:
-            self.ctx.session.rack = RackConfig(name="r", cells=("c1", "c2"), **{"lock": folder / "r.lock", **rack})
+            self.session.rack = RackConfig(name="r", cells=("c1", "c2"), **{"lock": folder / "r.lock", **rack})
 
     def say(self, text: str) -> Result:
         """Carry a statement out."""
-        return execute(self.ctx, parsed(text))
+        return execute(self.session, self.services, self.request, parsed(text))
 
     @property
     def written(self) -> list[str]:

@@ -19,7 +19,8 @@ from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.rack_world import RackWorld
 from exacell.output.console import SilentConsole
-from exacell.session.context import Context, Options
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from tests.support.transports import Open
 
@@ -121,18 +122,17 @@ class WorldTransport(Open):
         return self.program(cell, "celladmin", ["cellcli", "-e", statement])[1]
 
 
-def session_on(world: RackWorld, folder: Path, wall: Wall | None = None) -> tuple[Context, WorldTransport]:
+def session_on(world: RackWorld, folder: Path, wall: Wall | None = None) -> tuple[Session, Services, WorldTransport]:
     """Return a session on a rack, and its transport, for statements of the test's own."""
     transport = WorldTransport(world, folder, wall)
     cluster = world.clusters[0]
     asm = AsmConfig(name=cluster.name, nodes=tuple(cluster.nodes), home=GRID_HOME, databases=tuple(cluster.databases))
     rack = RackConfig(name="t1", cells=world.cells, dbnodes=world.dbnodes, asm={cluster.name: asm})
-    ctx = Context(
+    session = Session(
         home=Home.from_env({"EXACELL_HOME": str(folder)}),
         config=Config(default_rack="t1", racks={"t1": rack}),
-        console=SilentConsole(),
         options=Options(),
         env={"EXACELL_HOME": str(folder)},
-        transport=transport,
     )
-    return ctx, transport
+    services = Services(session, SilentConsole(), transport)
+    return session, services, transport

@@ -27,10 +27,12 @@ from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError
 from exacell.core.racks import NoRackError, parse_group_file
 from exacell.core.values import dataclass
-from exacell.session.context import Context
+from exacell.session.services import Services
+from exacell.session.state import Session
 from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG
 
 if TYPE_CHECKING:
+    from exacell.session.request import Request
     from exacell.transport.base import Transport
 
 
@@ -110,20 +112,22 @@ def _is_address(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Targets that one context reaches."""
+    """Targets that one session reaches."""
 
-    ctx: Context
+    session: Session
+    services: Services
+    request: Request
     targets: tuple[Target, ...]
 
     @property
     def rack(self) -> RackConfig:
         """The rack they are in; made up for hosts that are in none."""
-        return self.ctx.need_rack()
+        return self.session.need_rack()
 
     @property
     def transport(self) -> Transport:
         """Their connections."""
-        return self.ctx.transport
+        return self.services.transport
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -137,7 +141,7 @@ class Group:
         return self.rack.write_user
 
 
-def current_rack(ctx: Context) -> RackConfig | None:
+def current_rack(session: Session, services: Services) -> RackConfig | None:
     """Return the rack that the session is on, None when it is on none and none was asked for.
 
     A default rack that can't be had is told in one line, since its production mark is not heeded then.
@@ -145,24 +149,30 @@ def current_rack(ctx: Context) -> RackConfig | None:
     Raises:
         ConfigError: the rack that was asked for does not exist.
     """
-    if ctx.rack is None:
+    if session.rack is None:
         try:
-            ctx.session.choose_rack()
+            session.choose_rack()
         except NoRackError:
             return None
         except ConfigError as error:
-            if ctx.options.rack or ctx.env.get("EXACELL_RACK"):
+            if session.options.rack or session.env.get("EXACELL_RACK"):
                 raise
-            default = ctx.config.default_rack
+            default = session.config.default_rack
             of = "default_rack in config.toml: " if default and default in error.message else ""
             way = f" ({error.hint})" if error.hint else ""
-            ctx.console.say(f"{of}{error.message}{way}: this goes on without a rack")
-    return ctx.rack
+            services.console.say(f"{of}{error.message}{way}: this goes on without a rack")
+    return session.rack
 
 
 @contextmanager
 def reached(
-    ctx: Context, targets: Sequence[Target], *, options: SshOptions, connect_timeout: int | None
+    session: Session,
+    services: Services,
+    request: Request,
+    targets: Sequence[Target],
+    *,
+    options: SshOptions,
+    connect_timeout: int | None,
 ) -> Iterator[tuple[Group, ...]]:
     """Yield the targets in groups that share connections; those made for this command end with it.
 
@@ -174,52 +184,55 @@ def reached(
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="exacell-"))) if options.settings else None
         sorted_in: dict[str, tuple[RackConfig, list[Target]]] = {}
         for target in targets:
-            rack = _rack_of(ctx, target.host) or _made_up(ctx, targets)
+            rack = _rack_of(session, target.host) or _made_up(session, targets)
             sorted_in.setdefault(rack.name, (rack, []))[1].append(target)
         groups = []
         for rack, members in sorted_in.values():
-            if rack is ctx.rack and not own:
-                groups.append(Group(ctx=ctx, targets=tuple(members)))
+            if rack is session.rack and not own:
+                groups.append(Group(session=session, services=services, request=request, targets=tuple(members)))
                 continue
             changed = replace(
                 rack,
                 ssh_config=_ssh_config(rack, options, folder),
                 connect_timeout=float(connect_timeout) if connect_timeout else rack.connect_timeout,
             )
-            child = _child(ctx, changed, keep_mode=rack is ctx.rack)
-            stack.callback(child.services.close)
-            groups.append(Group(ctx=child.on_behalf(ctx.request), targets=tuple(members)))
+            child_session, child_services = _child(session, services, changed, keep_mode=rack is session.rack)
+            stack.callback(child_services.close)
+            groups.append(
+                Group(session=child_session, services=child_services, request=request, targets=tuple(members))
+            )
         yield tuple(groups)
 
 
-def _rack_of(ctx: Context, host: str) -> RackConfig | None:
-    racks = [ctx.rack] if ctx.rack is not None else []
+def _rack_of(session: Session, host: str) -> RackConfig | None:
+    racks = [session.rack] if session.rack is not None else []
     # An emulated rack's names may be a real rack's: only being on it means it.
-    racks += [rack for rack in ctx.config.racks.values() if not rack.emulated]
+    racks += [rack for rack in session.config.racks.values() if not rack.emulated]
     return next((rack for rack in racks if host in rack.cells or host in rack.dbnodes), None)
 
 
-def _made_up(ctx: Context, targets: Sequence[Target]) -> RackConfig:
-    hosts = tuple(dict.fromkeys(target.host for target in targets if _rack_of(ctx, target.host) is None))
-    config = Path(ctx.options.ssh_config).expanduser() if ctx.options.ssh_config else None
+def _made_up(session: Session, targets: Sequence[Target]) -> RackConfig:
+    hosts = tuple(dict.fromkeys(target.host for target in targets if _rack_of(session, target.host) is None))
+    config = Path(session.options.ssh_config).expanduser() if session.options.ssh_config else None
     # A transport that the session has chosen needs its program for these hosts, too.
-    known = ctx.rack.reach if ctx.rack is not None else Reach()
+    known = session.rack.reach if session.rack is not None else Reach()
     programs = Reach(dcli=known.dcli, exacli=known.exacli, cookie_jar=known.cookie_jar)
     rack = RackConfig(name="cells", cells=hosts, ssh_config=config, source="dcli -c/-g", reach=programs)
-    login = ctx.options.login
+    login = session.options.login
     return replace(rack, read_user=login, write_user=login) if login else rack
 
 
-def _child(ctx: Context, rack: RackConfig, *, keep_mode: bool) -> Context:
-    options = replace(ctx.options, rack="", cells="", group_file="")
-    child = Context(home=ctx.home, config=ctx.config, console=ctx.console, options=options, env=ctx.env)
-    child.session.settings = ctx.settings
-    child.session.rack = rack
-    own = ctx.options.monitor or rack.production or ctx.session.chose_read_only
-    child.session.read_only = ctx.read_only if keep_mode else own
-    child.session.interrupted = ctx.interrupted
-    child.services.while_changing = ctx.while_changing
-    return child
+def _child(session: Session, services: Services, rack: RackConfig, *, keep_mode: bool) -> tuple[Session, Services]:
+    options = replace(session.options, rack="", cells="", group_file="")
+    child_session = Session(home=session.home, config=session.config, options=options, env=session.env)
+    child_services = Services(child_session, services.console)
+    child_session.settings = session.settings
+    child_session.rack = rack
+    own = session.options.monitor or rack.production or session.chose_read_only
+    child_session.read_only = session.read_only if keep_mode else own
+    child_session.interrupted = session.interrupted
+    child_services.while_changing = services.while_changing
+    return child_session, child_services
 
 
 def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> Path | None:

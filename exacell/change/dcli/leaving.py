@@ -39,8 +39,8 @@ class Leaving:
 
     def why_not(self, host: str) -> str:
         """Return why the work must not go to ``host`` now, in one phrase; empty when it may."""
-        ctx = self.group.ctx
-        why: str = lock_of(ctx.need_rack(), ctx.home.state_dir).still_mine()
+        session = self.group.session
+        why: str = lock_of(session.need_rack(), session.home.state_dir).still_mine()
         if why:
             return why
         if not self.judgement.changes or host not in self.group.cells:
@@ -52,12 +52,12 @@ class Leaving:
 
     def vigil(self) -> Vigil:
         """Return what watches, while it is entered, that the rack is still ours."""
-        return Vigil(lock_of(self.group.ctx.need_rack(), self.group.ctx.home.state_dir).still_mine)
+        return Vigil(lock_of(self.group.session.need_rack(), self.group.session.home.state_dir).still_mine)
 
     @property
     def lost(self) -> str:
         """Why the rack is not ours any more; empty when it is."""
-        return lock_of(self.group.ctx.need_rack(), self.group.ctx.home.state_dir).still_mine()
+        return lock_of(self.group.session.need_rack(), self.group.session.home.state_dir).still_mine()
 
     def upon(self, host: str) -> Upon | None:
         """Return the one CellCLI change for a cell with the look that it goes upon; None where it has no such plan."""
@@ -70,15 +70,15 @@ class Leaving:
         Raises:
             ExacellError: a guard forbids a change, or the cell does not answer.
         """
-        ctx, judgement = self.group.ctx, self.judgement
-        query = partial(ctx.fleet.query, cancel=ctx.interrupted)
+        session, services, judgement = self.group.session, self.group.services, self.judgement
+        query = partial(services.fleet.query, cancel=session.interrupted)
         statements = [found.statement for found in judgement.changes]
-        needed = facts_with_cellsrv_stopped(ctx, statements, (cell,)) or facts_for(judgement.changes)
-        facts, bad = gather(ctx.fleet, query, needed, (cell,), others=ctx.need_rack().cells)
+        needed = facts_with_cellsrv_stopped(services, statements, (cell,)) or facts_for(judgement.changes)
+        facts, bad = gather(services.fleet, query, needed, (cell,), others=session.need_rack().cells)
         if bad:
             return problem_of(bad[cell])
-        facts = with_asm_sizes(ctx, facts, statements)
-        headers = headers_if_needed(ctx, facts)
+        facts = with_asm_sizes(session, services, facts, statements)
+        headers = headers_if_needed(session, services, facts)
         plans = plans_in_order(
             self.group.rack.name, facts, judgement.changes, accepted=judgement.accepted, headers=headers
         )
@@ -87,5 +87,5 @@ class Leaving:
         # Loss of data stands in no plan here unless it was accepted by name.
         if now.rank > confirmed.rank and now is not Risk.DATA:
             return f"its risk is {now} now, and was {confirmed} when it was judged"
-        failures = Prober(ctx.fleet, {}).cells(needs_now(plans))
+        failures = Prober(services.fleet, {}).cells(needs_now(plans))
         return next(iter(failures.get(cell, {}).values()), "")

@@ -46,16 +46,16 @@ class Record:
             BrokenOffError: it can't be written any more; targets may have been reached before that.
             RefusedError: somebody else holds the lock; nothing was sent.
         """
-        ctx = self.group.ctx
-        lock = lock_of(ctx.need_rack(), ctx.home.state_dir)
-        with lock.held(), ctx.while_changing():
-            self.change = ctx.journal.begin(
+        session, services, request = self.group.session, self.group.services, self.group.request
+        lock = lock_of(session.need_rack(), session.home.state_dir)
+        with lock.held(), services.while_changing():
+            self.change = services.journal.begin(
                 self.group.rack.name,
                 {
                     "statement": self.text,
                     "reason": str(self.flags.get("reason") or ""),
                     "ticket": str(self.flags.get("ticket") or ""),
-                    "origin": ctx.request.origin,
+                    "origin": request.origin,
                     **actor(),
                     "risk": self.judgement.risk,
                     "opaque": list(self.judgement.opaque),
@@ -63,7 +63,7 @@ class Record:
                 },
             )
             lock.tell(self.change)
-            ctx.session.changes.append(self.change)
+            session.changes.append(self.change)
             code = int(ExitCode.INTERRUPTED)
             try:
                 try:
@@ -89,7 +89,7 @@ class Record:
 
     def _append(self, rows: Sequence[Row]) -> None:
         if rows:
-            self.group.ctx.journal.append(self.group.rack.name, self.change, rows)
+            self.group.services.journal.append(self.group.rack.name, self.change, rows)
 
     def _body(self) -> dict[str, object]:
         return {
@@ -107,7 +107,7 @@ class Record:
         if not self.judgement.caching_off:
             return []
         cache = self.judgement.cache
-        caching = seen(self.group.ctx.fleet, self.group.cells, cache)
+        caching = seen(self.group.services.fleet, self.group.cells, cache)
         return [
             Row(kind="observed", target=cell, body={"caching": state, "cache": cache})
             for cell, state in caching.items()

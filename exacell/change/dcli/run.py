@@ -73,29 +73,31 @@ from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
 if TYPE_CHECKING:
     from exacell.language.registry import Call, Value
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 _PRINTED = ("table", "raw")
 """Output formats in which dcli's own output appears; the others get one record a target."""
 
 
-def run_dcli(ctx: Context, argv: Sequence[str], call: Call) -> Result:
+def run_dcli(session: Session, services: Services, request: Request, argv: Sequence[str], call: Call) -> Result:
     """Carry a dcli command line out; what it prints goes to the console at once, stderr lines are the problems.
 
     Raises:
         RefusedError: a guard forbids it, or it can't be read and was not accepted; nothing was sent.
     """
-    if ctx.request.origin.startswith("resume "):
+    if request.origin.startswith("resume "):
         # What a broken-off command has done there can't be read back, and doing it twice may be worse than not at all.
         note = f"dcli is not done again: look what it has done, then give it anew: {call.text}"
         return Result(notes=[note])
-    shown = str(call.flags.get("format") or ctx.settings.format)
-    run = _Run(ctx=ctx, call=call, printing=shown in _PRINTED)
+    shown = str(call.flags.get("format") or session.settings.format)
+    run = _Run(session=session, services=services, request=request, call=call, printing=shown in _PRINTED)
     try:
         code = run.run(argv)
     except DcliExit as end:
         if end.out:
-            ctx.console.data(f"{end.out}\n")
+            services.console.data(f"{end.out}\n")
         return Result(problems=end.err.split("\n") if end.err else (), exit_code=ExitCode(end.status))
     return Result(
         records=run.records,
@@ -108,7 +110,9 @@ def run_dcli(ctx: Context, argv: Sequence[str], call: Call) -> Result:
 
 @dataclass
 class _Run:
-    ctx: Context
+    session: Session
+    services: Services
+    request: Request
     call: Call
     printing: bool
     options: DcliOptions = field(default_factory=DcliOptions)
@@ -147,15 +151,17 @@ class _Run:
         options = self.options
         findings = self._findings()
         there = [where for where in targets if where.host]
-        with reached(self.ctx, there, options=self.ssh, connect_timeout=options.connect_timeout) as groups:
-            flags = self.ctx.flags_of(self.call)
+        with reached(
+            self.session, self.services, self.request, there, options=self.ssh, connect_timeout=options.connect_timeout
+        ) as groups:
+            flags = self.session.options.over(self.call.flags)
             for group in groups:
                 able = group.transport.capabilities
                 refuse_programs(able, "dcli")
                 if self.delivery is not None:
                     refuse_uploads(able, self._text[:60])
                 if options.live and not able.streaming:
-                    self.ctx.console.say(f"--live: over {able.name} lines come when their target has ended")
+                    self.services.console.say(f"--live: over {able.name} lines come when their target has ended")
             judged = [
                 (g, judge(g, findings, self.call, serial=self._serial, flags=flags, paired=bool(self._change)))
                 for g in groups
@@ -164,7 +170,7 @@ class _Run:
                 return self._dry(judged, findings, flags)
             if self._keys or self.delivery is not None:
                 for group in groups:
-                    refuse_read_only(group.ctx)
+                    refuse_read_only(group.session)
             self._refuse_restricted(groups, findings)
             for group, judgement in judged:
                 agree(group, judgement, flags, login=options.user(group.login))
@@ -187,15 +193,15 @@ class _Run:
     # -- before anything is sent ---------------------------------------------------------------------------------
 
     def _targets(self) -> tuple[Target, ...]:
-        rack = current_rack(self.ctx)
-        named = targets_of(self.options, lambda group: self.ctx.resolve(group))
-        limit = self.ctx.selection.limit if rack is not None else None
+        rack = current_rack(self.session, self.services)
+        named = targets_of(self.options, lambda group: self.session.selection.resolve(group))
+        limit = self.session.selection.limit if rack is not None else None
         if limit is not None:
             named = tuple(t for t in named if t.host in limit)
         if named or self.options.hosts or self.options.group_file or rack is None:
             return named
         # What was selected outside of dcli's words: exacell -c, use or ON.
-        selected = tuple(self.ctx.selected())
+        selected = tuple(self.session.selected())
         return tuple(target(cell) for cell in selected) if set(selected) != set(rack.cells) else ()
 
     def _pattern(self) -> re.Pattern[str] | None:
@@ -255,11 +261,11 @@ class _Run:
         single = not findings.unread and not self._keys and self.options.timeout is None
         for group in groups:
             login = self.options.user(group.login)
-            closed = restricted_cells(group.ctx, group.cells, login)
+            closed = restricted_cells(group.session, group.services, group.cells, login)
             if single and goes_bare(self.options.command, closed):
                 self.bare = True
             else:
-                refuse_restricted(group.ctx, self._text[:60], closed, login)
+                refuse_restricted(group.session, group.services, self._text[:60], closed, login)
 
     def _steps(self, watch: Watch | None, findings: Findings) -> Iterator[Step]:
         """Return what is done on each target, in order."""
@@ -304,10 +310,10 @@ class _Run:
         for group, judgement in judged:
             labels = [t.label for t in group.targets]
             for plan in judgement.plans:
-                self.ctx.console.show_plan(plan)
+                self.services.console.show_plan(plan)
             for phrase in judgement.opaque:
-                self.ctx.console.say(f"{name_list(labels)}: can't be read: {phrase}")
-        self.ctx.console.say("-n: nothing was sent")
+                self.services.console.say(f"{name_list(labels)}: can't be read: {phrase}")
+        self.services.console.say("-n: nothing was sent")
         changes = not findings.harmless or self._keys or self.delivery is not None
         return ExitCode.CHANGES if changes and flags.get("detailed-exitcode") else ExitCode.DONE
 
@@ -393,7 +399,7 @@ class _Run:
         for record in records:
             record.ended(outcomes)
         rest = [t.label for t in batch if t.label not in left]
-        self.ctx.console.say(f"No result from hosts: {name_list(rest)}")
+        self.services.console.say(f"No result from hosts: {name_list(rest)}")
 
     def _work(
         self,
@@ -406,7 +412,7 @@ class _Run:
     ) -> list[Outcome]:
         """Return what became of the targets of one batch, in its order; ``ended`` hears of each at once."""
         of = {t.label: group for group in groups for t in group.targets}
-        limit = 1 if self._serial else max((g.rack.fanout or self.ctx.settings.fanout for g in groups), default=1)
+        limit = 1 if self._serial else max((g.rack.fanout or self.session.settings.fanout for g in groups), default=1)
 
         def work(where: Target) -> Outcome:
             if not where.host:
@@ -441,7 +447,7 @@ class _Run:
                 outcomes = self._work(
                     groups, batch, [step], lambda outcome: self.print(said_lines(outcome)), live=False
                 )
-                if self.ctx.interrupted.is_set():
+                if self.session.interrupted.is_set():
                     return ExitCode.FAILED
                 bad = [o.target for o in outcomes if o.status == UNREACHABLE]
                 if bad:
@@ -461,19 +467,19 @@ class _Run:
                 return ExitCode.DONE
 
     def _remember(self, outcomes: Sequence[Outcome]) -> None:
-        rack = self.ctx.rack
+        rack = self.session.rack
         if rack is None:
             return
         known = set(rack.cells)
         asked = [o for o in outcomes if o.target in known]
-        self.ctx.remember([o.target for o in asked], [o.target for o in asked if o.status or not o.ran])
+        self.session.selection.remember([o.target for o in asked], [o.target for o in asked if o.status or not o.ran])
 
     # -- printing ------------------------------------------------------------------------------------------------
 
     def print(self, lines: Sequence[str]) -> None:
         """Print lines as dcli's output, unless records were asked for."""
         if lines and self.printing:
-            self.ctx.console.data("".join(f"{line}\n" for line in lines))
+            self.services.console.data("".join(f"{line}\n" for line in lines))
 
     def _verbose(self, *lines: str) -> None:
         if self.options.verbose:

@@ -38,19 +38,23 @@ from exacell.session.factreading import facts_with_cellsrv_stopped, headers_if_n
 from exacell.session.logins import READERS, refuse_writer
 
 if TYPE_CHECKING:
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
-def door_of(ctx: Context) -> Door:
+def door_of(session: Session) -> Door:
     """Return what the session's rack says about unread work; of no rack, only what the session's mode says."""
-    rack = ctx.rack
+    rack = session.rack
     if rack is None:
-        return Door(read_only=ctx.read_only)
-    return Door(rack=rack.name, production=rack.production, read_only=ctx.read_only, allows=rack.opaque == "allow")
+        return Door(read_only=session.read_only)
+    return Door(rack=rack.name, production=rack.production, read_only=session.read_only, allows=rack.opaque == "allow")
 
 
 def refuse_unread(
-    ctx: Context,
+    session: Session,
+    services: Services,
+    request: Request,
     unread: Sequence[str],
     *,
     statement: str,
@@ -72,32 +76,40 @@ def refuse_unread(
     """
     if not unread:
         return
-    refusal = door_of(ctx).refusal(
+    refusal = door_of(session).refusal(
         unread, accepted=bool(flags.get("accept-opaque")), where=where, undone=undone, accept=accept, instead=instead
     )
     if refusal is None:
         return
-    journal_refusal(ctx, refusal, unread, statement=statement, flags=flags)
+    journal_refusal(session, services, request, refusal, unread, statement=statement, flags=flags)
     raise refusal
 
 
-def journal_accepted(ctx: Context, unread: Sequence[str], *, statement: str, flags: Mapping[str, Value]) -> None:
+def journal_accepted(
+    session: Session,
+    services: Services,
+    request: Request,
+    unread: Sequence[str],
+    *,
+    statement: str,
+    flags: Mapping[str, Value],
+) -> None:
     """Record that a line with unread text for this machine goes on, before it does; what becomes of it is not looked at.
 
     Raises:
         JournalError: the journal can't be written; nothing was run.
     """
-    rack = "" if ctx.rack is None else ctx.rack.name
-    change = ctx.journal.begin(rack, _body(ctx, unread, statement, flags) | {"on": HERE})
-    ctx.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
+    rack = "" if session.rack is None else session.rack.name
+    change = services.journal.begin(rack, _body(request, unread, statement, flags) | {"on": HERE})
+    services.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
 
 
-def _body(ctx: Context, unread: Sequence[str], statement: str, flags: Mapping[str, Value]) -> dict[str, object]:
+def _body(request: Request, unread: Sequence[str], statement: str, flags: Mapping[str, Value]) -> dict[str, object]:
     return {
         "statement": statement,
         "reason": str(flags.get("reason") or ""),
         "ticket": str(flags.get("ticket") or ""),
-        "origin": ctx.request.origin,
+        "origin": request.origin,
         **actor(),
         "risk": "unknown",
         "opaque": list(unread),
@@ -105,17 +117,24 @@ def _body(ctx: Context, unread: Sequence[str], statement: str, flags: Mapping[st
 
 
 def journal_refusal(
-    ctx: Context, refusal: RefusedError, unread: Sequence[str], *, statement: str, flags: Mapping[str, Value]
+    session: Session,
+    services: Services,
+    request: Request,
+    refusal: RefusedError,
+    unread: Sequence[str],
+    *,
+    statement: str,
+    flags: Mapping[str, Value],
 ) -> None:
     """Record a refusal as a change of one row, unless nothing was to be sent; where the journal takes none, that is said and the
     refusal stands."""
-    if flags.get("dry-run") or ctx.options.dry_run:
+    if flags.get("dry-run") or session.options.dry_run:
         return
-    body = _body(ctx, unread, statement, flags) | {"refused": refusal.message}
+    body = _body(request, unread, statement, flags) | {"refused": refusal.message}
     try:
-        ctx.journal.note("" if ctx.rack is None else ctx.rack.name, Row(kind="refused", body=body))
+        services.journal.note("" if session.rack is None else session.rack.name, Row(kind="refused", body=body))
     except JournalError as error:
-        ctx.console.say(f"this refusal is not journalled: {error.message}")
+        services.console.say(f"this refusal is not journalled: {error.message}")
 
 
 _SILENT = frozenset(("-n", "-x"))
@@ -233,11 +252,13 @@ def judge(
         RefusedError: a guard forbids a change, a production rack one whose proof may go stale; the rack is read-only; or what
             can't be read was not accepted.
     """
-    ctx, rack = group.ctx, group.rack
+    session, services, request, rack = group.session, group.services, group.request, group.rack
     if findings.harmless:
         return Judgement()
     refuse_unread(
-        ctx,
+        session,
+        services,
+        request,
         findings.unread,
         statement=call.text,
         flags=flags,
@@ -245,21 +266,21 @@ def judge(
         accept=f"exacell --accept-opaque {what} … runs it; the guard ends there",
         instead=findings.instead,
     )
-    if ctx.read_only:
+    if session.read_only:
         refusal = RefusedError(
             f"rack {rack.name} is read-only, and '{findings.changes[0].text}' changes cells; nothing was sent",
             hint="set mode rw",
         )
-        journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
+        journal_refusal(session, services, request, refusal, (), statement=call.text, flags=flags)
         raise refusal
-    accepted = accepted_loss(ctx.flags_of(call))
+    accepted = accepted_loss(session.options.over(call.flags))
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
     plans = _plans(group, findings, accepted, serial=serial)
     wide = () if paired and group.transport.capabilities.pairs else stale_by_then(findings)
     if wide and plans and rack.production:
         refusal = refuse_wide(rack.name, wide[0])
-        journal_refusal(ctx, refusal, (), statement=call.text, flags=flags)
+        journal_refusal(session, services, request, refusal, (), statement=call.text, flags=flags)
         raise refusal
     return Judgement(
         plans=plans,
@@ -277,13 +298,13 @@ def facts_for(changes: Sequence[FoundStatement]) -> tuple[str, ...]:
 
 def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial: bool) -> tuple[Plan, ...]:
     """Return the plan of each CellCLI change, judged from what is on the cells now."""
-    ctx, cells = group.ctx, group.cells
+    session, services, request, cells = group.session, group.services, group.request, group.cells
     if not cells:
         return ()
     statements = [found.statement for found in findings.changes]
-    needed = facts_with_cellsrv_stopped(ctx, statements, cells) or facts_for(findings.changes)
-    facts = with_asm_sizes(ctx, read_facts(ctx, *needed, cells=cells), statements)
-    headers = headers_if_needed(ctx, facts)
+    needed = facts_with_cellsrv_stopped(services, statements, cells) or facts_for(findings.changes)
+    facts = with_asm_sizes(session, services, read_facts(session, services, request, *needed, cells=cells), statements)
+    headers = headers_if_needed(session, services, facts)
 
     def plan(cells: Sequence[str]) -> tuple[Plan, ...]:
         known = {cell: facts[cell] for cell in cells}
@@ -322,15 +343,22 @@ def agree(
     cells = dict.fromkeys(step.target for plan in judgement.plans for step in plan.steps)
     chosen = "" if login == group.login else login
     if chosen not in READERS:
-        refuse_writer(group.ctx, tuple(cells), chosen)
+        refuse_writer(group.session, group.services, tuple(cells), chosen)
     if group.rack.opaque == "allow":
         return
     for statement in judgement.wide:
-        group.ctx.console.say(f"Warning: {why_wide(statement)}")
+        group.services.console.say(f"Warning: {why_wide(statement)}")
     if flags.get("yes"):
         return
     for plan in judgement.plans:
-        group.ctx.console.show_plan(plan, brief=True)
-    lock_of(group.ctx.need_rack(), group.ctx.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
-    group.ctx.journal.refuse_damaged()
-    ask(group.ctx.console, judgement.plans[0].statement, plans=judgement.plans, hint=f"exacell -y {what} … answers yes")
+        group.services.console.show_plan(plan, brief=True)
+    lock_of(
+        group.session.need_rack(), group.session.home.state_dir
+    ).refuse_held()  # Nobody is asked for what is refused then.
+    group.services.journal.refuse_damaged()
+    ask(
+        group.services.console,
+        judgement.plans[0].statement,
+        plans=judgement.plans,
+        hint=f"exacell -y {what} … answers yes",
+    )

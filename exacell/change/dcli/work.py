@@ -177,9 +177,9 @@ def _sent(group: Group, target: Target, step: Step, login: str, listener: _Liste
         upon = leaving.upon(target.host) if step.change and group.transport.capabilities.pairs else None
         if upon is None:
             return _send(group, target, step, login, listener, vigil.ours)
-        fleet, seconds = group.ctx.fleet, step.deadline
+        fleet, seconds = group.services.fleet, step.deadline
         reply = fleet.send_upon(
-            {target.host: upon}, ours=vigil.ours, timeout=seconds, within=group.ctx.settings.timeout, login=login
+            {target.host: upon}, ours=vigil.ours, timeout=seconds, within=group.session.settings.timeout, login=login
         ).replies[target.host]
     if reply.looked is None or not reply.looked.sent:
         return reply
@@ -190,7 +190,7 @@ def _sent(group: Group, target: Target, step: Step, login: str, listener: _Liste
 
 
 def _send(group: Group, target: Target, step: Step, login: str, listener: _Listener, ours: Ours | None) -> Reply:
-    request = Request(
+    asked = Request(
         target=target.host,
         command=step.command,
         role=Role.READ if step.reads else Role.WRITE,
@@ -200,7 +200,7 @@ def _send(group: Group, target: Target, step: Step, login: str, listener: _Liste
         upload=step.upload,
         ours=ours,
     )
-    return group.transport.run([request], cancel=group.ctx.interrupted).replies[target.host]
+    return group.transport.run([asked], cancel=group.session.interrupted).replies[target.host]
 
 
 def _status(reply: Reply) -> int:

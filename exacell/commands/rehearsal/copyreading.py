@@ -20,7 +20,9 @@ from exacell.transport.base import State
 
 if TYPE_CHECKING:
     from exacell.plan.asmfacts import AsmFacts
-    from exacell.session.context import Context
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
 
 
 CALM = 600.0
@@ -34,7 +36,9 @@ _FLUSHED_PER_SECOND = 40 << 20
 """Bytes that the slowest emulated cell flushes in a rack second."""
 
 
-def read_objects(ctx: Context, cells: Sequence[str] | None = None) -> dict[str, copying.Objects]:
+def read_objects(
+    services: Services, request: Request, cells: Sequence[str] | None = None
+) -> dict[str, copying.Objects]:
     """Return what is copied of ``cells``, of the selected ones when none is named.
 
     Cell → object type → one record for each object, as LIST printed it.
@@ -42,17 +46,21 @@ def read_objects(ctx: Context, cells: Sequence[str] | None = None) -> dict[str, 
     Raises:
         RefusedError: a cell gave no answer.
     """
-    found, problems = _objects(ctx, cells)
+    found, problems = _objects(services, request, cells)
     if problems:
         raise RefusedError(f"rehearse: {problems[0]}; a copy is made of what every cell tells")
     return found
 
 
-def _objects(ctx: Context, cells: Sequence[str] | None) -> tuple[dict[str, copying.Objects], list[str]]:
+def _objects(
+    services: Services, request: Request, cells: Sequence[str] | None
+) -> tuple[dict[str, copying.Objects], list[str]]:
     """Return what is copied of the cells that answer, and the problems of the others."""
-    found, problems = _asked(ctx, cells, copying.statements())
+    found, problems = _asked(services, request, cells, copying.statements())
     # A cell may refuse to know what its DESCRIBE does not tell of: then nobody can have set it.
-    hidden, refused = _asked(ctx, tuple(found), copying.statements(described=False)) if found else ({}, {})
+    hidden, refused = (
+        _asked(services, request, tuple(found), copying.statements(described=False)) if found else ({}, {})
+    )
     problems |= {cell: bad for cell, bad in refused.items() if bad.reply.state not in (State.OK, State.FAILED)}
     for cell, objects in hidden.items():
         for kind, records in objects.items():
@@ -63,11 +71,11 @@ def _objects(ctx: Context, cells: Sequence[str] | None) -> tuple[dict[str, copyi
 
 
 def _asked(
-    ctx: Context, cells: Sequence[str] | None, statements: Mapping[str, str]
+    services: Services, request: Request, cells: Sequence[str] | None, statements: Mapping[str, str]
 ) -> tuple[dict[str, dict[str, Sequence[Record]]], dict[str, Answer]]:
     """Return the records of each cell's good answer, and the other answers."""
-    answers = ctx.query(*statements.values(), cells=cells)
-    releases = ctx.fleet.releases(list(answers.good))
+    answers = services.query(*statements.values(), cells=cells, timeout=request.read_timeout)
+    releases = services.fleet.releases(list(answers.good))
     good = {cell: read_answer(answer, statements, releases.get(cell, "")) for cell, answer in answers.good.items()}
     return good, {cell: answer for cell, answer in answers.answers.items() if answer.problem}
 
@@ -79,19 +87,21 @@ def read_answer(answer: Answer, statements: Mapping[str, str], release: str) -> 
     return {kind: next(documents).records if asked else () for kind, asked in known.items()}
 
 
-def read_facts(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str]]:
+def read_facts(session: Session, services: Services, request: Request) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Return all that may be otherwise after a change: cell, or ``ASM name`` → ``object|name|attribute`` → value.
 
     That is what drift compares and what a copy gets. And the problems of cells and clusters that gave no answer.
     """
-    facts, problems, _ = read_all(ctx)
-    told, more = _objects(ctx, None)
+    facts, problems, _ = read_all(session, services, request)
+    told, more = _objects(services, request, None)
     for cell, objects in told.items():
         facts[cell] = {**facts.get(cell, {}), **copying.neutral_facts(cell, objects)}
     return facts, list(dict.fromkeys((*problems, *more)))
 
 
-def likeness_of(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, Any]:
+def likeness_of(
+    session: Session, services: Services, request: Request, told: Mapping[str, copying.Objects]
+) -> dict[str, Any]:
     """Return the description of the rack as it is now, from which a copy is made; sizes in bytes.
 
     Args:
@@ -100,9 +110,9 @@ def likeness_of(ctx: Context, told: Mapping[str, copying.Objects]) -> dict[str, 
     Raises:
         RefusedError: a cell gave no answer.
     """
-    rack = ctx.need_rack()
-    facts = fresh_facts(ctx, f.DATABASE, f.FLASH_METRICS, cells=rack.cells)
-    asm = ctx.asm().facts() if rack.asm else None
+    rack = session.need_rack()
+    facts = fresh_facts(session, services, request, f.DATABASE, f.FLASH_METRICS, cells=rack.cells)
+    asm = services.asm().facts() if rack.asm else None
     databases = {name.rsplit(".", 1)[-1].upper() for fact in facts.values() for name in fact.databases}
     databases |= {client.upper() for group in (asm.groups if asm else ()) for client in group.clients}
     databases |= {name.upper() for cluster in rack.asm.values() for name in cluster.databases}
@@ -169,9 +179,9 @@ def _whole_units(size_mb: int, au_size: int) -> int:
     return size_mb // unit * unit
 
 
-def read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
+def read_cells(services: Services, request: Request) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
     """Return the facts of the selected cells: cell → ``object name attribute`` → value; the problems, and what they come to."""
-    answers = ctx.query(*STATEMENTS.values())
+    answers = services.query(*STATEMENTS.values(), timeout=request.read_timeout)
     facts = {
         cell: {name: masked(value) for name, value in neutral(cell, answer.tables).items()}
         for cell, answer in answers.good.items()
@@ -179,20 +189,22 @@ def read_cells(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], Exit
     return facts, list(answers.problems), answers.exit_code
 
 
-def read_all(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
+def read_all(
+    session: Session, services: Services, request: Request
+) -> tuple[dict[str, dict[str, str]], list[str], ExitCode]:
     """Return the same of the selected cells and, under ``ASM name``, of the rack's ASM clusters."""
-    facts, problems, code = read_cells(ctx)
-    groups, silent = read_groups(ctx)
+    facts, problems, code = read_cells(services, request)
+    groups, silent = read_groups(session, services)
     return {**facts, **groups}, [*problems, *silent], worst([code, ExitCode.FAILED]) if silent else code
 
 
-def read_groups(ctx: Context) -> tuple[dict[str, dict[str, str]], list[str]]:
+def read_groups(session: Session, services: Services) -> tuple[dict[str, dict[str, str]], list[str]]:
     """Return what is compared of the disk groups of the rack's ASM clusters, under ``ASM name``, and the problems."""
     facts: dict[str, dict[str, str]] = {}
     problems: list[str] = []
-    for name in ctx.need_rack().asm:
+    for name in session.need_rack().asm:
         try:
-            facts[ASM + name] = of_asm(asm_records(ctx.asm(name).facts())["asm.diskgroup"])
+            facts[ASM + name] = of_asm(asm_records(services.asm(name).facts())["asm.diskgroup"])
         except ExacellError as error:
             problems.append(f"{ASM}{name}: {error.message}")
     return facts, problems

@@ -29,7 +29,9 @@ from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan.copying import unlike
 from exacell.plan.drift import Difference, Facts, from_baseline
-from exacell.session.context import Context, Options
+from exacell.session.request import Request
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 from exacell.session.wherecells import use_cells
 
 if TYPE_CHECKING:
@@ -38,30 +40,30 @@ if TYPE_CHECKING:
     from exacell.plan.model import Plan
 
 
-def rehearse(ctx: Context, line: Line) -> Result:
+def rehearse(session: Session, services: Services, line: Line) -> Result:
     """Carry a statement out on a copy of the rack and return what it would leave, one record per change.
 
     Raises:
         RefusedError: the rack can't be copied, or the statement was refused there as it would be here.
     """
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     if len(rack.asm) > 1:
         raise RefusedError(
             f"rehearse: rack {rack.name} has the ASM clusters {', '.join(rack.asm)}, and a copy has one",
             hint="-n shows the plan",
         )
-    here, (groups, silent) = read_objects(ctx, rack.cells), read_groups(ctx)
+    here, (groups, silent) = read_objects(services, Request(), rack.cells), read_groups(session, services)
     if silent:
         raise RefusedError(f"rehearse: {silent[0]}; a copy is made of what every cluster tells")
-    with _copy(ctx, likeness_of(ctx, here)) as copy:
-        before, problems = read_facts(copy)
+    with _copy(session, services, likeness_of(session, services, Request(), here)) as (copy_session, copy_services):
+        before, problems = read_facts(copy_session, copy_services, Request())
         if problems:
             raise RefusedError(f"rehearse: the copy does not answer: {problems[0]}")
-        for said in unlike(here, read_objects(copy, rack.cells), groups, before):
-            ctx.console.say(said)
-        result = execute(copy, line)
-        after, problems = read_facts(copy)
-        left = left_behind(copy)
+        for said in unlike(here, read_objects(copy_services, Request(), rack.cells), groups, before):
+            services.console.say(said)
+        result = execute(copy_session, copy_services, Request(), line)
+        after, problems = read_facts(copy_session, copy_services, Request())
+        left = left_behind(copy_session, copy_services)
     rows = told(before, after)
     columns = [Column(name) for name in ("cell", "object", "name", "attribute", "before", "after")]
 
@@ -164,27 +166,27 @@ def _fold(names: Sequence[str]) -> str:
 
 
 @contextmanager
-def _copy(ctx: Context, likeness: Mapping[str, Any]) -> Iterator[Context]:
+def _copy(session: Session, services: Services, likeness: Mapping[str, Any]) -> Iterator[tuple[Session, Services]]:
     """Yield a session on a copy of the rack, which ends with it; also when the program is told to end."""
-    rack = ctx.need_rack()
+    rack = session.need_rack()
     name = f"{''.join(c if c.isalnum() or c in '-_' else '-' for c in rack.name)[:50]}-rehearsal"
-    with ctx.while_changing(), tempfile.TemporaryDirectory(prefix="exacell-rehearsal-") as folder:
-        home = Home.from_env({**ctx.env, "EXACELL_HOME": folder})
-        if ctx.home.recipes_dir.is_dir():
-            shutil.copytree(ctx.home.recipes_dir, home.recipes_dir)
-        ctx.console.say(f"making a copy of {rack.name}: {counted(len(rack.cells), 'cell')} …")
+    with services.while_changing(), tempfile.TemporaryDirectory(prefix="exacell-rehearsal-") as folder:
+        home = Home.from_env({**session.env, "EXACELL_HOME": folder})
+        if session.home.recipes_dir.is_dir():
+            shutil.copytree(session.home.recipes_dir, home.recipes_dir)
+        services.console.say(f"making a copy of {rack.name}: {counted(len(rack.cells), 'cell')} …")
         with copied_rack(Path(folder), name, likeness):
-            copied = Context(
+            copied_session = Session(
                 home=home,
-                config=ctx.config,
-                console=_Rehearsing(ctx.console),
-                options=Options(yes=True, flags=ctx.options.flags, quiet=ctx.options.quiet),
-                env={**ctx.env, "EXACELL_HOME": folder, "EXACELL_RACK": ""},
+                config=session.config,
+                options=Options(yes=True, flags=session.options.flags, quiet=session.options.quiet),
+                env={**session.env, "EXACELL_HOME": folder, "EXACELL_RACK": ""},
             )
+            copied_services = Services(copied_session, _Rehearsing(services.console))
             try:
-                copied.connect(name)
-                made = copied.need_rack()
-                copied.session.rack = replace(
+                copied_services.connect(name)
+                made = copied_session.need_rack()
+                copied_session.rack = replace(
                     made,
                     asm=MappingProxyType(
                         {key: replace(only, name=key) for key in rack.asm for only in made.asm.values()}
@@ -193,13 +195,13 @@ def _copy(ctx: Context, likeness: Mapping[str, Any]) -> Iterator[Context]:
                     groups=rack.groups,
                     production=rack.production,
                 )
-                copied.session.read_only = False
-                copied.session.settings = ctx.settings
-                copied.session.interrupted = ctx.interrupted
-                use_cells(copied, ",".join(ctx.cells()))
-                yield copied
+                copied_session.read_only = False
+                copied_session.settings = session.settings
+                copied_session.interrupted = session.interrupted
+                use_cells(copied_session, copied_services, ",".join(session.cells()))
+                yield copied_session, copied_services
             finally:
-                copied.services.close()
+                copied_services.close()
 
 
 class _Rehearsing:

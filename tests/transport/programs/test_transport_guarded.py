@@ -15,7 +15,9 @@ from exacell.core.paths import Home
 from exacell.journal.record import Journal
 from exacell.language.line import parse_line
 from exacell.output.console import SilentConsole
-from exacell.session.context import Context, Options
+from exacell.session.request import Request
+from exacell.session.services import Services
+from exacell.session.state import Options, Session
 
 CELL = "exa1cel03"
 WORDS = ("statement", "state", "reason", "caching", "cache", "exitCode")
@@ -48,10 +50,9 @@ class Operator:
             Home.from_env({"EXACELL_HOME": str(home)}),
             {"EXACELL_HOME": str(home), "HOME": str(journal.parent)},
         )
-        self.ctx = Context(
-            home=found, config=load(found, env), console=SilentConsole(), options=Options(rack="t1"), env=env
-        )
-        self.ctx.services.journal = Journal(journal)
+        self.session = Session(home=found, config=load(found, env), options=Options(rack="t1"), env=env)
+        self.services = Services(self.session, SilentConsole())
+        self.services.journal = Journal(journal)
         self.do(f"set transport {transport}")
 
     def do(self, text: str) -> tuple[int, str]:
@@ -59,7 +60,7 @@ class Operator:
         line = parse_line(text)
         assert line is not None
         try:
-            result = execute(self.ctx, line)
+            result = execute(self.session, self.services, Request(), line)
         except ExacellError as error:
             return int(error.exit_code), error.message
         return int(result.exit_code), "; ".join(result.problems)
@@ -86,9 +87,9 @@ def _story(operator: Operator) -> Story:
         said = {text: operator.do(text) for text in REFUSED}
         said |= {f"{place}: {text}": operator.do(text) for place, text in enumerate(GOES)}
     finally:
-        operator.ctx.services.close()
-    rows = [(e.kind, e.target, *(e.body.get(word) for word in WORDS)) for e in operator.ctx.journal.entries()]
-    assert operator.ctx.journal.verify() == ""
+        operator.services.close()
+    rows = [(e.kind, e.target, *(e.body.get(word) for word in WORDS)) for e in operator.services.journal.entries()]
+    assert operator.services.journal.verify() == ""
     return said, rows
 
 
