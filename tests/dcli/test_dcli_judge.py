@@ -105,7 +105,7 @@ def judged(
         else script_findings(("#!/bin/sh\n" + "".join(f"cellcli -e '{text}'\n" for text in texts)).encode(), "s.sh")
     )
     findings.unread += unread
-    call: Any = SimpleNamespace(text="dcli …")
+    call: Any = SimpleNamespace(text="dcli …", flags={})
     return judge(group, findings, call, serial=serial, flags={"accept-opaque": accept}, paired=paired)
 
 
@@ -352,7 +352,7 @@ def test_two_cells_never_go_offline(serial: bool) -> None:
 def test_a_disk_group_goes_by_its_name_only() -> None:
     """What is not read should never take a disk group away because reading it was done without."""
     found = script_findings(b"#!/bin/sh\nsqlplus / as sysasm <<E\ndrop diskgroup data;\nE\n", "x.sh")
-    call: Any = SimpleNamespace(text="dcli …")
+    call: Any = SimpleNamespace(text="dcli …", flags={})
     target = group()
     with pytest.raises(RefusedError, match="data would be lost on DATA"):
         judge(target, found, call, serial=False, flags={"accept-opaque": True})

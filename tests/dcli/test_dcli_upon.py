@@ -130,7 +130,9 @@ def test_whether_its_login_gets_in_is_asked_before_anybody_agrees(
 ) -> None:
     """Before changes are agreed to, their cells are asked whether the login gets in; a reader's is told by each cell itself."""
     tried: list[tuple[tuple[str, ...], str]] = []
-    monkeypatch.setattr("exacell.change.dcli.verdict.refuse_writer", lambda _, cells, user: tried.append((cells, user)))
+    monkeypatch.setattr(
+        "exacell.change.dcli.verdict.refuse_writer", lambda session, services, cells, user: tried.append((cells, user))
+    )
     group: Any = SimpleNamespace(session=None, services=None, rack=SimpleNamespace(opaque="allow"), login="x")
     agree(group, Judgement(plans=(plan(step("c1"), step("c2")),)), {}, login=login)
     assert tried == [(("c1", "c2"), user) for user in chosen]

@@ -61,6 +61,7 @@ class FakeCell:
             "griddisk": [],
             "iormplan": [{"name": f"{name}_IORMPLAN", "dbPlan": "((name=SPOT,share=8))", "objective": "auto"}],
             "database": [{"name": "SPOT"}],
+            "pmemlog": [],
         }
         self.metrics = {"FC_BY_DIRTY": 2048.0, "FC_BY_USED": 9000.0, "FC_BY_STALE_DIRTY": 0.0}
 
