@@ -255,3 +255,11 @@ def test_a_prefix_of_the_same_kind_of_disk_or_of_its_own_is_free(text: str) -> N
 def test_the_owner_of_the_space_is_asked_for() -> None:
     """The flash cache is read before CREATE GRIDDISK, so that the refusal can name it as the owner of the space."""
     assert f.FLASHCACHE in facts_needed(parse(f"create griddisk x {ON_ONE}, size=2G"))
+
+
+def test_full_disks_that_all_passes_over_are_named_and_not_waited_for() -> None:
+    """CREATE GRIDDISK ALL without a size says before the question which disks are full, and proves the others alone."""
+    plan = guard("create griddisk all harddisk prefix=p", HALF)
+    assert plan.warnings == (f"no free space, so nothing is made on CD_00_{ONE}",)
+    assert only(plan).proves[0].where == {"name": (f"p_CD_01_{ONE}",)}
+    assert not guard("create griddisk all harddisk prefix=p", with_disks(CD_00=GIB)).warnings
