@@ -513,3 +513,12 @@ def test_release_of_one_kind_of_disk() -> None:
     assert release(cell(), prefix="DATA", media="flash").done == {
         CELLS[0]: "it has no grid disks DATA_* on flash disks"
     }
+
+
+def test_undo_brings_back_that_disks_are_not_cached() -> None:
+    """What takes a release back says cachingPolicy=none again of the disks that had it, and of no others."""
+    fact = with_flash_grids(cell(), caching_policy="none")
+    names = ",".join(grid.name for grid in members({CELLS[0]: fact}, "ssd")[CELLS[0]])
+    carved = "carve griddisk prefix=ssd size=512M media=flash"
+    assert release(fact).inverse == {CELLS[0]: (carved, f"ALTER GRIDDISK {names} cachingPolicy=none")}
+    assert release(with_flash_grids(cell())).inverse == {CELLS[0]: (carved,)}

@@ -189,7 +189,10 @@ def _taken_back(
         if min(clients):
             carve += f" availableTo='{min(clients)}'"
         resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
-        back[cell] = (*resize, carve)
+        # carve makes grid disks that flash caches. Source: cellcli.md 6.6.
+        past = ",".join(grid.name for grid in grids if grid.caching_policy == "none")
+        policy = (f"ALTER GRIDDISK {past} cachingPolicy=none",) if past else ()
+        back[cell] = (*resize, carve, *policy)
     return back
 
 
