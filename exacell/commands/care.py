@@ -36,7 +36,9 @@ from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan import facts as f
 from exacell.session.answers import Answers
+from exacell.session.hung import PATIENCE
 from exacell.session.store import Store, StoreError
+from exacell.transport.base import State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
@@ -54,17 +56,24 @@ MOST_WAYS = 8
 
 
 def observe(session: Session, services: Services, request: Request) -> tuple[dict[str, Observed], Answers]:
-    """Return what every selected cell told; one whose CELLSRV is stopped is asked again for what it still knows."""
+    """Return what every selected cell told.
+
+    One whose CELLSRV is stopped is asked again for what it still knows, and one that fell silent amid its answer, for at
+    most ten seconds: a statement that hung may well hang again.
+    """
     cells = session.cells()
     first = services.query(*FULL, cells=cells, timeout=request.read_timeout)
     seen = {cell: Observed(cell=cell, tables=dict(zip(FULL, a.tables, strict=True))) for cell, a in first.good.items()}
     again = [cell for cell, answer in first.answers.items() if answer.reply.stdout.strip() and answer.problem]
+    late = {cell for cell in again if first.answers[cell].reply.state is State.TIMED_OUT}
     answers = dict(first.answers)
-    if again:
-        second = services.query(*PLAIN, cells=again, timeout=request.read_timeout)
-        for cell, answer in second.good.items():
-            seen[cell] = Observed(cell=cell, tables=dict(zip(PLAIN, answer.tables, strict=True)))
-        answers.update(second.answers)
+    short = min(request.read_timeout or PATIENCE, PATIENCE)
+    for asked, seconds in (([cell for cell in again if cell not in late], request.read_timeout), (sorted(late), short)):
+        if asked:
+            second = services.query(*PLAIN, cells=asked, timeout=seconds)
+            for cell, answer in second.good.items():
+                seen[cell] = Observed(cell=cell, tables=dict(zip(PLAIN, answer.tables, strict=True)))
+            answers.update(second.answers)
     session.selection.remember(cells, [cell for cell in cells if cell not in seen])
     return {cell: seen[cell] for cell in cells if cell in seen}, Answers(answers=answers)
 

@@ -516,9 +516,12 @@ def test_release_of_one_kind_of_disk() -> None:
 
 
 def test_undo_brings_back_that_disks_are_not_cached() -> None:
-    """What takes a release back says cachingPolicy=none again of the disks that had it, and of no others."""
-    fact = with_flash_grids(cell(), caching_policy="none")
-    names = ",".join(grid.name for grid in members({CELLS[0]: fact}, "ssd")[CELLS[0]])
-    carved = "carve griddisk prefix=ssd size=512M media=flash"
-    assert release(fact).inverse == {CELLS[0]: (carved, f"ALTER GRIDDISK {names} cachingPolicy=none")}
-    assert release(with_flash_grids(cell())).inverse == {CELLS[0]: (carved,)}
+    """What takes a release back says cachingPolicy=none where the disks had it; where they differ there is no way back."""
+    uncached = with_flash_grids(cell(), caching_policy="none")
+    made = "CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=512M, cachingPolicy=none"
+    assert release(uncached).inverse == {CELLS[0]: (made,)}
+    theirs = with_flash_grids(cell(), caching_policy="none", available_to="c2")
+    assert release(theirs).inverse == {CELLS[0]: (f"{made}, availableTo='c2'",)}
+    flash = [grid for grid in uncached.grid_disks if grid.prefix == "ssd"]
+    mixed = replace(uncached, grid_disks=(replace(flash[0], caching_policy="default"), *flash[1:]))
+    assert release(mixed).inverse == {}
