@@ -21,6 +21,8 @@ from exacell import cli
 
 def warm() -> None:
     """Import what a change needs, so that no process has to."""
+    import exacell.session.context
+
     import exacell.change.changing
     import exacell.change.dcli.run
     import exacell.change.engine
@@ -30,7 +32,6 @@ def warm() -> None:
     import exacell.commands.griddisk
     import exacell.commands.opaque
     import exacell.commands.session
-    import exacell.session.context
     import exacell.transport.ssh  # noqa: F401
 
 
