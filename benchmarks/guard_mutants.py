@@ -60,23 +60,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guards/choice.py": ((), GUARD),
     "plan/guards/caches.py": ((), GUARD),
     "plan/guards/cell.py": ((), GUARD),
-    "plan/guards/devices.py": (
-        (
-            "physicaldisk",
-            "celldisk",
-            "_judged",
-            "_meant",
-            "_altered",
-            "_altered_disks",
-            "own",
-        ),
-        GUARD,
-    ),
+    "plan/guards/devices.py": ((), GUARD),
     "plan/guards/griddisks.py": ((), GUARD),
     "plan/guards/steps.py": (
         (
-            "guarded_step",
-            "guarded_plan",
             "simple",
             "lossy",
             "only_words",
@@ -170,7 +157,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "_checked_files",
             "_existing",
             "drop_plan",
-            "_drop_stages",
             "_create",
             "_drop",
         ),
@@ -227,8 +213,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "journal_refusal",
             "single_change",
             "stale_by_then",
-            "why_wide",
-            "refuse_wide",
             "judge",
             "_plans",
         ),
@@ -247,13 +231,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("judged", "pass_untyped", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
     ),
-    "care/sqltext.py": (
-        (
-            "asm_losses",
-            "refuse_losses",
-        ),
-        ("tests/care/test_care_asmlosses.py",),
-    ),
+    "care/sqltext.py": (("refuse_losses",), ("tests/care/test_care_asmlosses.py",)),
     "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
     "change/dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
     "change/dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
@@ -512,7 +490,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "a stage with nothing to send sends and journals nothing",
     (
         "change/engine.py:_stage",
-        "without not ready in mending or not ready",
+        "True instead of ready",
     ): "whose lock was taken over stops at the next stage all the same",
     ("change/engine.py:_stage", "True instead of watching"): "no flush is followed where there is none",
     (
