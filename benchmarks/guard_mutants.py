@@ -28,9 +28,23 @@ GUARD = (
     "tests/plan/test_plan_doubts.py",
     "tests/plan/test_plan_approved_raw.py",
     "tests/plan/test_plan_asmgone.py",
+    "tests/plan/test_plan_media.py",
+    "tests/plan/test_plan_nearby.py",
     *(
         f"tests/plan/test_plan_guard_{noun}.py"
-        for noun in ("caches", "pmem", "disks", "create", "resize", "cell", "stopped", "iorm", "names", "releases")
+        for noun in (
+            "caches",
+            "pmem",
+            "disks",
+            "luns",
+            "create",
+            "resize",
+            "cell",
+            "stopped",
+            "iorm",
+            "names",
+            "releases",
+        )
     ),
 )
 ROLLING = ("tests/plan/test_plan_rolling.py",)
@@ -76,9 +90,6 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             *GUARD,
             "tests/plan/test_plan_already.py",
-            "tests/plan/test_plan_media.py",
-            "tests/plan/test_plan_nearby.py",
-            "tests/plan/test_plan_guard_iorm.py",
         ),
     ),
     "plan/asmspace.py": (
@@ -103,7 +114,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
     "journal/state.py": ((), ("tests/journal/test_journal_state.py", "tests/journal/test_journal_resets.py")),
-    "plan/planners/availability.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
+    "plan/planners/availability.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED, *ROLLING)),
     "plan/planners/cachemode.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
     "plan/planners/pmem.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
     "plan/planners/memorycache.py": ((), APPROVED),

@@ -30,7 +30,6 @@ def warm() -> None:
     import exacell.commands.griddisk
     import exacell.commands.opaque
     import exacell.commands.session
-    import exacell.session.context
     import exacell.transport.ssh  # noqa: F401
 
 
