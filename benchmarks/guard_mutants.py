@@ -442,6 +442,30 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without isinstance(statement, Grant) in isinstance(statement, Grant) or statement.object in _HARMLESS",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, which are harmless objects anyway; type checkers need the first side",
     (
+        "plan/guards/choice.py:_judged",
+        "without statement.object == 'LUN' in statement.object == 'LUN' and statement.action",
+    ): "nothing else that comes so far has an action",
+    (
+        "plan/guards/choice.py:_judged",
+        "without statement.action in statement.object == 'LUN' and statement.action",
+    ): "REENABLE is all that there is of a LUN",
+    (
+        "plan/guards/devices.py:_lun",
+        "without wanted.lun in wanted.lun and lun.name.lower() == wanted.lun.lower()",
+    ): "no LUN is without a name",
+    (
+        "plan/guards/devices.py:_lun",
+        "without wanted.drive in wanted.drive and wanted.drive.lower() in (drive.lower() for drive in lun.drives)",
+    ): "no physical disk is without a name",
+    (
+        "plan/guards/devices.py:forced",
+        "without lun is not None in lun is not None and statement.verb == 'CREATE'",
+    ): "where CREATE names a LUN that is not there, all disks count; type checkers need the first side",
+    (
+        "plan/guards/griddisks.py:_apart",
+        "False instead of not moved",
+    ): "of no disk nothing is asked",
+    (
         "plan/guards/caches.py:_made",
         "without said is None in said is None or not statement.all or (not fact.flash_disks)",
     ): "a size that is not said is read as empty text, which is no size either: the same proof",
