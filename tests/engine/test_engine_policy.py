@@ -39,7 +39,6 @@ from exacell.plan.planners.carve import carve_plan
 from exacell.plan.planners.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.planners.iorm import flashlog_plan
-from exacell.session.request import Request as Asking
 from exacell.transport.base import FleetResult, Reply, Request, State
 from tests.support.forging import forging
 
@@ -81,8 +80,9 @@ def test_nobody_is_asked_when_the_journal_is_damaged(
         with forging(journal.path) as connection:
             connection.execute("update entry set at = 'now'")
     monkeypatch.setattr(bench.console, "confirm", lambda question: pytest.fail("somebody was asked"))
+    desk = Desk(bench)
     with pytest.raises(JournalError, match="journal"):
-        carry_out(*Desk(bench), Asking(), Planned(flush(bench)), {"yes": True})
+        carry_out(desk.session, desk, desk.request, Planned(flush(bench)), {"yes": True})
     assert bench.transport.sent == []
 
 
