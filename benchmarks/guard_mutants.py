@@ -56,6 +56,10 @@ ENGINE = (
     "tests/engine/test_engine_undo.py",
     "tests/engine/test_engine_waves.py",
     "tests/engine/test_engine_following.py",
+    "tests/engine/test_engine_standing_still.py",
+    "tests/engine/test_engine_leaving.py",
+    "tests/engine/test_engine_guardian.py",
+    "tests/engine/test_engine_outcomes.py",
 )
 RESUMING = (
     "tests/engine/test_engine_undo.py",
