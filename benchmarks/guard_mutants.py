@@ -60,6 +60,10 @@ ENGINE = (
     "tests/engine/test_engine_leaving.py",
     "tests/engine/test_engine_guardian.py",
     "tests/engine/test_engine_outcomes.py",
+    "tests/engine/test_engine_resuming.py",
+    "tests/change/test_change_overtaken.py",
+    "tests/faults/test_fault_moment.py",
+    "tests/faults/test_fault_leaving.py",
 )
 RESUMING = (
     "tests/engine/test_engine_undo.py",
