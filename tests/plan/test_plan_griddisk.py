@@ -281,6 +281,14 @@ def test_carve_offers_the_resize() -> None:
     assert carve(smaller, each=GIB).changes_something
 
 
+def test_what_holds_the_tightest_disk_is_told_of_its_own_cell() -> None:
+    """Where the tightest disk is another cell's than the first, what is named holds that disk and no other."""
+    roomy = replace(cell(), cell_disks=tuple(replace(d, free=9 * GIB) for d in cell().cell_disks))
+    with pytest.raises(RefusedError) as caught:
+        carve(roomy, cell(CELLS[1]), media="hard", prefix="R", each=2 * GIB)
+    assert caught.value.hint == f"CD_00_{CELLS[1]} holds DATA_CD_00_{CELLS[1]} (100G, disk group DATA)"
+
+
 def test_carve_skips_cells_without_that_media() -> None:
     """A cell without such disks is skipped; when no cell has any, nothing happens."""
     none = cell(CELLS[1], cell_disks=(disk("CD_00_x"),))
