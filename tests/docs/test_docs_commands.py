@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pexpect
 import pytest
 
 from exacell.core.config import load
@@ -142,6 +143,8 @@ class Reader:
         self._running = text != "exacell emulator stop t1"
         for statement in PREPARED.get(words, ()):
             self.program.ok("-r", "t1", statement)
+        if any(line.startswith("proceed?") for line in command.output):
+            return self._answered(text)
         if command.typed:
             return self.program("-r", "t1", text if re.search(r"-y$| > ", text) else f"{text} -y")
         env = {
@@ -161,6 +164,26 @@ class Reader:
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
+
+
+    def _answered(self, text: str) -> Done:
+        """Carry a change out as somebody at a terminal of 100 columns does who says yes when the plan is asked about."""
+        child = pexpect.spawn(
+            sys.executable,
+            ["-m", "exacell", "-r", "t1", text],
+            cwd=str(self.folder),
+            env={**os.environ, **self.program.env, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)},
+            dimensions=(50, 100),
+            encoding="utf-8",
+            timeout=120,
+        )
+        child.expect_exact("proceed?")
+        asked = child.before or ""
+        child.sendline("y")
+        child.expect(pexpect.EOF)
+        child.close()
+        seen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", f"{asked}{child.before or ''}").replace("\r", "")
+        return Done(child.exitstatus or 0, seen, "")
 
 
 @pytest.fixture
