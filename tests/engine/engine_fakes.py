@@ -105,7 +105,7 @@ class FakeCell:
         else:
             wanted = re.search(r"attributes (.*?)(?: where|$)", statement, re.IGNORECASE)
             names = [n.strip() for n in wanted[1].split(",")] if wanted else []
-            rows = [{n: row.get(n, "") for n in names} for row in self.tables[kind]]
+            rows = [{n: row.get(n, "") for n in names} for row in self.tables.get(kind, [])]
         body = "".join(f"<{kind}>{''.join(f'<{k}>{v}</{k}>' for k, v in row.items())}</{kind}>" for row in rows)
         return f'<?xml version="1.0" encoding="utf-8" ?><cli-output><context cell="{self.name}"/>{body}</cli-output>\n'
 

@@ -38,7 +38,7 @@ def desk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Desk:
             bench.run(
                 flashlog_plan("t1", bench.facts(), wanted=DirectiveName(name="SPOT"), on=False, statement=STATEMENT)
             )
-    return made.session, made
+    return made
 
 
 def test_it_is_told_and_gone_on_with(desk: Desk) -> None:

@@ -40,7 +40,7 @@ def carried(desk: Desk, plan: Plan = PLAN, **flags: Any) -> Result:
 
 def test_what_is_agreed_to_is_sent(desk: Desk) -> None:
     """Nothing stands in the way of a plan that may be carried out."""
-    assert carried(desk.session, desk).exit_code is ExitCode.DONE
+    assert carried(desk).exit_code is ExitCode.DONE
     assert desk.bench.transport.sent == [(CELLS[0], STEP.statement)]
 
 
@@ -68,7 +68,7 @@ def test_each_guard_is_asked_before_anything_is_sent(desk: Desk, monkeypatch: py
     monkeypatch.setattr(changing, "refuse_other_plan", refuse if guard == "refuse_other_plan" else lambda *_: None)
     within = {"confirm-within": 60.0} if guard == "refuse_unrevertible" else {}
     with pytest.raises(RefusedError, match=f"by {guard}"):
-        carried(desk.session, desk, **within)
+        carried(desk, **within)
     assert (desk.bench.transport.sent, desk.bench.rows()) == ([], [])
 
 
@@ -88,7 +88,7 @@ def test_a_damaged_journal_and_a_held_lock_end_it_before_anybody_is_asked(
         with monkeypatch.context() as patch:
             patch.setattr(type(owner), guard, lambda _, refuse=refuse: refuse())
             with pytest.raises(RefusedError, match=f"by {guard}"):
-                carried(desk.session, desk)
+                carried(desk)
     assert (desk.bench.transport.sent, desk.bench.rows()) == ([], [])
 
 
@@ -97,18 +97,16 @@ def test_what_has_moved_refuses_only_what_would_change_something(desk: Desk) -> 
     expected = Expected(SAVED)
     expected.moved = MovedError("it has moved")
     desk.request = Request(expected=expected)
-    assert carried(desk.session, desk, IDLE).records == [
-        {"cell": CELLS[0], "outcome": "nothing to do", "detail": "it is so already"}
-    ]
+    assert carried(desk, IDLE).records == [{"cell": CELLS[0], "outcome": "nothing to do", "detail": "it is so already"}]
     with pytest.raises(MovedError, match="it has moved"):
-        carried(desk.session, desk)
+        carried(desk)
     assert (desk.bench.transport.sent, desk.bench.rows()) == ([], [])
 
 
 @pytest.mark.parametrize(("detailed", "code"), [(False, ExitCode.DONE), (True, ExitCode.CHANGES)])
 def test_a_dry_run_sends_nothing_and_says_so(desk: Desk, detailed: bool, code: ExitCode) -> None:
     """Its exit code tells that something would change where that was asked for."""
-    result = carried(desk.session, desk, **{"dry-run": True, "detailed-exitcode": detailed})
+    result = carried(desk, **{"dry-run": True, "detailed-exitcode": detailed})
     assert result.exit_code is code and [row["outcome"] for row in result.records] == ["planned"]
     assert (desk.bench.transport.sent, desk.bench.rows()) == ([], [])
 
@@ -120,8 +118,8 @@ def test_a_plan_is_shown_unless_it_is_quietly_agreed_to(
     """Who is to confirm a plan sees it, quiet or not."""
     desk.session.options = Options(quiet=quiet)
     plans: list[Plan] = []
-    monkeypatch.setattr(desk.console, "show_plan", plans.append)
-    carried(desk.session, desk, **{"yes": yes, "dry-run": True})
+    monkeypatch.setattr(desk.console, "show_plan", lambda plan, *, brief=False: plans.append(plan))
+    carried(desk, **{"yes": yes, "dry-run": True})
     assert bool(plans) is shown
 
 
