@@ -33,7 +33,7 @@ from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
-from exacell.session.recording import Recording, told_while_waiting
+from exacell.session.recording import Recording, since, told_while_waiting
 from exacell.session.request import Request
 from exacell.session.signalled import ending_well, interruptible
 from exacell.session.signals import ScriptRequested, SessionExit
@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
     from exacell.transport.base import Reply
 
+
+ASKING = ("recipes", "help", "session")
+"""Groups whose reading statements talk with the user or wait on purpose."""
 
 GOES_ON = frozenset((ExitCode.DONE, ExitCode.CHANGES, ExitCode.DRIFT))
 """Exit codes behind which the next statement runs."""
@@ -280,8 +283,11 @@ class Runner:
         at_once = self._shows_at_once(line)
         recording = Recording(self.services.fleet, self._show_raw if at_once else None)
         session, services = self.services.aside(recording, same_interruption=True)
+        # What ASM or a database is asked goes past the cells, and is waited for all the same.
+        talks = line.call is not None and line.call.command.group in ASKING
+        late = since("waiting for the answer")
         try:
-            with told_while_waiting(recording.sentence, self.console.waiting):
+            with told_while_waiting(lambda: recording.sentence() or ("" if talks else late()), self.console.waiting):
                 result = execute(session, services, Request(), line)
                 return dataclasses.replace(result, raw=(), pieces=(), data=False) if at_once else result
         finally:

@@ -64,6 +64,7 @@ class Finding:
         word: for the matrix, a few characters.
         text: the object, the attribute and its value.
         way: the statement or the job that comes next.
+        figures: what is counted now, beside the text: another figure the next day is no other finding.
     """
 
     area: str
@@ -71,6 +72,12 @@ class Finding:
     word: str
     text: str
     way: str
+    figures: str = ""
+
+    @property
+    def said(self) -> str:
+        """The text with its figures, for a reader."""
+        return f"{self.text}: {self.figures}" if self.figures else self.text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,9 +107,10 @@ def examine(observed: Mapping[str, Observed]) -> dict[str, tuple[Finding, ...]]:
     }
 
 
-def words(findings: Sequence[Finding]) -> dict[str, str]:
-    """Return the matrix row: ``ok`` or the word of the worst finding, by area."""
-    row = dict.fromkeys(AREAS, "ok")
+def words(findings: Sequence[Finding], well: str | None = "ok") -> dict[str, str | None]:
+    """Return the matrix row: the word of the worst finding by area, or ``well``: None for a cell that gave no answer, of
+    which nobody knows it."""
+    row: dict[str, str | None] = dict.fromkeys(AREAS, well)
     row |= {finding.area: finding.word for finding in reversed(findings)}
     return row
 
@@ -114,11 +122,6 @@ NO_ANSWER = "no answer"
 def silent(problem: str) -> Finding:
     """Return the finding of a cell that gave no answer, for ``problem``."""
     return Finding(area="services", level=Level.UNKNOWN, word=NO_ANSWER, text=problem, way="")
-
-
-def silent_words() -> dict[str, str | None]:
-    """Return the matrix row of a cell that gave no answer: what is not known is None, never ``ok``."""
-    return {**dict.fromkeys(AREAS), "services": NO_ANSWER}
 
 
 def worst(findings: Iterable[Finding]) -> Level:
@@ -241,7 +244,7 @@ def _cache(seen: Observed) -> Iterator[Finding]:
         if flash is None or not flash.flash_disks:
             return
         way = "list celldisk attributes name, freeSpace where diskType=flashdisk; create flashcache all"
-        yield Finding("cache", Level.WARN, "none", "there is no flash cache", way)
+        yield Finding("cache", Level.WARN, "none", "there is no flash cache", way, _free_flash(flash))
         return
     if cache.caching == "off":
         way = "wait for the flush, or: alter flashcache all cancel flush (pending tells who left it so)"
@@ -271,7 +274,12 @@ def _log(seen: Observed) -> Iterator[Finding]:
     flash = seen.facts(f.CELLDISK)
     if rows is not None and not rows and flash is not None and flash.flash_disks:
         way = "create flashlog all (the cache must leave room: resize flashcache)"
-        yield Finding("log", Level.WARN, "none", "there is no flash log", way)
+        yield Finding("log", Level.WARN, "none", "there is no flash log", way, _free_flash(flash))
+
+
+def _free_flash(fact: f.CellFacts) -> str:
+    disks = fact.flash_disks
+    return f"{human_size(sum(disk.free for disk in disks))} free on {counted(len(disks), 'flash cell disk')}"
 
 
 def all_online(seen: Observed) -> bool:

@@ -81,7 +81,7 @@ def changed(before: Mapping[str, Past], now: Mapping[str, Sequence[Finding]]) ->
         for finding in findings:
             if told([finding])[0] not in was:
                 found.append(
-                    Changed(cell=cell, area=finding.area, change=_NEW, finding=finding.text, level=finding.level)
+                    Changed(cell=cell, area=finding.area, change=_NEW, finding=finding.said, level=finding.level)
                 )
         # Nobody knows what is gone from a cell that says nothing.
         silent = any(finding.word == NO_ANSWER for finding in findings)

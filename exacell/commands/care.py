@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from time import time
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import ALERTS, alerts_of, short_message
+from exacell.care.asmhealth import with_asm
 from exacell.care.health import (
     AREAS,
     FULL,
+    NO_ANSWER,
     PLAIN,
     Finding,
     Level,
@@ -19,13 +22,13 @@ from exacell.care.health import (
     all_online,
     examine,
     silent,
-    silent_words,
     words,
     worst,
 )
 from exacell.care.readiness import obstacles, readiness
 from exacell.care.since import broken, changed, compared_with, moment, told as kept_form
 from exacell.change.leftbehind import unnoted
+from exacell.core.background import Meanwhile
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode, RefusedError
 from exacell.core.units import counted
@@ -36,7 +39,9 @@ from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan import facts as f
 from exacell.session.answers import Answers
+from exacell.session.hung import PATIENCE
 from exacell.session.store import Store, StoreError
+from exacell.transport.base import State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
@@ -54,17 +59,24 @@ MOST_WAYS = 8
 
 
 def observe(session: Session, services: Services, request: Request) -> tuple[dict[str, Observed], Answers]:
-    """Return what every selected cell told; one whose CELLSRV is stopped is asked again for what it still knows."""
+    """Return what every selected cell told.
+
+    One whose CELLSRV is stopped is asked again for what it still knows, and one that fell silent amid its answer, for at
+    most ten seconds: a statement that hung may well hang again.
+    """
     cells = session.cells()
     first = services.query(*FULL, cells=cells, timeout=request.read_timeout)
     seen = {cell: Observed(cell=cell, tables=dict(zip(FULL, a.tables, strict=True))) for cell, a in first.good.items()}
     again = [cell for cell, answer in first.answers.items() if answer.reply.stdout.strip() and answer.problem]
+    late = {cell for cell in again if first.answers[cell].reply.state is State.TIMED_OUT}
     answers = dict(first.answers)
-    if again:
-        second = services.query(*PLAIN, cells=again, timeout=request.read_timeout)
-        for cell, answer in second.good.items():
-            seen[cell] = Observed(cell=cell, tables=dict(zip(PLAIN, answer.tables, strict=True)))
-        answers.update(second.answers)
+    short = min(request.read_timeout or PATIENCE, PATIENCE)
+    for asked, seconds in (([cell for cell in again if cell not in late], request.read_timeout), (sorted(late), short)):
+        if asked:
+            second = services.query(*PLAIN, cells=asked, timeout=seconds)
+            for cell, answer in second.good.items():
+                seen[cell] = Observed(cell=cell, tables=dict(zip(PLAIN, answer.tables, strict=True)))
+            answers.update(second.answers)
     session.selection.remember(cells, [cell for cell in cells if cell not in seen])
     return {cell: seen[cell] for cell in cells if cell in seen}, Answers(answers=answers)
 
@@ -72,24 +84,28 @@ def observe(session: Session, services: Services, request: Request) -> tuple[dic
 def show_health(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per cell: a word per area, and the findings as sentences. Of a cell that gave no answer the one about
     services says so, with the reason among the findings; the others are null."""
+    asking = Meanwhile(partial(asm_facts, session, services, request.read_timeout))
     seen, answers = observe(session, services, request)
-    findings = examine(seen)
+    asm, unasked = asking.result()
+    mute = {cell: answer.problem for cell, answer in answers.answers.items() if cell not in seen}
+    findings = with_asm({**examine(seen), **{cell: (silent(problem),) for cell, problem in mute.items()}}, asm or ())
     online = [cell for cell, told in seen.items() if all_online(told)]
     untold = unnoted(session, services, observe_online(services.journal, session.need_rack().name, online))
-    acted = [(cell, item) for cell, found in findings.items() for item in headlines(found)]
+    acted = [(cell, item) for cell, found in findings.items() for item in headlines(found) if item.word != NO_ANSWER]
     acted.sort(key=lambda one: -one[1].level.rank)
-    advice = advice_lines(((cell, item.text, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
-    told: dict[str, dict[str, Any]] = {
-        cell: {**words(found), "findings": tuple(item.text for item in found)} for cell, found in findings.items()
-    }
+    advice = advice_lines(((cell, item.said, item.way) for cell, item in acted), MOST_WAYS, rest="findings")
     # A cell that hangs is the one to look at: it has its line in the matrix.
-    mute = {cell: answer.problem for cell, answer in answers.answers.items() if cell not in seen}
-    told |= {cell: {**silent_words(), "findings": (problem,)} for cell, problem in mute.items()}
-    findings |= {cell: (silent(problem),) for cell, problem in mute.items()}
-    rows = [{"cell": cell, **told[cell]} for cell in answers.answers]
+    rows: list[dict[str, Any]] = [
+        {
+            "cell": cell,
+            **words(findings[cell], None if cell in mute else "ok"),
+            "findings": tuple(item.said for item in findings[cell]),
+        }
+        for cell in answers.answers
+    ]
     if since := call.flag_text("since"):
-        return _changed_since(session, since, findings, answers)
-    untold = (*untold, *_kept(session, findings))
+        return _changed_since(session, since, findings, answers, unasked)
+    untold = (*untold, *unasked, *_kept(session, findings))
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
         return matrix_lines(shown, findings, AREAS, width=width, color=color, header=header)
@@ -122,7 +138,13 @@ def _kept(session: Session, findings: Mapping[str, Sequence[Finding]]) -> list[s
     return []
 
 
-def _changed_since(session: Session, since: str, findings: Mapping[str, Sequence[Finding]], answers: Answers) -> Result:
+def _changed_since(
+    session: Session,
+    since: str,
+    findings: Mapping[str, Sequence[Finding]],
+    answers: Answers,
+    unasked: Sequence[str],
+) -> Result:
     """Return one record per finding that is new or gone since then."""
     begin = moment(since, datetime.now().astimezone())
     before = Store(session.home.state_dir / "store.db").health_at(session.need_rack().name, begin)
@@ -138,7 +160,7 @@ def _changed_since(session: Session, since: str, findings: Mapping[str, Sequence
         columns=[Column("cell"), Column("area"), Column("change"), Column("finding")],
         fold=True,
         data=True,
-        notes=[*notes, *([said] if said else []), *unkept],
+        notes=[*notes, *([said] if said else []), *unasked, *unkept],
         problems=answers.problems,
         exit_code=answers.exit_code if answers.exit_code is not ExitCode.DONE else code,
     )
@@ -309,12 +331,14 @@ def show_quarantine(services: Services, request: Request, call: Call) -> Result:
     )
 
 
-def asm_facts(session: Session, services: Services) -> tuple[list[AsmFacts] | None, list[str]]:
+def asm_facts(
+    session: Session, services: Services, timeout: float | None = None
+) -> tuple[list[AsmFacts] | None, list[str]]:
     """Return what each ASM cluster of the rack tells, None when the rack has none; and why one can't be asked."""
     found, problems = [], []
     for name in session.need_rack().asm:
         try:
-            found.append(services.asm(name).facts())
+            found.append(services.asm(name).facts(timeout=timeout))
         except ExacellError as error:
             problems.append(error.message)
     return (found or None), problems

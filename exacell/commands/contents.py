@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exacell.core.errors import ExacellError, StatementError
+from exacell.cellcli.suggest import did_you_mean, near
+from exacell.core.errors import ExacellError, RefusedError, StatementError
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
+from exacell.plan import facts as f
 from exacell.session.dbsql import names_of, query_database
 
 if TYPE_CHECKING:
@@ -30,7 +32,12 @@ _SPECIAL = {
 
 
 def show_contents(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per object."""
+    """Return one record per object.
+
+    Raises:
+        StatementError: ``top`` or ``db`` can't be so.
+        RefusedError: nothing of the database is cached, and its name looks like a slip for one that the cells know.
+    """
     top, database = call.int_arg("top") or 20, call.text_arg("db")
     if not 1 <= top <= _MOST:
         raise StatementError(f"top={top} is not possible: 1 to {_MOST}")
@@ -69,6 +76,9 @@ def show_contents(session: Session, services: Services, request: Request, call: 
             }
         )
     if database and not rows and answers.good:
+        there = services.query(f.DATABASE, timeout=request.read_timeout).rows()
+        if meant := did_you_mean(near(database, (str(row.get("name")) for row in there))):
+            raise RefusedError(f"there is no database {database} on these cells", hint=meant)
         notes.append(f"nothing of {database} is cached on these cells: list database names them, show iorm may say why")
     columns = (
         Column("db"),

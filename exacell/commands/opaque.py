@@ -72,7 +72,8 @@ def sql_asm(session: Session, services: Services, request: Request, call: Call) 
     refuse_session_bound(sql)
     unread = _unread(sql)
     if unread is None:
-        node, rows = query_asm(services, name, sql)
+        with told_while_waiting(since(f"waiting for ASM {name}".rstrip()), services.console.waiting):
+            node, rows = query_asm(services, name, sql)
         return _rows(node, rows)
     own = own_statement(sql)
     if own:
@@ -108,7 +109,8 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
     unread = _unread(sql)
     if unread is not None:
         return _change(session, services, request, call, sql, unread, database=database, user=user)
-    node, rows = query_database(session, services, database, sql, user=user)
+    with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):
+        node, rows = query_database(session, services, database, sql, user=user)
     return _rows(node, rows)
 
 
@@ -188,7 +190,8 @@ def _change(
     record = Record(group, Judgement(opaque=(sql,)), call.text, flags=flags, what="sql")
     with record.open():
         record.intend(group.targets)
-        reply = services.transport.run([asked]).replies[asked.target]
+        with told_while_waiting(since(f"waiting for {where}"), services.console.waiting):
+            reply = services.transport.run([asked]).replies[asked.target]
         problem = problem_in(reply)
         lines = tuple(reply.stdout.splitlines())
         status = UNREACHABLE if reply.exit_status is None else 1 if problem else 0

@@ -248,7 +248,9 @@ def _known(config: Config) -> str:
 
 
 def _closest(config: Config, name: str) -> str:
-    close = difflib.get_close_matches(name, config.racks, n=1)
-    if close:
-        return f"did you mean {close[0]}?"
-    return f"an emulated rack is started with: exacell emulator start {name}" if RACK_NAME.fullmatch(name) else ""
+    # One letter of two is half of the name: that may be a slip, or another rack.
+    close = difflib.get_close_matches(name, config.racks, n=1, cutoff=0.6 if len(name) > 2 else 0.5)
+    asked = [f"did you mean {close[0]}?"] if close else []
+    if RACK_NAME.fullmatch(name) and (not close or len(name) <= 2):
+        asked.append(f"an emulated rack is started with: exacell emulator start {name}")
+    return " ".join(asked)

@@ -216,13 +216,18 @@ def _positional(command: Command, param: Param, word: Word) -> Value:
     try:
         return convert(param, word.value, word.start, word.end)
     except StatementError as error:
-        count = len(command.words)
-        longer = [words[count] for words in commands() if len(words) > count and words[:count] == command.words]
-        near = (*difflib.get_close_matches(word.value.lower(), longer, n=2), *error.suggestions)
+        near = (*_longer(command, word), *error.suggestions)
         hint = "" if near or error.hint else f"for example: {command.example}"
         raise StatementError(
             error.message, start=error.start, end=error.end, suggestions=near, hint=hint or error.hint * (not near)
         ) from error
+
+
+def _longer(command: Command, word: Word) -> list[str]:
+    """Return the next words of longer commands for which a word may be a slip: ``patch`` behind ``check``."""
+    count = len(command.words)
+    longer = [words[count] for words in commands() if len(words) > count and words[:count] == command.words]
+    return difflib.get_close_matches(word.value.lower(), longer, n=2)
 
 
 def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tuple[Call, dict[str, Value]]:
@@ -287,6 +292,10 @@ def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tu
             before = len(kept) - len(behind.lstrip())
             error.start = None if error.start is None else base + _as_it_was(before + error.start, cuts)
             error.end = None if error.end is None else base + _as_it_was(before + error.end, cuts)
+            if error.start == values[0].start and (near := _longer(command, values[0])):
+                raise StatementError(
+                    error.message, start=error.start, end=error.end, suggestions=tuple(near)
+                ) from error
             raise
     elif rest.required:
         raise _missing(command, rest, base + len(text))

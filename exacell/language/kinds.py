@@ -33,7 +33,8 @@ def convert(param: Param, text: str, start: int, end: int) -> Value:
             f"{param.name}: {error.message}{extra}",
             start=start,
             end=end,
-            suggestions=getattr(error, "suggestions", ()),
+            suggestions=getattr(error, "suggestions", ())
+            or tuple(difflib.get_close_matches(text.lower(), param.words)),
             hint=error.hint,
         ) from error
 

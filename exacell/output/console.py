@@ -21,6 +21,7 @@ class Progress:
         fraction: 0 to 1 per target where it is known.
         eta: seconds until the stage may be done, None when unknown.
         others: while a plan rolls, where the cells of the other waves are, one line; empty else.
+        waited: seconds since the stage began, where they are shown.
     """
 
     stage: str
@@ -30,6 +31,7 @@ class Progress:
     fraction: Mapping[str, float]
     eta: float | None = None
     others: str = ""
+    waited: float = 0.0
 
 
 class Console(Protocol):

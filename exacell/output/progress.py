@@ -28,7 +28,8 @@ def progress_lines(
         unicode: bars are drawn with block characters.
     """
     eta = "" if progress.eta is None else f", about {format_duration(progress.eta)} left"
-    yield _cut(f"[{progress.number}/{progress.of}] {progress.stage}{eta}", width)
+    waited = f", {format_duration(int(progress.waited)).replace('.0s', 's')}" if progress.waited >= 1 else ""
+    yield _cut(f"[{progress.number}/{progress.of}] {progress.stage}{waited}{eta}", width)
     groups: dict[tuple[str, int | None], list[str]] = {}
     for target, state in progress.states.items():
         fraction = progress.fraction.get(target)

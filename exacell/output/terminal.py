@@ -41,6 +41,9 @@ _FALLBACK_WIDTH = 80
 WAIT_TOLD_AFTER, WAIT_TOLD_EVERY = 10.0, 60.0
 """Seconds before a wait is told in a log, behind the first that it is told on a terminal, and between two times."""
 
+TICK = 1.0
+"""Seconds between two looks at the clock of what is shown while no news come."""
+
 _LOOK = 0.2
 """Seconds between two looks at whether an answer is there."""
 
@@ -124,6 +127,10 @@ class TerminalConsole:
         self._drawn: list[int] = []
         """Lengths of the lines that are drawn over next."""
         self._shown: Progress | None = None
+        self._began, self._news = 0.0, 0.0
+        """When the stage that is shown began, and when something was told of it last, seconds of the monotonic clock."""
+        self._ticking: threading.Event | None = None
+        """Set to end the thread that moves the clock of what is shown."""
         self._progress_log: ProgressLog | None = None
         self._wait_told: float | None = None
         """When a wait is told next where it can't be drawn over, seconds of the monotonic clock."""
@@ -366,13 +373,35 @@ class TerminalConsole:
             if progress is None:
                 self._erase()
                 self._shown = self._progress_log = None
+                if self._ticking is not None:
+                    self._ticking.set()
+                    self._ticking = None
                 return
             progress = replace(progress, states={target: masked(state) for target, state in progress.states.items()})
             if self.live:
                 self._erase()
+                shown, self._news = self._shown, monotonic()
+                if shown is None or (shown.number, shown.stage) != (progress.number, progress.stage):
+                    self._began = self._news
                 self._draw(progress)
+                if self._ticking is None:
+                    self._ticking = threading.Event()
+                    threading.Thread(
+                        target=self._tick, args=(self._ticking,), name="exacell-clock", daemon=True
+                    ).start()
             else:
                 self._log(progress)
+
+    def _tick(self, ended: threading.Event) -> None:
+        """Draw what is shown again each second, with its clock; where it was taken away, for a question or data, it stays
+        away until there is news of it."""
+        while not ended.wait(TICK):
+            with self._lock:
+                if self._err.closed:
+                    return
+                if self._shown is not None and self._drawn and not ended.is_set():
+                    self._erase()
+                    self._draw(self._shown)
 
     def waiting(self, text: str | None) -> None:
         """Show one line about what is waited for, in place, until anything else is shown; None takes it away.
@@ -413,7 +442,10 @@ class TerminalConsole:
 
         width = terminal_width(self._err) or _FALLBACK_WIDTH
         height = shutil.get_terminal_size((_FALLBACK_WIDTH, 24)).lines - 1 if self._err.isatty() else None
-        lines = list(progress_lines(progress, width, height, unicode=takes_unicode(self._err)))
+        now = monotonic()
+        left = (progress.eta or 0.0) - (now - self._news)
+        told = replace(progress, eta=left if left > 0 else None, waited=now - self._began)
+        lines = list(progress_lines(told, width, height, unicode=takes_unicode(self._err)))
         self._write("".join(self._painted(line) + "\n" for line in lines))
         self._drawn, self._shown = [len(line) for line in lines], progress
 

@@ -48,7 +48,17 @@ _QUERIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "disk": (
         "v$asm_disk",
-        ("group_number", "path", "header_status", "mount_status", "mode_status", "os_mb", "name", "failgroup"),
+        (
+            "group_number",
+            "path",
+            "header_status",
+            "mount_status",
+            "mode_status",
+            "os_mb",
+            "name",
+            "failgroup",
+            "repair_timer",
+        ),
     ),
     "file": ("v$asm_file", ("group_number", "count(*)")),
     "client": ("gv$asm_client", ("inst_id", "group_number", "instance_name", "db_name", "status")),
@@ -158,7 +168,10 @@ class DiskGroup:
 
 @dataclass(frozen=True, kw_only=True)
 class AsmDisk:
-    """One disk as ASM discovers it; ``cell_address`` and ``grid_disk`` come from ``o/<address>/<name>``."""
+    """One disk as ASM discovers it; ``cell_address`` and ``grid_disk`` come from ``o/<address>/<name>``.
+
+    ``repair_s`` are the seconds after which ASM drops an offline disk for good, 0 for a disk that it does not count down.
+    """
 
     group: int
     path: str
@@ -168,6 +181,7 @@ class AsmDisk:
     os_mb: int
     name: str
     failgroup: str
+    repair_s: int = 0
 
     @property
     def grid_disk(self) -> str:
@@ -297,6 +311,7 @@ def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, s
             os_mb=_int(r["os_mb"]),
             name=r["name"],
             failgroup=r["failgroup"],
+            repair_s=_int(r["repair_timer"]),
         )
         for r in tables["disk"]
     )

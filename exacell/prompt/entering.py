@@ -31,9 +31,9 @@ from exacell.output.faults import sentence, squiggle, underlined
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import AGAIN
-from exacell.runner import GOES_ON, Runner
+from exacell.runner import ASKING, GOES_ON, Runner
 from exacell.session.history import Aliases
-from exacell.session.recording import TELL_EVERY, Recording
+from exacell.session.recording import TELL_EVERY, Recording, since
 from exacell.session.request import Request
 from exacell.session.signals import EditRequested
 
@@ -47,9 +47,6 @@ AT_LEAST = 0.4
 
 _LOOK = 0.05
 
-_ASKING = ("recipes", "help", "session")
-"""Groups whose reading statements talk with the user or wait on purpose."""
-
 
 class StillReading(Exception):
     """The statement goes on; its result comes later."""
@@ -61,7 +58,7 @@ def may_go_on(line: Line) -> bool:
         return False
     if line.call is None:
         return True
-    return line.call.command.group not in _ASKING and not line.call.command.streams
+    return line.call.command.group not in ASKING and not line.call.command.streams
 
 
 class Reading:
@@ -127,13 +124,14 @@ class Reading:
             ExacellError: the statement failed.
         """
         began = told = time.monotonic()
+        late = since("waiting for the answer")
         try:
             while not self._ended.wait(_LOOK):
                 now = time.monotonic()
                 if patience is not None and (now - began >= patience or (now - began >= AT_LEAST and typing())):
                     raise StillReading
                 if now - told >= TELL_EVERY and self._recording is not None:
-                    tell(self._recording.sentence() or None)
+                    tell(self._recording.sentence() or late() or None)
                     told = now
         except KeyboardInterrupt:
             self.give_up()

@@ -34,6 +34,8 @@ class Cells(Open):
         self.read_only = False
         self.texts: dict[str, str] = {}
         self.hang: set[str] = set()
+        self.amid = ""
+        self.waits: list[float | None] = []
 
     def run(
         self, requests: Sequence[Request], *, on_reply: ReplyHandler | None = None, cancel: Event | None = None
@@ -42,8 +44,10 @@ class Cells(Open):
         replies = {}
         for request in requests:
             name = request.target
-            if name[-1] in self.hang:
-                reply = Reply(target=name, state=State.TIMED_OUT, problem="no end within 60s")
+            if name[-1] in self.hang and self.amid in request.command:
+                self.waits.append(request.timeout)
+                said = self.texts.get(name[-1], "")
+                reply = Reply(target=name, state=State.TIMED_OUT, stdout=said, problem="no end within 60s")
             elif "name, releaseVersion'" in request.command or "name, releaseversion" in request.command.lower()[-40:]:
                 reply = Reply(target=name, state=State.OK, stdout=f"\t {name}\t 19.3.2.0.0.190918\n", exit_status=0)
             else:
@@ -160,3 +164,13 @@ def test_a_change_to_which_nothing_was_printed_is_not_known_to_be_done(
     result = judge(Step(target="c1", what="x", statement=statement), reply)
     assert result.outcome is outcome
     assert (NOTHING in result.reason) is (outcome is Outcome.UNKNOWN)
+
+
+def test_health_waits_once_for_a_cell_that_falls_silent_amid_its_answer(
+    silent: tuple[Session, Services, Cells],
+) -> None:
+    """A cell that told something and then hung is asked again for ten seconds at most, not for the whole time once more."""
+    session, services, cells = silent
+    cells.hang, cells.amid, cells.texts = {"2"}, "alerthistory", {"2": "\t exa1cel02\t online\n"}
+    run(session, services, "show health")
+    assert cells.waits == [None, 10]

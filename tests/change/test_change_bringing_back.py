@@ -85,9 +85,7 @@ class Ctx:
 @pytest.fixture(autouse=True)
 def carried_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A session here keeps what it is asked to carry out."""
-    monkeypatch.setattr(
-        bringing_back, "execute", lambda session, services, request, line: services.execute(line, request)
-    )
+    monkeypatch.setattr(bringing_back, "execute", lambda _, services, request, line: services.execute(line, request))
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from exacell.core.config import RackConfig
 from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
 from exacell.session.logins import refuse_login, refuse_restricted, refuse_writer
+from exacell.session.request import Request as Asking
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH, refuse_uploads
 
@@ -187,7 +188,7 @@ def test_a_commands_login_is_tried_before_the_question(login: str, asks: str) ->
     transport.capabilities = SSH  # type: ignore[attr-defined]
     ctx = context(transport)
     ctx.fleet = SimpleNamespace(run=run)
-    group = Group(session=ctx, services=ctx, request=ctx.request, targets=(target("c1"), target("c2")))
+    group = Group(session=ctx, services=ctx, request=Asking(), targets=(target("c1"), target("c2")))
     work = Judgement(plans=(plan("c1", "c2"), plan("c1")))
     for flags in ({}, {"yes": True}):
         with pytest.raises(RefusedError, match=f"^c1: writes log in as {asks}: login .*; nothing was sent"):

@@ -165,7 +165,6 @@ class Reader:
         )
         return Done(done.returncode, done.stdout, done.stderr)
 
-
     def _answered(self, text: str) -> Done:
         """Carry a change out as somebody at a terminal of 100 columns does who says yes when the plan is asked about."""
         child = pexpect.spawn(

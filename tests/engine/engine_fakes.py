@@ -106,7 +106,7 @@ class FakeCell:
         else:
             wanted = re.search(r"attributes (.*?)(?: where|$)", statement, re.IGNORECASE)
             names = [n.strip() for n in wanted[1].split(",")] if wanted else []
-            rows = [{n: row.get(n, "") for n in names} for row in self.tables[kind]]
+            rows = [{n: row.get(n, "") for n in names} for row in self.tables.get(kind, [])]
         body = "".join(f"<{kind}>{''.join(f'<{k}>{v}</{k}>' for k, v in row.items())}</{kind}>" for row in rows)
         return f'<?xml version="1.0" encoding="utf-8" ?><cli-output><context cell="{self.name}"/>{body}</cli-output>\n'
 
@@ -177,7 +177,7 @@ class FakeAsm:
         lines.append("__EXACELL_DISK__")
         owner = {disk: n for n, disks in enumerate(self.groups.values(), 1) for disk in disks}
         lines += [
-            f"{owner.get(d, 0)}|o/10.0.0.1/{d}|{header}|CLOSED|ONLINE|512||" for d, header in self.headers.items()
+            f"{owner.get(d, 0)}|o/10.0.0.1/{d}|{header}|CLOSED|ONLINE|512|||0" for d, header in self.headers.items()
         ]
         lines.append("__EXACELL_FILE__")
         lines += [f"{n}|{self.files[name]}" for n, name in enumerate(self.groups, 1) if self.files.get(name)]

@@ -118,7 +118,7 @@ def test_a_plan_is_shown_unless_it_is_quietly_agreed_to(
     """Who is to confirm a plan sees it, quiet or not."""
     desk.session.options = Options(quiet=quiet)
     plans: list[Plan] = []
-    monkeypatch.setattr(desk.console, "show_plan", lambda plan, **_: plans.append(plan))
+    monkeypatch.setattr(desk.console, "show_plan", lambda plan, *, brief=False: plans.append(plan))
     carried(desk, **{"yes": yes, "dry-run": True})
     assert bool(plans) is shown
 

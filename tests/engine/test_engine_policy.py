@@ -444,6 +444,20 @@ def test_a_change_whose_lock_was_taken_over_sends_nothing_more(bench: Bench) -> 
     assert report.stopped.startswith("the lock of rack t1 was taken over")
     assert {cell.status for cell in bench.transport.cells.values()} == {"normal - flushed"}
     assert report.exit_code is ExitCode.FAILED
+    intended = {row.body["statement"] for row in bench.rows() if row.kind == "intent"}
+    assert intended == {FLUSH}, "what is not sent is not said to leave"
+
+
+def test_a_takeover_behind_the_last_statement_stops_nothing(bench: Bench) -> None:
+    """A change whose last statements were carried out when the lock was taken over is done, and was not stopped."""
+
+    def takeover(target: str, statement: str) -> None:
+        if statement == NEW:
+            bench.taken = "the lock of rack t1 was taken over by maria"
+
+    bench.transport.script = takeover
+    report = bench.run(resize(bench))
+    assert (report.stopped, report.exit_code) == ("", ExitCode.DONE)
 
 
 @pytest.mark.parametrize("late", ["flush", "create", "cancel"])
@@ -466,6 +480,7 @@ def test_a_takeover_between_intent_and_statement_sends_nothing(
     assert bench.transport.sent[-1:] != [(CELLS[-1], CANCEL)]
     refused = [result for result in report.results if result.step.statement == wanted and not result.mending]
     assert len(refused) == len(CELLS) and all("taken over by maria" in result.reason for result in refused)
+    assert "taken over by maria" in report.stopped
 
 
 def test_a_proof_that_waiting_can_not_bring_ends_after_a_minute(bench: Bench) -> None:

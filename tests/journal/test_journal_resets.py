@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from exacell.journal.record import Journal, Row
+from exacell.journal.rows import typed
 from exacell.journal.state import FLASHCACHE, FLASHLOG, resets
 
 BOTH = (FLASHCACHE, FLASHLOG)
@@ -82,3 +83,9 @@ def test_a_flush_whose_answer_came_within_the_time_counts(journal: Journal) -> N
     journal.append("t1", change, [Row(kind="outcome", target="c1", body=body)])
     (found,) = resets(journal.of_time("t1", "2000", "3000"))
     assert str(found) == f"change {change} stopped or started CELLSRV in between"
+
+
+def test_only_steps_reset_counters() -> None:
+    """The end of a change stands behind its steps and resets nothing, whatever it says."""
+    end = typed(seq=1, at="", rack="t1", change=1, kind="end", target="", body={"stopped": "reboot"}, prev="", hash="")
+    assert resets([end]) == []

@@ -132,6 +132,7 @@ def test_whether_something_was_done(rows: Sequence[Entry], did: bool, touched: b
         ([UNDONE, HALTED], True, True, True),
         ([UNDONE], False, False, True),
         ([row("end")], True, False, False),
+        ([BY_GATE, row("observed", ONE, caching="on")], True, True, False),
     ],
 )
 def test_how_a_change_ended(rows: Sequence[Entry], ended: bool, stopped: bool, undone: bool) -> None:
@@ -151,6 +152,7 @@ STEPS = ((ONE, "a"), (ONE, "b"), (TWO, "a"))
         ([plan(*STEPS), came("done"), came("done", TWO)], {ONE}, {ONE: False, TWO: True}),
         ([plan(*STEPS), came("done"), came("done", what="b"), came("done", TWO, mending=True)], {TWO}, {ONE: True, TWO: False}),
         ([row("plan"), sent("db1"), came("done", "db1"), sent("db2")], set(), {"db1": True, "db2": False}),
+        ([sent(), came("done")], set(), {ONE: True}),
         ([plan((ONE, "a")), came("failed"), sent(ONE, "mend"), came("done", what="mend", mending=True)], {ONE}, {ONE: False}),
     ],
 )  # fmt: skip
@@ -188,6 +190,7 @@ def test_changes_are_told_apart() -> None:
         ([sent(statement=STOP), sent(statement=START), came("unknown")], [ONE]),
         ([sent(statement=STOP), sent(statement=START), came("done")], []),
         ([sent(statement=STOP), sent(statement=START), sent(statement=STOP), came("done")], [ONE]),
+        ([sent(statement=STOP), sent(statement="ALTER CELL STARTUP SERVICES MS"), came("done")], [ONE]),
         ([sent(statement="ALTER CELL SHUTDOWN SERVICES MS")], []),
     ],
 )

@@ -106,7 +106,7 @@ def test_what_cannot_be_told_in_parts_is_waited_for(held: tuple[Session, Service
     session, services, cells = held
     taken: list[Line] = []
 
-    def answer(session: Session, services: Services, request: Asking, asked: Line) -> Result:
+    def answer(own_session: Session, own_services: Services, request: Request, asked: Line) -> Result:
         taken.append(asked)
         return Result(text="sum")
 

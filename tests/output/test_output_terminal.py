@@ -3,11 +3,13 @@
 import io
 import os
 import pty
+import threading
 from dataclasses import replace
 
 import pytest
 
 from exacell.core.errors import ExacellError, StatementError
+from exacell.output import terminal
 from exacell.output.console import Progress
 from exacell.output.faults import error_lines, sentence, underlined
 from exacell.output.progress import ProgressLog, progress_lines
@@ -123,6 +125,50 @@ def test_a_terminal_gets_bars_in_its_signs_and_colours_for_what_they_mean(
     ):
         assert paint(text, meaning, color=True) in shown
     assert locale != "C" or shown.isascii()
+
+
+class Watched(Tty):
+    """A terminal that tells when a text is written on it."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text, self.seen = text, threading.Event()
+
+    def write(self, text: str) -> int:
+        if self.text in text:
+            self.seen.set()
+        return super().write(text)
+
+
+def test_the_clock_of_a_stage_moves_while_no_news_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without news the seconds of a stage go up and the time left goes down until nobody knows it any more; the clock
+    ends with the display, and a question is not drawn over."""
+    now = [100.0]
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(terminal, "monotonic", lambda: now[0])
+    monkeypatch.setattr(terminal, "TICK", 0.01)
+    err = Watched("[1/2] flush, 25s, about 40s left\n")
+    console = TerminalConsole(err=err, stdin=Tty("y\n"))
+    console.progress(progress(c1="flushing"))
+    assert err.getvalue().startswith("[1/2] flush, about 1m05s left\n")
+    now[0] += 25
+    assert err.seen.wait(30)
+    now[0] += 100
+    err.text = "[1/2] flush, 2m05s\n"
+    err.seen.clear()
+    assert err.seen.wait(30)
+    assert console.confirm("proceed?")
+    err.text = "["
+    err.seen.clear()
+    assert not err.seen.wait(0.2)
+    console.progress(progress(2, c1="dropping"))
+    assert "[2/2] flush, about 1m05s left\n" in err.getvalue()
+    console.progress(None)
+    clocks = [thread for thread in threading.enumerate() if thread.name == "exacell-clock"]
+    for clock in clocks:
+        clock.join(30)
+    assert not any(clock.is_alive() for clock in clocks)
 
 
 def test_live_progress_is_erased_at_its_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,9 +21,10 @@ __EXACELL_GROUP__
 1|0|OLD|DISMOUNTED||0|0|0|0|0|0|0.0.0.0.0|0.0.0.0.0|N
 2|4|OLD|MOUNTED|EXTERN|1048576|10|10|0|10|0|19.0.0.0.0|10.1.0.0.0|N
 __EXACELL_DISK__
-1|o/192.168.10.5/DATA_CD_00_exa1cel01|MEMBER|CACHED|ONLINE|512|DATA_CD_00_EXA1CEL01|EXA1CEL01
-0|o/192.168.10.5;192.168.10.6/ssd_FD_00_exa1cel01|Former|CLOSED|ONLINE|512||
-0|/dev/exadata_quorum/QD_1|MEMBER|CLOSED|ONLINE|128||
+1|o/192.168.10.5/DATA_CD_00_exa1cel01|MEMBER|CACHED|ONLINE|512|DATA_CD_00_EXA1CEL01|EXA1CEL01|0
+1||UNKNOWN|MISSING|OFFLINE|0|DATA_CD_01_EXA1CEL01|EXA1CEL01|11520
+0|o/192.168.10.5;192.168.10.6/ssd_FD_00_exa1cel01|Former|CLOSED|ONLINE|512|||0
+0|/dev/exadata_quorum/QD_1|MEMBER|CLOSED|ONLINE|128|||0
 __EXACELL_FILE__
 1|42
 __EXACELL_CLIENT__
@@ -51,7 +52,7 @@ def test_groups() -> None:
     assert data.states == {"1": "MOUNTED", "2": "MOUNTED"}
     assert data.voting_files
     assert facts.group("NIX") is None
-    assert len(facts.members(data)) == 1
+    assert len(facts.members(data)) == 2
 
 
 def test_clients_are_matched_on_their_own_instance() -> None:
@@ -79,10 +80,15 @@ def test_files_of_a_group_not_mounted_here_are_unknown() -> None:
 def test_disks_and_headers() -> None:
     """Grid disks are found by their path, with their header in capitals; other disks are no grid disks."""
     facts = read()
-    assert [d.grid_disk for d in facts.disks] == ["DATA_CD_00_exa1cel01", "ssd_FD_00_exa1cel01", ""]
-    assert facts.disks[1].cell_address == "192.168.10.5;192.168.10.6"
-    assert facts.disks[2].cell_address == ""
+    assert [d.grid_disk for d in facts.disks] == ["DATA_CD_00_exa1cel01", "", "ssd_FD_00_exa1cel01", ""]
+    assert facts.disks[2].cell_address == "192.168.10.5;192.168.10.6"
+    assert facts.disks[3].cell_address == ""
     assert facts.headers() == {"data_cd_00_exa1cel01": "MEMBER", "ssd_fd_00_exa1cel01": "FORMER"}
+
+
+def test_an_offline_disk_is_counted_down() -> None:
+    """A disk that ASM will drop has the seconds that are left, every other disk 0."""
+    assert [d.repair_s for d in read().disks] == [0, 11520, 0, 0]
 
 
 def test_operations_count_what_still_runs() -> None:

@@ -281,6 +281,14 @@ def test_carve_offers_the_resize() -> None:
     assert carve(smaller, each=GIB).changes_something
 
 
+def test_what_holds_the_tightest_disk_is_told_of_its_own_cell() -> None:
+    """Where the tightest disk is another cell's than the first, what is named holds that disk and no other."""
+    roomy = replace(cell(), cell_disks=tuple(replace(d, free=9 * GIB) for d in cell().cell_disks))
+    with pytest.raises(RefusedError) as caught:
+        carve(roomy, cell(CELLS[1]), media="hard", prefix="R", each=2 * GIB)
+    assert caught.value.hint == f"CD_00_{CELLS[1]} holds DATA_CD_00_{CELLS[1]} (100G, disk group DATA)"
+
+
 def test_carve_skips_cells_without_that_media() -> None:
     """A cell without such disks is skipped; when no cell has any, nothing happens."""
     none = cell(CELLS[1], cell_disks=(disk("CD_00_x"),))
@@ -513,3 +521,15 @@ def test_release_of_one_kind_of_disk() -> None:
     assert release(cell(), prefix="DATA", media="flash").done == {
         CELLS[0]: "it has no grid disks DATA_* on flash disks"
     }
+
+
+def test_undo_brings_back_that_disks_are_not_cached() -> None:
+    """What takes a release back says cachingPolicy=none where the disks had it; where they differ there is no way back."""
+    uncached = with_flash_grids(cell(), caching_policy="none")
+    made = "CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size=512M, cachingPolicy=none"
+    assert release(uncached).inverse == {CELLS[0]: (made,)}
+    theirs = with_flash_grids(cell(), caching_policy="none", available_to="c2")
+    assert release(theirs).inverse == {CELLS[0]: (f"{made}, availableTo='c2'",)}
+    flash = [grid for grid in uncached.grid_disks if grid.prefix == "ssd"]
+    mixed = replace(uncached, grid_disks=(replace(flash[0], caching_policy="default"), *flash[1:]))
+    assert release(mixed).inverse == {}

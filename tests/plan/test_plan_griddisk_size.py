@@ -211,6 +211,12 @@ def test_free_disks_need_no_asm() -> None:
     assert sent(least) == ["ALTER GRIDDISK DATA_CD_00_exa1cel01 size=16M"]
 
 
+def test_free_disks_on_two_kinds_of_disk_are_nobodys_to_part() -> None:
+    """A prefix that lies on flash and on hard disks is refused for the disk group's sake alone: free disks get their size."""
+    both = {ONE: cell(grid_disks=tuple(free_grid(f"{disk}_00_{ONE}", "DATA", size=GIB) for disk in ("CD", "FD")))}
+    assert resize(512 * MIB, both).targets == (ONE,)
+
+
 def test_the_last_of_the_room_may_be_taken() -> None:
     """A size for which the room just suffices is not refused."""
     assert sent(resize(150 * GIB))[0].endswith("size=150G")

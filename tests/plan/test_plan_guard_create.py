@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from plan_factory import CELLS, cache, cell, disk, rack
+from plan_factory import CELLS, cache, cell, disk, grid, rack, with_flash_grids
 from plan_guarding import bare, guard, only
 
 from exacell.cellcli.statement import parse
@@ -252,6 +252,37 @@ def test_a_prefix_of_the_same_kind_of_disk_or_of_its_own_is_free(text: str) -> N
     assert guard(text, bare()).steps
 
 
+@pytest.mark.parametrize(
+    ("text", "fact"),
+    [
+        ("create griddisk all prefix=DATA, size=512M", bare(release="")),
+        (
+            f"create griddisk _FD_00_{ONE} {ON_ONE}, size=512M",
+            bare(grid_disks=(replace(grid(f"CD_00_{ONE}"), name="odd"),)),
+        ),
+        (f"create griddisk DATA_XX_99_{ONE} {ON_ONE}, size=512M", bare()),
+    ],
+    ids=["the cell knows which disks ALL means", "no prefix", "a name of another form"],
+)
+def test_what_has_no_prefix_of_that_kind_is_not_refused_for_it(text: str, fact: CellFacts) -> None:
+    """Where the kind of disk is the cell's to say, or a name has no prefix, nothing is told of other disks' prefix."""
+    assert guard(text, fact).steps
+
+
+def test_disks_of_no_disk_group_keep_their_prefix_too() -> None:
+    """The prefix of grid disks that no disk group uses is refused as well, and no disk group is named."""
+    with pytest.raises(RefusedError, match="ssd is the prefix of 2 grid disks on another kind of disk: ssd_FD_"):
+        guard("create griddisk all harddisk prefix=ssd, size=512M", with_flash_grids(bare()))
+
+
 def test_the_owner_of_the_space_is_asked_for() -> None:
     """The flash cache is read before CREATE GRIDDISK, so that the refusal can name it as the owner of the space."""
     assert f.FLASHCACHE in facts_needed(parse(f"create griddisk x {ON_ONE}, size=2G"))
+
+
+def test_full_disks_that_all_passes_over_are_named_and_not_waited_for() -> None:
+    """CREATE GRIDDISK ALL without a size says before the question which disks are full, and proves the others alone."""
+    plan = guard("create griddisk all harddisk prefix=p", HALF)
+    assert plan.warnings == (f"no free space, so nothing is made on CD_00_{ONE}",)
+    assert only(plan).proves[0].where == {"name": (f"p_CD_01_{ONE}",)}
+    assert not guard("create griddisk all harddisk prefix=p", with_disks(CD_00=GIB)).warnings

@@ -363,6 +363,7 @@ def test_what_where_left_to_flush_only_the_cell_knows() -> None:
         ("alter celldisk all comment='new'", [("celldisk", "comment", "new")]),
         ("alter celldisk all flashdisk comment='new'", [("celldisk", "comment", "new")]),
         ("create celldisk CD_00_exa1cel01 lun=0_0, comment='new'", []),
+        ("import celldisk CD_00_exa1cel01 comment='new'", []),
         (
             "alter cell comment='new', location=here, traceLevel=x",
             [("cell", "comment", "new"), ("cell", "location", "here")],

@@ -126,6 +126,7 @@ def test_a_plan_that_is_always_active_is_not_made_so(action: str) -> None:
     assert "always in force" in caught.value.hint
     old = cell(CELLS[1], release="11.2.2.4.0")
     assert only(guard(text, old)).target == CELLS[1]
+    assert only(guard(text, old)).inverse == "exacell keeps an inverse of dbplan and objective alone"
     with pytest.raises(RefusedError, match="refused on exa1cel01: ") as caught:
         guard(text, cell(), old)
     assert caught.value.hint == f"on exa1cel02 {text}"

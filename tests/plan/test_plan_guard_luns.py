@@ -14,7 +14,7 @@ from exacell.core.units import GIB
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.choice import facts_needed
-from exacell.plan.model import Op
+from exacell.plan.model import Op, Risk
 
 ONE, TWO, THREE = CELLS
 
@@ -62,6 +62,19 @@ REFUSED = {
         f"{ONE}: LUN 0_9 is critical, no cell disk can be made on it",
         "name the other LUNs",
     ),
+    "one of no status": (
+        "create celldisk NEW lun=0_9",
+        with_luns(lun("0_9", status="")),
+        f"{ONE}: LUN 0_9 is of no known status",
+        "",
+    ),
+    "one of no status with ALL": (
+        "create celldisk all harddisk",
+        with_luns(lun("0_9", status="")),
+        "LUN 0_9 is of no known status, no cell disk can be made on it",
+        "",
+    ),
+    "a slip": ("create celldisk NEW lun=09", SPARE, "there is no LUN 09", "did you mean 0_9?"),
     "larger than the LUN": ("create celldisk NEW lun=0_9, size=600G", SPARE, "LUN 0_9 has 557G, not 600G", ""),
     "too small": ("create celldisk NEW lun=0_9, size=1M", SPARE, "at least 16M, not 1M", ""),
     "one of several": (
@@ -103,6 +116,39 @@ def test_all_goes_to_the_cells_that_have_a_lun_left() -> None:
     assert only(guard("create celldisk all", many)).changes[0].after == "10 LUNs without a cell disk"
 
 
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ("lun=0_9, size=4G", "0_9"),
+        ("lun=0_9, size=16M", "0_9"),
+        ("lun=0_9, size=557G", "0_9"),
+        ("lun=0_9, comment=(a,b)", "0_9"),
+        ("lun=0_8, size=4G", "0_8"),
+        ("physicalDisk=E0KWYP", "of physical disk E0KWYP"),
+        ("physicalDisk=E0KWYP, size=900G", "of physical disk E0KWYP"),
+    ],
+)
+def test_what_fits_is_sent(said: str, place: str) -> None:
+    """A size from 16M to all of the LUN fits, also where the LUN tells none; a disk that only the cell finds is not judged."""
+    step = only(guard(f"create celldisk NEW {said}", with_luns(lun("0_9"), lun("0_8", size=0))))
+    assert [change.after for change in step.changes] == [place]
+
+
+def test_which_luns_all_means_may_be_the_cells_to_say() -> None:
+    """Where only the cell knows which disks ALL means, a LUN that is not normal may be none of them and refuses nothing."""
+    found = with_luns(lun("0_9", status="critical"), lun("1_9"))
+    assert [change.after for change in only(guard("create celldisk all", replace(found, release=""))).changes] == [
+        "0_9,1_9"
+    ]
+
+
+def test_as_many_luns_as_fit_a_line_are_named() -> None:
+    """Four LUNs are named in the plan of CREATE CELLDISK ALL; with nothing to make there is nothing to send."""
+    found = with_luns(*(lun(f"0_{number}") for number in range(2, 6)))
+    assert only(guard("create celldisk all", found)).changes[0].after == "0_2,0_3,0_4,0_5"
+    assert guard("create celldisk all", with_luns()).stages == ()
+
+
 def test_force_never_takes_a_lun_from_disks_in_use() -> None:
     """FORCE on the LUN of another cell disk is refused while ASM uses a grid disk there, whatever the new name and consent."""
     for place in ("lun=0_1", "lun=0_1, comment='x'", "physicalDisk='20:1'", "physicalDisk=E0KWYP", "lun=7_7"):
@@ -113,9 +159,16 @@ def test_force_never_takes_a_lun_from_disks_in_use() -> None:
     assert step.statement == "CREATE CELLDISK NEW lun=0_1 FORCE"
 
 
+def test_a_cell_disk_that_is_brought_in_takes_no_other() -> None:
+    """IMPORT CELLDISK takes no LUN from another cell disk, FORCE or not: its cell is accepted by name, as ever."""
+    step = only(guard("import celldisk NEW lun=0_1 force", SPARE, accepted=[ONE], headers={}))
+    assert step.risk is Risk.DATA and not step.needs
+
+
 def test_behind_another_change_the_cell_has_the_last_word() -> None:
     """What stands before in the same text may have freed a LUN: CREATE CELLDISK behind it is not refused."""
     assert guard("create celldisk NEW lun=0_1", replace(SPARE, read_now=False)).steps
+    assert guard("create celldisk all", replace(with_luns(), read_now=False)).steps
     assert guard("create celldisk NEW lun=0_1", replace(SPARE, luns=())).steps
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from plan_factory import CELLS, cell, rack
+from plan_factory import CELLS, cell, grid, rack
 from plan_guarding import guard
 
 from exacell.cellcli.nodes import Group, Scalar
-from exacell.cellcli.statement import Change, Setting, parse, render
+from exacell.cellcli.statement import Change, Grant, Setting, parse, render
 from exacell.core.errors import RefusedError
-from exacell.plan.guards.targets import own_of, without_names
+from exacell.plan.guards.targets import own_of, takes_own_name, without_names
 
 ONE, TWO, THREE = CELLS
 
@@ -83,3 +85,29 @@ def test_a_disk_named_without_its_cell_is_asked_about(text: str, kind: str, shor
     with pytest.raises(RefusedError) as refused:
         guard(text, cell(TWO))
     assert refused.value.hint == f"did you mean {short}_{TWO}?"
+
+
+@pytest.mark.parametrize(
+    ("text", "takes"),
+    [
+        ("alter griddisk DATA_CD_00_{cell} comment=x", True),
+        ("create griddisk a_{cell} celldisk='FD_00_{cell}'", True),
+        ("drop celldisk CD_00_{cell}", True),
+        ("alter griddisk a comment='{cell}'", False),
+        ("alter cell comment='{cell}'", False),
+        ("create celldisk NEW_{cell} lun=0_1", False),
+        ("alter cell comment=x", True),
+        ("grant role r to user u", True),
+    ],
+)
+def test_where_each_cell_gets_its_own_name(text: str, takes: bool) -> None:
+    """{cell} is each cell's name in the names of disks and in what CREATE makes them on, and nowhere else."""
+    statement = parse(text)
+    assert isinstance(statement, (Change, Grant))
+    assert takes_own_name(statement) is takes
+
+
+def test_a_disk_of_that_very_name_is_no_slip() -> None:
+    """A name that a disk has is meant as it stands, also where another disk is called so with its cell behind."""
+    found = cell(grid_disks=(replace(grid("CD_00_x"), name="A"), replace(grid("CD_01_x"), name=f"A_{CELLS[0]}")))
+    assert guard("alter griddisk A comment=x", found).steps

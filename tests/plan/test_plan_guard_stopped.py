@@ -96,6 +96,12 @@ def test_what_runs_is_judged_by_its_cache() -> None:
     assert only(guard(TEXT, stopped(cellsrv="Stopped"))).needs[0].object == "service"
 
 
+def test_the_mode_of_pmem_asks_for_its_own_cache() -> None:
+    """Where CELLSRV is stopped pmemCacheMode is judged by the PMEM cache, whatever the flash disks and the release say."""
+    step = only(guard("alter cell pmemCacheMode=writethrough", stopped(release="19.3.2.0.0")))
+    assert [(c.object, c.op) for c in step.needs] == [("pmemcache", Op.ABSENT)]
+
+
 @pytest.mark.parametrize(
     ("text", "may"),
     [

@@ -15,7 +15,7 @@ from exacell.core.errors import RefusedError
 from exacell.core.units import GIB
 from exacell.plan.facts import CellFacts
 from exacell.plan.gate import closed, first_cells, offline_cells, spoken, unmounted
-from exacell.plan.model import Gate, Plan, Rolling, as_data, rolling_from_json
+from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, as_data, rolling_from_json
 from exacell.plan.planners.availability import offline_plan, online_plan, restart_plan
 from exacell.plan.planners.diskgroup import drop_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
@@ -202,6 +202,13 @@ def test_the_rest_is_rolled_as_the_first_part() -> None:
     asking = roll(flush(), Asked(size=1, ask=True), rack_cells=CELLS)
     assert flags_again(asking.rolling)["pause"] == "ask"
     assert flags_again(flush().rolling) == {}
+
+
+def test_what_nobody_said_of_waves_has_its_default() -> None:
+    """A plan that rolls where nothing was said of it pauses for nothing and gives each gate its usual time."""
+    rolled = roll(flush(), Asked(size=2), rack_cells=CELLS).rolling
+    assert rolled is not None
+    assert (rolled.pause, rolled.within) == (0.0, GATE_WITHIN)
 
 
 # -- the gate --------------------------------------------------------------------------------------------------------

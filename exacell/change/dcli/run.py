@@ -11,7 +11,7 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
@@ -63,12 +63,14 @@ from exacell.change.dcli.work import (
     in_parallel,
     work_through,
 )
+from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
 from exacell.opaque.findings import Findings
 from exacell.opaque.scan import arguments, carried, command_findings, script_findings, wrapped
 from exacell.output.result import Column, Result
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
+from exacell.session.recording import since, told_while_waiting
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
 if TYPE_CHECKING:
@@ -425,7 +427,24 @@ class _Run:
             leaving = self.leavings[where.label]
             return work_through(group, where, steps, login=login, pid=os.getpid(), live=printing, leaving=leaving)
 
-        return in_parallel([partial(work, t) for t in batch], limit=limit, on_end=ended)
+        open_ = {t.label for t in batch}
+
+        def over(outcome: Outcome) -> None:
+            open_.discard(outcome.target)
+            ended(outcome)
+
+        waited = since("")
+
+        def sentence() -> str:
+            told, left = waited(), list(open_)
+            return (
+                f"waiting for {fold(left)}: {len(batch) - len(left)} of {len(batch)} ended{told}"
+                if told and left
+                else ""
+            )
+
+        with nullcontext() if live else told_while_waiting(sentence, self.services.console.waiting):
+            return in_parallel([partial(work, t) for t in batch], limit=limit, on_end=over)
 
     def _live_line(self, name: str, line: str) -> None:
         if not self.style.hides(line):

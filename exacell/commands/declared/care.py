@@ -13,7 +13,10 @@ COMMANDS = (
         effect=Effect.READ,
         summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and what to do",
         details="ok, or what is wrong in a word; below the matrix each finding with the statement that comes next. "
-        "image and iorm compare a cell with most others. Exit code 1 when something is broken or a cell gave no "
+        "image and iorm compare a cell with most others. Where the rack's file names database nodes, ASM tells how long it "
+        "waits before it drops offline disks for good (disk_repair_time), and which disk group is nearly full (less than "
+        "10% free; less than 3% counts as broken). Cells do not tell how worn flash is: look at the status of a flash disk "
+        "(warning - predictive failure, warning - poor performance). Exit code 1 when something is broken or a cell gave no "
         "answer, 0 with mere warnings. --since=yesterday tells only what changed since the last look before today: a line for "
         "each finding that is new or gone; exit code 0 when nothing changed, 5 when something did, 1 when something new is "
         "broken or a cell gives no answer. Each look is kept, those of cron too, wherever it was asked for.",

@@ -5,7 +5,7 @@ Source: reference cellcli.md 2.3 and 6.5.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from exacell.core.units import ALLOCATION_UNIT, format_size, round_down
 from exacell.emulator.build import new_id
@@ -26,6 +26,7 @@ from exacell.emulator.statements.effects import Effects, chosen, find, grid_disk
 from exacell.emulator.values import passes
 
 MAX_NAME = 30
+_SKIPPED = "Cell disks were skipped because they had no freespace for grid disks: "
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 
 
@@ -53,11 +54,22 @@ def create(place: Place, statement: CreateGridDisk) -> Effects:
         raise CellError(Code.OBJECT_MISSING, kind="Cell disk", name=f"ALL {statement.media or ''}".strip())
     for index, prefix in enumerate(statement.prefixes):
         values = _nth_values(statement.values, index, len(statement.prefixes))
+        full = _full(place, disks)
+        if full:
+            yield line(f"{_SKIPPED}{', '.join(full)}.")
         for disk in disks:
+            if disk in full:
+                continue
             try:
                 yield line(_create_one(place, f"{prefix}_{disk}", disk, values))
             except CellError as error:
                 yield line(error.line)
+
+
+def _full(place: Place, disks: Iterable[str]) -> list[str]:
+    """Return the cell disks without room for the smallest grid disk, which ALL passes over. Source: a published session."""
+    sound = [disk for disk in disks if place.cell.cell_disks[disk].status == "normal"]
+    return [disk for disk, free in free_bytes(place.cell, sound).items() if free < ALLOCATION_UNIT]
 
 
 def _nth_values(values: Mapping[str, str], index: int, count: int) -> dict[str, str]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Scalar, render
 from exacell.cellcli.suggest import no_such
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, fold_briefly
 from exacell.core.errors import RefusedError
 from exacell.core.units import (
     counted,
@@ -18,7 +18,7 @@ from exacell.core.units import (
 from exacell.plan.checks import on_disks
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, needed
-from exacell.plan.guards.create import having_disks, refuse_beside, refuse_grid_room
+from exacell.plan.guards.create import having_disks, passed_over, refuse_beside, refuse_grid_room
 from exacell.plan.guards.in_use import grows_first, refuse_in_use, resized
 from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, only_words, settings_proof
 from exacell.plan.guards.targets import (
@@ -263,9 +263,12 @@ def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     refuse_grid_room(facts, statement, text)
     steps = []
     back: dict[str, tuple[str, ...]] = {}
+    full: list[str] = []
     for cell, fact in facts.items():
         mine = own_of(statement, cell)
-        names = names_made(fact, mine)
+        over = passed_over(fact, mine)
+        full += over
+        names = names_made(fact, mine, over)
         where = {"name": names}
         more: dict[str, object] = {}
         if names:
@@ -276,7 +279,8 @@ def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
             more |= {"needs": (Check(object="griddisk", op=Op.ABSENT, where=where),)}
             more |= {"undo": Undo.STATEMENT, "inverse": "; ".join(inverse)}
         steps.append(guarded_step(cell, mine, Risk.NONE, **more))
-    return guarded_plan(rack, text, steps, inverse=back)
+    said = (f"no free space, so nothing is made on {fold_briefly(full)}",) if full else ()
+    return guarded_plan(rack, text, steps, inverse=back, warnings=said)
 
 
 def _uncreated(fact: CellFacts, statement: CellChange, names: Sequence[str]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ does not do at all is not sent to it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -137,14 +137,20 @@ def items(value: object) -> list[str]:
     return [part.strip() for item in items if isinstance(item, Scalar) for part in item.text.split(",") if part.strip()]
 
 
-def names_made(fact: CellFacts, statement: CellChange) -> tuple[str, ...]:
-    """Return the names of the grid disks that CREATE GRIDDISK makes on a cell; none where they can't be told beforehand."""
+def names_made(fact: CellFacts, statement: CellChange, full: Collection[str] = ()) -> tuple[str, ...]:
+    """Return the names of the grid disks that CREATE GRIDDISK makes on a cell; none where they can't be told beforehand.
+
+    Args:
+        full: the cell disks that ALL passes over.
+    """
     names = list(statement.names)
     if statement.all:
         if statement.media not in (Media.FLASHDISK, Media.HARDDISK):
             return ()
         flash = statement.media is Media.FLASHDISK
-        disks = [disk.name for disk in fact.cell_disks if (disk.flash if flash else disk.hard)]
+        disks = [
+            disk.name for disk in fact.cell_disks if (disk.flash if flash else disk.hard) and disk.name not in full
+        ]
         names = [f"{prefix}_{disk}" for prefix in prefixes(statement) for disk in disks]
     return tuple(names)
 

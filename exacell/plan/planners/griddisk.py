@@ -189,6 +189,14 @@ def _taken_back(
         if min(clients):
             carve += f" availableTo='{min(clients)}'"
         resize = (f"resize flashcache size={whole_size(cache.size)}",) if regrown and cache is not None else ()
+        # carve makes grid disks that flash caches; CREATE makes the others. Source: cellcli.md 6.6.
+        policies = {grid.caching_policy for grid in grids}
+        if len(policies) > 1:
+            continue
+        if policies == {"none"}:
+            words = media_of(facts[cell], media).words
+            carve = f"CREATE GRIDDISK ALL {words} PREFIX={prefix}, size={whole_size(min(sizes))}, cachingPolicy=none"
+            carve += f", availableTo='{min(clients)}'" if min(clients) else ""
         back[cell] = (*resize, carve)
     return back
 

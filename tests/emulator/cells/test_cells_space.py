@@ -108,9 +108,19 @@ def test_grid_disks_on_the_rest_of_flash() -> None:
 def test_all_goes_on_over_failures() -> None:
     """CREATE GRIDDISK ALL prints one line a disk and creates where it can."""
     bench = _without_cache()
-    lines = bench.e("create griddisk all harddisk prefix=X").splitlines()
-    assert [line.split(":")[0] for line in lines[:2]] == ["CELL-02528", "CELL-02528"]
-    assert lines[2:] == [f"GridDisk X_CD_{n:02d}_exa1cel01 successfully created" for n in range(2, 12)]
+    bench.e("create griddisk X_CD_03_exa1cel01 celldisk=CD_02_exa1cel01, size=1g")
+    lines = bench.e("create griddisk all harddisk prefix=X, size=28.5g").splitlines()[1:]
+    assert [line.split(":")[0] for line in lines[:2]] == ["CELL-02528", "CELL-02905"]
+    assert lines[2:] == [f"GridDisk X_CD_{n:02d}_exa1cel01 successfully created" for n in range(4, 12)]
+
+
+@pytest.mark.parametrize("size", ["", ", size=1g"])
+def test_all_passes_over_full_disks(size: str) -> None:
+    """CREATE GRIDDISK ALL says in one line which disks have nothing free, and it is no failure, with a size or without."""
+    bench = _without_cache()
+    skipped = "Cell disks were skipped because they had no freespace for grid disks: CD_00_exa1cel01, CD_01_exa1cel01."
+    lines = bench.e(f"create griddisk all harddisk prefix=X{size}").splitlines()
+    assert lines == [skipped, *(f"GridDisk X_CD_{n:02d}_exa1cel01 successfully created" for n in range(2, 12))]
 
 
 def test_prefix_lists_take_a_value_each() -> None:
