@@ -111,7 +111,7 @@ def test_snapshots_that_are_not_alike_are_refused(shared: InProcess, inside: InP
     assert [row["cell"] for row in marked.records] == [*CELLS, None] * 2
     assert all(row["valid"] and row["unlike"] == [said] for row in marked.records)
     table = inside.ok("-r", "t1", "delta", "before", "after", "--anyway")
-    assert said in table.err and table.out.splitlines()[0].split()[-1] == "unlike"
+    assert said in table.err.replace("->", "→") and table.out.splitlines()[0].split()[-1] == "unlike"
 
 
 def test_explain_says_it_in_sentences(shared: InProcess, inside: InProcess) -> None:
