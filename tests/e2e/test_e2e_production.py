@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pexpect
 import pytest
 
-RED = re.compile(r"\x1b\[[0-9;]*\b31\b[0-9;]*m\s*prod\b")
+RED = re.compile(r"\x1b\[[0-9;]*\b38;5;196\b[0-9;]*m\s*prod\b")
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\x1b\][^\x07]*\x07|\r")
 
 

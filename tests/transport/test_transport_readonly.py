@@ -108,7 +108,7 @@ def refusing_dcli(folder: Path) -> tuple[Path, Path]:
         "for last; do :; done\n"
         f'echo "$4 $(printf %s "$last" | grep -o "cellcli .*\\|hostname")" >> {log}\n'
         'case $4 in cellmonitor|guest) echo "c1:$4@c1: Permission denied (publickey)."; exit 1;; esac\n'
-        'echo "c1: $(printf %s "$last" | grep -o "exacell-[0-9a-f]*") 0"\n'
+        'echo "c1: $(printf %s "$last" | grep -o "exacell-[0-9a-f]*" | head -n 1) 0"\n'
     )
     program.chmod(0o700)
     return program, log

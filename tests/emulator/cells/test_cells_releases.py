@@ -131,7 +131,9 @@ def test_capacity_optimized_flash_holds_the_data() -> None:
         ("performanceoptimized flashdisk", fast),
     ):
         made = bench.e(f"create griddisk all {media} prefix=t size=1G").splitlines()
-        assert [name for name in disks if any(name in line for line in made)] == disks and len(made) == len(disks)
+        assert [name for name in disks if any(name in line for line in made)] == disks
+        # Cache and log own the fast disks, so that ALL passes over them in one line.
+        assert len(made) == (1 if disks == fast else len(disks))
         bench.e("drop griddisk all flashdisk prefix=t force")
     load = bench.rack.start_load(db="SPOT", redo=2000, seconds=120)
     bench.pass_time(load.end - bench.rack.clock.now() + 1)
