@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,6 +12,7 @@ from exacell.cellcli.secrets import holds_secret
 from exacell.change.changing import UNSENT
 from exacell.change.execute import execute
 from exacell.change.leftovers import look
+from exacell.change.lockwatch import SETTLES
 from exacell.change.pending import pending as pending_on
 from exacell.change.racklock import LockedError, describe, lock_of
 from exacell.change.resuming import resume as go_on, retry as once_more
@@ -210,6 +212,7 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
     if takeover:
         statement = f"unlock --takeover from {held or elsewhere}"
         _record(session, services, statement, call.flag_text("reason"), call.flag_text("ticket"))
+        time.sleep(SETTLES)  # What the old owner had sent when it lost the lock arrives before anybody looks.
     if not held:
         return Result(notes=[f"rack {rack} is not locked; {elsewhere} counts as ended now: resume goes on with it"])
     return Result(notes=[f"rack {rack} was locked by {held}; it is free now"])

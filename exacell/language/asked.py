@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from exacell.cellcli.codes import is_code
+from exacell.cellcli.schema import find_object
 from exacell.core.values import dataclass
 
 
@@ -186,6 +187,10 @@ def way_out(text: str) -> str:
     code = next((word.upper() for word in words if is_code(word)), "")
     if code:
         return f"type: help {code}"
+    named_object = find_object(words[0]) or find_object(words[0].removesuffix("s")) if len(words) == 1 else None
+    if named_object is not None:
+        name = named_object.name.lower()
+        return f"type: list {name}; help {name} tells what else can be done with it"
     first = text.split()[0].lower().strip("?") if text.split() else ""
     found = answers(text) if first in _EMPTY or stem(first) in _asked_with() else ()
     named = [word for word in words if re.search(r"\d", word)]

@@ -9,6 +9,9 @@ from exacell.core.units import counted, human_size
 from exacell.measure.histogram import TAIL, THRESHOLDS_US, Histogram, as_r_prints, cut_at, summary
 from exacell.measure.trace10046 import Traced
 
+NOT_WHOLE = "Not a whole sample"
+"""How the sentence begins that says so."""
+
 _MOST = 5
 """Files that are named for one trouble; more are counted."""
 
@@ -21,7 +24,7 @@ def sentences(found: Traced, event: str = "") -> Iterator[str]:
     for why in dict.fromkeys(found.broken.values()):
         files = [file for file, its in found.broken.items() if its == why]
         names = ", ".join(files[:_MOST]) + (f" and {len(files) - _MOST} more" if len(files) > _MOST else "")
-        yield f"Not a whole sample: {names}: {why}."
+        yield f"{NOT_WHOLE}: {names}: {why}."
     if found.lookalikes:
         yield (
             f"{counted(found.lookalikes, 'text')} inside of statements or bind values look like waits; they were not counted."

@@ -26,7 +26,12 @@ _WORTH = 16 << 20
 
 
 def summarize_files(paths: Sequence[Path], event: str = "", *, processors: int = 0) -> Traced:
-    """Return what the trace files hold together: of one event, or of all where none is named.
+    """Return what the trace files hold together; see :func:`read_files`."""
+    return together(read_files(paths, event, processors=processors))
+
+
+def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0) -> list[Traced]:
+    """Return what each of the trace files holds, in no order: of one event, or of all where none is named.
 
     Args:
         processors: how many read at the same time; 0 for as many as this process may use.
@@ -49,7 +54,7 @@ def summarize_files(paths: Sequence[Path], event: str = "", *, processors: int =
             assert child.stdout is not None
             said = child.stdout.read()
             if child.wait() == 0:
-                parts.append(_from_json(said))
+                parts += _from_json(said)
             else:  # Why is told by reading here, which fails likewise or does the work.
                 parts += [_read(path, event) for path in share]
     finally:
@@ -60,7 +65,7 @@ def summarize_files(paths: Sequence[Path], event: str = "", *, processors: int =
             for stream in (child.stdin, child.stdout):
                 if stream is not None:
                     stream.close()
-    return together(parts)
+    return parts
 
 
 def _environment() -> dict[str, str]:
@@ -91,22 +96,24 @@ def _read(path: Path, event: str) -> Traced:
         raise RefusedError(f"{path}: {error.strerror}") from error
 
 
-def _from_json(text: bytes) -> Traced:
-    found = json.loads(text)
-    events = {name: Histogram(tuple(h["values"]), tuple(h["counts"])) for name, h in found.pop("events").items()}
-    return Traced(events=events, **found)
+def _from_json(text: bytes) -> list[Traced]:
+    parts = []
+    for found in json.loads(text):
+        events = {name: Histogram(tuple(h["values"]), tuple(h["counts"])) for name, h in found.pop("events").items()}
+        parts.append(Traced(events=events, **found))
+    return parts
 
 
 def main() -> int:
-    """Write what the files hold as JSON; return 1 where one can't be read, which the parent finds out by itself."""
+    """Write what each file holds as JSON; return 1 where one can't be read, which the parent finds out by itself."""
     with open(0, "rb") as asked:
         event, paths = json.load(asked)
     try:
-        found = together([_read(Path(path), event) for path in paths])
+        found = [asdict(_read(Path(path), event)) for path in paths]
     except RefusedError:
         return 1
     with open(1, "w", encoding="utf-8") as answer:
-        json.dump(asdict(found), answer)
+        json.dump(found, answer)
     return 0
 
 

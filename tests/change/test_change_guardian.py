@@ -87,6 +87,15 @@ class Shell:
             time.sleep(0.02)
         raise AssertionError(f"nothing has the origin {origin}: {[e.kind for e in self.journal.entries()]}")
 
+    def wait_for_log(self, change: int, line: str) -> str:
+        """Return the guardian's log as soon as the line is in it: it is written behind the row that tells the same."""
+        log = self.home / "guardians" / f"t1-{change}.log"
+        deadline = time.monotonic() + PATIENCE
+        while line not in (text := log.read_text()):
+            assert time.monotonic() < deadline, f"no '{line}' in {text}"
+            time.sleep(0.02)
+        return text
+
     def newest(self) -> int:
         """Return the number of the newest change."""
         row = self.journal.newest_plan("t1")
@@ -113,8 +122,7 @@ def test_an_unconfirmed_change_is_taken_back(shell: Shell) -> None:
     (undone,) = [e.body for e in shell.journal.entries() if e.body.get("origin") == f"undo {change}"]
     assert undone["reason"].startswith("not confirmed by ")
     assert shell("-r", "t1", "-o", "json", "pending").stdout.strip() == "[]"
-    log = (shell.home / "guardians" / f"t1-{change}.log").read_text()
-    assert f"change {change}: reverted" in log and "Traceback" not in log
+    assert "Traceback" not in shell.wait_for_log(change, f"change {change}: reverted")
 
 
 def test_an_unconfirmed_run_is_taken_back_as_a_whole(shell: Shell) -> None:

@@ -12,6 +12,7 @@ from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench, said
 
 from exacell.change.execute import execute
+from exacell.change.lockwatch import FRESH, SETTLES
 from exacell.change.pending import pending
 from exacell.change.racklock import RackLock
 from exacell.change.resuming import resume, retry, unfinished
@@ -386,6 +387,23 @@ def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(desk
     # One that begins behind the takeover is a new one.
     desk.left(Left("flush flashcache", [(STEP, "open")], body={"host": "elsewhere"}))
     assert [item.state for item in pending(desk.journal, "t1")] == ["elsewhere"]
+
+
+@pytest.mark.parametrize("takeover", [True, False])
+def test_after_a_takeover_what_was_under_way_may_arrive_first(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, takeover: bool
+) -> None:
+    """A takeover gives the prompt back longer after the lock has gone than the old owner may go on sending; a plain unlock
+    waits for nothing."""
+    lock = RackLock(tmp_path / "lock", "t1")
+    lock.take(kept=True)
+    desk.session.rack = replace(desk.session.need_rack(), lock=lock.path)
+    slept: list[tuple[float, object]] = []
+    monkeypatch.setattr("exacell.commands.change.time.sleep", lambda seconds: slept.append((seconds, lock.holder())))
+    line = parse_line("unlock --takeover" if takeover else "unlock")
+    assert line is not None
+    execute(desk.session, desk, desk.request, line)
+    assert slept == ([(SETTLES, None)] if takeover else []) and SETTLES > FRESH
 
 
 def test_nobody_takes_over_what_he_can_not_journal(desk: Desk, tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from exacell.output.faults import sentence
         ("flush flashcache colour=red", "'colour' is not a parameter of flush flashcache: it takes recreate"),
         ("what changed", "'what' is not a statement; type: journal (what changed?); help changed finds more"),
         ("status", "type: show health (is the rack well?)"),
+        ("griddisks", "type: list griddisk; help griddisk tells what else can be done with it"),
+        ("FlashCache", "type: list flashcache"),
         ("take down exa1cel02", "type: can offline exa1cel02 (may I take this cell down?)"),
         ("is flash logging worth it?", "type: run flashlog_ab db=<db> -n"),
         ("reset the cache", "'the' is nothing that reset knows; type: run reset_cold -n"),

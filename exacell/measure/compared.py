@@ -1,0 +1,142 @@
+"""What two sets of trace files say beside each other: the difference, how sure it is, and what the naive test hides. Pure.
+
+Single waits are no independent values: commits that share a log write wait for the same one. So the test over all of them
+stands beside one whose unit is a file, which is a session. Neither knows of another run. Source: reference measurement.md 2.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from exacell.core.units import counted
+from exacell.measure.histogram import THRESHOLDS_US, Histogram, cut_at, merged
+from exacell.measure.twosets import Welch, above_mean, cohens_d, hodges_lehmann, mann_whitney, moments, size_of, welch
+
+QUANTILES = (0.5, 0.9, 0.99, 0.999)
+"""Those whose difference is told: the middle and the tail."""
+
+FEWEST_FILES = 3
+"""Files that each set has at least before a file can be the unit of a test."""
+
+
+def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram]) -> Iterator[str]:
+    """Yield what two sets of files say of one event, each file's waits for itself; each set has one wait at least.
+
+    Args:
+        a: what is compared with.
+    """
+    first, second = merged(a), merged(b)
+    away = second.mean - first.mean
+    share = f", {100 * away / first.mean:+.1f} % of a's mean" if first.mean else ""
+    d = cohens_d(moments(second), moments(first))
+    effect = f" The effect is {size_of(d)} (d {d:.3f})." if d is not None else ""
+    yield (
+        f"{event}: {first.n:,} waits of {first.mean:,.2f} µs on average in a, {second.n:,} of {second.mean:,.2f} µs in b: "
+        f"b takes {away:+,.2f} µs{share}.{effect}"
+    )
+    for name, whole in (("a", first), ("b", second)):
+        if (limit := cut_at(whole)) is not None:
+            yield (
+                f"The tail of {name} was cut just under {limit:,} µs: what flash logging is there to prevent can't be seen in it."
+            )
+    naive, by_file = welch(moments(second), moments(first)), welch_of_files(a, b)
+    if naive is not None:
+        yield (
+            f"Taken one by one the waits give t {naive.t:,.2f}, {naive.low:+,.2f} to {naive.high:+,.2f} µs: naive, since "
+            "waits for the same log write are not independent; the true interval is wider."
+        )
+    if by_file is not None:
+        sure = (
+            "differ by more than chance" if by_file.low > 0 or by_file.high < 0 else "do not differ by more than chance"
+        )
+        yield (
+            f"With a file as the unit ({counted(len(a), 'file')} and {counted(len(b), 'file')}) the means {sure}: "
+            f"{by_file.low:+,.2f} to {by_file.high:+,.2f} µs."
+        )
+    else:
+        yield f"For a test whose unit is a file (a session) each set needs {FEWEST_FILES} files."
+    yield "This is one run against another: whether a further run would say the same, several runs of each in turn must show."
+
+
+def welch_of_files(a: Sequence[Histogram], b: Sequence[Histogram]) -> Welch | None:
+    """Return the test of the files' means, b's from a's; None where a set has too few files or none varies."""
+    if min(len(a), len(b)) < FEWEST_FILES:
+        return None
+    return welch(_means(b), _means(a))
+
+
+def _means(files: Sequence[Histogram]) -> tuple[float, float, int]:
+    means = [file.mean for file in files]
+    middle = sum(means) / len(means)
+    return middle, sum((mean - middle) ** 2 for mean in means) / (len(means) - 1), len(means)
+
+
+Interval = tuple[float, float]
+
+
+def intervals(a: Sequence[Histogram], b: Sequence[Histogram]) -> dict[float, Interval] | None:
+    """Return the 95 % interval of each quantile's difference, drawn from whole files; none with few files, None without
+    numpy."""
+    if min(len(a), len(b)) < FEWEST_FILES:
+        return {}
+    try:
+        from exacell.measure.resampling import quantile_shifts  # numpy takes its time, and is not needed otherwise.
+    except ImportError:
+        return None
+    return {shift.p: (shift.low, shift.high) for shift in quantile_shifts(b, a, QUANTILES)}
+
+
+def rows(
+    a: Sequence[Histogram], b: Sequence[Histogram], sure: Mapping[float, Interval] | None = None
+) -> list[dict[str, Any]]:
+    """Return one record per figure, in microseconds: b's difference from a, or both sides' counts in one phrase.
+
+    Args:
+        sure: the 95 % intervals of the quantiles' differences, where they are known.
+    """
+    first, second = merged(a), merged(b)
+    naive, by_file = welch(moments(second), moments(first)), welch_of_files(a, b)
+    ranks = mann_whitney(second, first)
+    found = [_row("meanByWait", second.mean - first.mean, "µs", "naive: every wait for itself", _ends(naive))]
+    if by_file is not None:
+        found.append(_row("meanByFile", by_file.difference, "µs", "a file's mean is one value", _ends(by_file)))
+    found.append(_row("shift", hodges_lehmann(second, first), "µs", "the median of all differences (Hodges-Lehmann)"))
+    if ranks is not None:
+        found.append(
+            _row("bLarger", 100 * ranks.greater, "%", "of all pairs, those in which b's wait is longer; ties half")
+        )
+    if naive is not None:
+        found.append(_row("log10p", naive.log10_p, "", "of the naive test"))
+    found += [
+        _row(
+            f"p{100 * p:g}",
+            second.quantile(p) - first.quantile(p),
+            "µs",
+            f"{first.quantile(p):,.0f} in a",
+            (sure or {}).get(p),
+        )
+        for p in QUANTILES
+    ]
+    counts = zip(THRESHOLDS_US, above_mean(first, THRESHOLDS_US), above_mean(second, THRESHOLDS_US), strict=True)
+    found += [
+        _row(f"meanPlus{limit // 1000}ms", later, "waits", f"in b, longer than its mean by more; {before:,} in a")
+        for limit, before, later in counts
+    ]
+    return found
+
+
+def _ends(test: Welch | None) -> Interval | None:
+    return None if test is None else (test.low, test.high)
+
+
+def _row(figure: str, value: float, unit: str, means: str, sure: Interval | None = None) -> dict[str, Any]:
+    return {
+        "cell": None,
+        "figure": figure,
+        "value": round(value, 3),
+        "unit": unit,
+        "low": None if sure is None else round(sure[0], 3),
+        "high": None if sure is None else round(sure[1], 3),
+        "means": means,
+    }

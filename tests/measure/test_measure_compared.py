@@ -1,0 +1,98 @@
+"""Two sets of trace files beside each other: the difference is found, and what it does not prove is said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.trace_files import write_files
+from exacell.measure.compared import FEWEST_FILES, intervals, rows, sentences, welch_of_files
+from exacell.measure.histogram import Histogram, merged
+from tests.support.program import InProcess
+
+SYNC = "log file sync"
+
+
+def files(*means: int, spread: int = 20) -> list[Histogram]:
+    """Return a file's waits around each mean."""
+    return [Histogram.of({mean + away: 10 for away in range(-spread, spread + 1)}) for mean in means]
+
+
+def test_the_unit_of_a_test_may_be_a_file() -> None:
+    """Three sessions a side whose means scatter as much as the sides differ show nothing, while every wait for itself does."""
+    a, b = files(400, 500, 600), files(420, 520, 640)
+    by_file = welch_of_files(a, b)
+    assert by_file is not None and by_file.low < 0 < by_file.high
+    told = " ".join(sentences(SYNC, a, b))
+    assert "do not differ by more than chance" in told and "naive" in told and "one run against another" in told
+    naive = next(row for row in rows(a, b) if row["figure"] == "meanByWait")
+    assert naive["low"] > 0 and naive["value"] == pytest.approx(26.667, abs=1e-3)
+
+
+def test_a_difference_of_all_files_is_one() -> None:
+    """Sessions that agree among themselves and differ between the sides differ by more than chance, with its size."""
+    a, b = files(500, 501, 502), files(533, 534, 536)
+    told = " ".join(sentences(SYNC, a, b))
+    assert "the means differ by more than chance" in told and "+33.33 µs" in told and "+6.7 %" in told
+    found = {row["figure"]: row for row in rows(a, b)}
+    assert found["meanByFile"]["low"] > 30 and found["bLarger"]["value"] > 90
+    assert found["shift"]["value"] == pytest.approx(33, abs=1)
+
+
+def test_with_few_files_no_file_is_a_unit() -> None:
+    """Below three files a side only the naive test stands, and that is said."""
+    a, b = files(500, 510), files(530, 540)
+    assert welch_of_files(a, b) is None
+    assert f"needs {FEWEST_FILES} files" in " ".join(sentences(SYNC, a, b))
+    assert not any(row["figure"] == "meanByFile" for row in rows(a, b))
+
+
+def test_a_cut_tail_is_told_of_the_side_that_has_it() -> None:
+    """A set whose longest waits end just under a round number can't show outliers."""
+    cut = [Histogram.of({**dict.fromkeys(range(400, 600), 5), **dict.fromkeys(range(3950, 4000), 1)})]
+    told = list(sentences(SYNC, files(500), cut))
+    assert [line for line in told if "was cut" in line] and "The tail of b was cut just under 4,000 µs" in " ".join(
+        told
+    )
+
+
+def test_waits_beyond_the_mean_and_quantiles_stand_side_by_side() -> None:
+    """A tail of b alone is in its counts and in the quantiles' difference, with an interval where one is known."""
+    a = files(500, 500, 500)
+    b = [Histogram.of({**dict(zip(one.values, one.counts, strict=True)), 700_500: 10}) for one in a]
+    found = {row["figure"]: row for row in rows(a, b, intervals(a, b))}
+    over = found["meanPlus500ms"]
+    assert (over["value"], over["means"]) == (30, "in b, longer than its mean by more; 0 in a")
+    assert found["p99"]["value"] == merged(b).quantile(0.99) - merged(a).quantile(0.99)
+    assert found["p50"]["low"] <= found["p50"]["value"] <= found["p50"]["high"]
+
+
+@pytest.fixture
+def traced(tmp_path: Path) -> Path:
+    """Two folders of three made trace files each."""
+    for side in ("off", "on"):
+        (tmp_path / side).mkdir()
+        write_files(tmp_path / side, 3, 400)
+    return tmp_path
+
+
+def test_files_are_compared_by_one_statement(traced: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sets of files named with * become sentences and figures; the same files on both sides are refused."""
+    program = InProcess(traced / "home")
+    monkeypatch.chdir(traced)
+    done = program.ok("-o", "json", "trace", "compare", f"event={SYNC}", "a=off/*.trc", "b=on/*.trc")
+    says = [row["says"] for row in done.records if "says" in row]
+    assert says[0].startswith(
+        "log file sync: 1,200 waits of "
+    ) and "With a file as the unit (3 files and 3 files)" in " ".join(says)
+    assert {row["figure"] for row in done.records if "figure" in row} >= {
+        "meanByWait",
+        "meanByFile",
+        "p99.9",
+        "meanPlus500ms",
+    }
+    same = program("trace", "compare", f"event={SYNC}", "a=off/*.trc", "b=o*/*.trc")
+    assert same.code == 2 and "is in both sets" in same.err
+    none = program("trace", "compare", "event=nosuch", "a=off/*.trc", "b=on/*.trc")
+    assert none.code == 2 and "no wait for 'nosuch' in the 3 files of a" in none.err
