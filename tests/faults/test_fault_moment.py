@@ -157,6 +157,7 @@ def test_a_process_that_stood_still_between_intent_and_statement(night: Night, t
     process = night.start("resize flashcache size=288g -y")
     until(lambda: drops(night.rows(), "intent"), process)
     os.kill(process.pid, signal.SIGSTOP)
+    before = night.rows()[-1].seq  # A busy host stops it late: the drops may be refused and something mended by then.
     try:
         if takes_over:
             said = night.another("unlock", "--takeover", "-y")
@@ -172,7 +173,5 @@ def test_a_process_that_stood_still_between_intent_and_statement(night: Night, t
     assert {row.target for row in ended} == set(CELLS) and {row.body["state"] for row in ended} == {"refused"}, said
     if takes_over:
         intents = [row for row in night.rows() if row.kind == "intent"]
-        assert all(row.seq <= drops(night.rows(), "intent")[-1].seq for row in intents), (
-            "something was to leave behind it"
-        )
+        assert all(row.seq <= before for row in intents), "something was to leave behind it"
         assert "taken over" in said, said
