@@ -35,6 +35,9 @@ create table if not exists baseline (
 create table if not exists iorm (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
+create table if not exists imported (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
+);
 create table if not exists health (
     rack text not null, cell text not null, at real not null, body text not null, primary key (rack, cell, at)
 );
@@ -191,6 +194,28 @@ class Store:
             StoreError: there is nothing; names those that there are.
         """
         return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
+
+    def save_import(self, name: str, taken: str, body: str) -> None:
+        """Keep what was imported, as JSON with its ``name``, and when; it belongs to no rack. What has the same name is replaced."""
+        self._keep("imported", "", name, body, at=taken)
+
+    def imports(self) -> list[dict[str, Any]]:
+        """Return the body of all that was imported, oldest first."""
+        query = "select name, body, 'import FILE… as=' || name from imported where rack=? order by taken, name"
+        return self._all("import", query, "", dict)
+
+    def find_import(self, name: str) -> dict[str, Any]:
+        """Return the body of what was imported under that name.
+
+        Raises:
+            StoreError: there is nothing; names those that there are.
+        """
+        found = self.imports()
+        for body in found:
+            if str(body["name"]).lower() == name.lower():
+                return body
+        names = ", ".join(body["name"] for body in found) or "none"
+        raise StoreError(f"there is no import {name}; there are: {names}", hint="import FILE… as=NAME")
 
     def keep_health(self, rack: str, at: float, told: Mapping[str, Told]) -> None:
         """Keep what the findings on cells are at a moment, epoch seconds, where they are others than they were."""
