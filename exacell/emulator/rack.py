@@ -36,8 +36,9 @@ from exacell.emulator.profiles import (
     hardware_model,
     release_profile,
 )
-from exacell.emulator.rack_minutes import Progress, apply_loads, collect
+from exacell.emulator.rack_minutes import Progress, apply_commits, apply_loads, collect
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
+from exacell.emulator.work.sessions import Work
 from exacell.emulator.workload import Load
 
 FORMAT = 2
@@ -82,6 +83,7 @@ class Rack:
         self.metrics: dict[str, CellMetrics] = {}
         self.statistics: dict[str, dict[str, float]] = {name: {} for name in spec.db}
         self.cache_clauses: dict[str, tuple[float, float]] = {}
+        self.work = Work()
         self.server_settings: dict[str, dict[str, str]] = {}
         """What DBMCLI has set, by database node and attribute."""
         if _state is None:
@@ -131,6 +133,7 @@ class Rack:
                 self.metrics[host].collect(self.cells[host], last_minute(moment))
         self.faults = FaultBook.from_state(state["faults"], self.clock)
         self.statistics |= state.get("statistics", {})
+        self.work = Work.from_state(state.get("work", {}))
         self.server_settings |= state.get("server_settings", {})
         self.cache_clauses = {name: (kept, none) for name, (kept, none) in state.get("cache_clauses", {}).items()}
 
@@ -151,6 +154,7 @@ class Rack:
         while (minute := next_minute(progress.advanced)) <= now:
             self._settle(minute)
             apply_loads(self, progress, minute)
+            apply_commits(self, progress, minute)
             collect(self, progress, minute)
             progress.advanced = minute
             if not self._active():
@@ -314,9 +318,7 @@ class Rack:
         Raises:
             EmulatorError: the rack has no such database, there is no such profile, or a number is not above zero.
         """
-        database = next((name for name in self.spec.db if name.upper() == (db or self.spec.db[0]).upper()), None)
-        if database is None:
-            raise EmulatorError(f"db={db} is no database of rack {self.spec.name}; it has {', '.join(self.spec.db)}")
+        database = self.database(db)
         if profile not in PROFILES:
             raise EmulatorError(f"profile={profile} is no load; there are {', '.join(PROFILES)}")
         redo = PROFILES[profile].redo if redo is None else redo
@@ -337,6 +339,18 @@ class Rack:
         )
         progress.loads.append(load)
         return load
+
+    def database(self, name: str) -> str:
+        """Return a database as the spec spells it; the first one where no name is given.
+
+        Raises:
+            EmulatorError: there is none of that name.
+        """
+        wanted = (name or self.spec.db[0]).upper()
+        found = next((known for known in self.spec.db if known.upper() == wanted), None)
+        if found is None:
+            raise EmulatorError(f"db={name} is no database of rack {self.spec.name}; it has {', '.join(self.spec.db)}")
+        return found
 
     def running_loads(self) -> list[Load]:
         """Return the loads that have begun and are not over at the time to which the state has been advanced."""
@@ -359,6 +373,7 @@ class Rack:
             "statistics": self.statistics,
             "cache_clauses": self.cache_clauses,
             "server_settings": self.server_settings,
+            "work": self.work.to_state(),
             "cells": {host: to_state(cell) for host, cell in self.cells.items()},
             "metrics": {host: metrics.to_state() for host, metrics in self.metrics.items()},
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from exacell.core.errors import EmulatorError
@@ -125,6 +125,15 @@ class FakeWorld:
         if db not in ("", "SPOT"):
             raise EmulatorError(f"rack t1 has no database {db}")
         return StartedLoad(number=1, db="SPOT", redo=2000.0 if redo is None else redo, profile=profile)
+
+    def give_files(self, files: Callable[[str], Files]) -> None:
+        self.files = files
+
+    def commit_load(self, *, db: str, sessions: int, commits: int) -> Iterator[None]:
+        yield from ()
+
+    def uncounted(self) -> bool:
+        return False
 
     def load_left(self, number: int) -> float | None:
         return None
