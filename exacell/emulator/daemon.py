@@ -182,6 +182,7 @@ class Daemon:
             "ping": self._ping,
             "stop": self._stop_request,
             "load": self._load,
+            "truth": self._truth,
             "fault": self._fault,
             "faults": self._faults,
             "clear-faults": self._clear_faults,
@@ -230,6 +231,12 @@ class Daemon:
         # The answer leaves before the service is closed: set() only wakes the main task.
         self._stop.set()
         return {}
+
+    async def _truth(self, request: Json) -> Json:
+        known = request.get("known")
+        told = self._world.truth(db=str(request.get("db") or ""), known=known if isinstance(known, dict) else None)
+        self._files.write_state(self._world.to_state())
+        return dict(told)
 
     async def _load(self, request: Json) -> Json:
         db, profile = str(request.get("db") or ""), str(request.get("profile") or "redo")

@@ -66,15 +66,16 @@ def _apply(
     changed: set[str] = set()
     partners = Partners(rack.cells)
     takes_large_writes = rack.release.number >= LARGE_WRITES_SINCE
+    truth = rack.truths.get(load.database)
     for host, count in writes.items():
         if not count:
             continue
         cell, counters = rack.cells[host], rack.metrics[host].counters
         before = watched(counters)
         here = partners.around(host, minute, cpus=rack.model.cpus, takes_large_writes=takes_large_writes)
-        redo_writes(rng, cell, counters, load.database, count, around=here)
+        redo_writes(rng, cell, counters, load.database, count, around=here, truth=truth)
         clauses = rack.cache_clauses.get(load.database, (0.0, 0.0))
-        filled = data_io(rng, cell, counters, load.database, count, profile, around=here, clauses=clauses)
+        filled = data_io(rng, cell, counters, load.database, count, profile, around=here, clauses=clauses, truth=truth)
         dirty = remember(rng, cell, counters, load.database, round(count * profile.reads), filled.dirty)
         if filled.used and cell.flash_cache is not None:
             over = fill(cell.flash_cache, used=filled.used, dirty=dirty)
@@ -85,7 +86,9 @@ def _apply(
     if seen:
         made = load.writes_in(load.minutes_done)
         copies = round(sum(writes.values()) / made)
-        add(rack.statistics[load.database], **statistics(seen, writes=made, copies=copies, profile=profile))
+        planted = truth is not None and truth.adds is not None
+        counted = statistics(seen, writes=made, copies=copies, profile=profile, in_proportion=planted)
+        add(rack.statistics[load.database], **counted)
     return changed
 
 

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.beneath import Files
@@ -125,6 +126,9 @@ class FakeWorld:
         if db not in ("", "SPOT"):
             raise EmulatorError(f"rack t1 has no database {db}")
         return StartedLoad(number=1, db="SPOT", redo=2000.0 if redo is None else redo, profile=profile)
+
+    def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
+        return {"db": "SPOT", **(known or {})}
 
     def load_left(self, number: int) -> float | None:
         return None
