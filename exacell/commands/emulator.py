@@ -141,6 +141,22 @@ def load(session: Session, call: Call) -> Result:
     return Result(records=[{"cell": None, **done}])
 
 
+_TRUTH = ("adds", "prevents", "hits", "cache")
+
+
+def truth(session: Session, call: Call) -> Result:
+    """Return one record about what is true of the database's loads; without an effect, a note that the model decides."""
+    given = {name: call.args[name] for name in _TRUTH if call.args.get(name) is not None}
+    if given and call.flag("forget"):
+        raise StatementError("--forget takes the effect away: it goes with none of adds=, prevents=, hits= and cache=")
+    known = {} if call.flag("forget") else given or None
+    told = control.truth(session.home.config_dir, call.text_arg("name"), db=call.text_arg("db"), known=known)
+    if len(told) == 1:
+        return Result(notes=[f"no effect is planted for {told['db']}: the model decides"])
+    columns = [Column("db"), *(Column(name, "size" if name == "cache" else "number") for name in _TRUTH)]
+    return Result(records=[{"cell": None, **told}], columns=columns)
+
+
 _FAULT_COLUMNS = tuple(
     Column(n) for n in ("host", "kind", "state", "begins", "ends", "match", "every", "nth", "struck", "options")
 )

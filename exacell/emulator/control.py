@@ -283,6 +283,19 @@ def commit_load(home: Path, name: str, *, sessions: int, commits: int, db: str =
     return ask(files, {"op": "commits", "db": db, "sessions": sessions, "commits": commits}, timeout=longest)
 
 
+def truth(home: Path, name: str, *, db: str = "", known: Mapping[str, object] | None = None) -> Mapping[str, object]:
+    """Give the loads of a database of a rack a true effect, and return it with the database's name.
+
+    Args:
+        db: empty for the rack's first database.
+        known: attributes of :class:`exacell.emulator.truth.Truth`; None only asks for what there is, {} takes it away.
+
+    Raises:
+        EmulatorError: the rack does not run, has no such database, or no load can be like that.
+    """
+    return ask(existing_rack(home, name), {"op": "truth", "db": db, "known": known}, timeout=ANSWER_S)
+
+
 def program_path(home: Path, name: str) -> Path:
     """Return a directory for the PATH of other programs, in which ``cellcli`` and its like reach the rack.
 

@@ -185,6 +185,7 @@ class Daemon:
             "stop": self._stop_request,
             "load": self._load,
             "commits": self._commits,
+            "truth": self._truth,
             "fault": self._fault,
             "faults": self._faults,
             "clear-faults": self._clear_faults,
@@ -244,6 +245,12 @@ class Daemon:
             await self._time.catch_up()
         self._files.write_state(self._world.to_state())
         return {"sessions": sessions, "commits": commits, "wall_seconds": round(time.monotonic() - started, 3)}
+
+    async def _truth(self, request: Json) -> Json:
+        known = request.get("known")
+        told = self._world.truth(db=str(request.get("db") or ""), known=known if isinstance(known, dict) else None)
+        self._files.write_state(self._world.to_state())
+        return dict(told)
 
     async def _load(self, request: Json) -> Json:
         db, profile = str(request.get("db") or ""), str(request.get("profile") or "redo")

@@ -83,15 +83,16 @@ def _apply(
     seen: dict[str, float] = {}
     partners = Partners(rack.cells)
     takes_large_writes = rack.release.number >= LARGE_WRITES_SINCE
+    truth = rack.truths.get(database)
     for host, count in writes.items():
         if not count:
             continue
         cell, counters = rack.cells[host], rack.metrics[host].counters
         before = watched(counters)
         here = partners.around(host, minute, cpus=rack.model.cpus, takes_large_writes=takes_large_writes)
-        redo_writes(rng, cell, counters, database, count, around=here)
+        redo_writes(rng, cell, counters, database, count, around=here, truth=truth)
         clauses = rack.cache_clauses.get(database, (0.0, 0.0))
-        filled = data_io(rng, cell, counters, database, count, profile, around=here, clauses=clauses)
+        filled = data_io(rng, cell, counters, database, count, profile, around=here, clauses=clauses, truth=truth)
         dirty = remember(rng, cell, counters, database, round(count * profile.reads), filled.dirty)
         if filled.used and cell.flash_cache is not None:
             over = fill(cell.flash_cache, used=filled.used, dirty=dirty)
@@ -101,7 +102,8 @@ def _apply(
         progress.changed.add(host)
     if not seen:
         return {}
-    return statistics(seen, writes=made, copies=round(sum(writes.values()) / made), profile=profile)
+    copies, planted = round(sum(writes.values()) / made), truth is not None and truth.adds is not None
+    return statistics(seen, writes=made, copies=copies, profile=profile, in_proportion=planted)
 
 
 def collect(rack: Rack, progress: Progress, minute: float) -> None:

@@ -43,6 +43,7 @@ from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.raid_tools import raid_tool
 from exacell.emulator.store import Json
+from exacell.emulator.truth import Truth
 from exacell.emulator.world import StartedLoad
 
 _HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
@@ -300,6 +301,15 @@ class RackWorld:
     def uncounted(self) -> bool:
         """Whether redo writes of user sessions are not yet in the cells' counters."""
         return bool(self._rack.work.writes)
+
+    def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
+        """Plant a true effect, or tell it."""
+        rack = self._rack
+        if known is not None:
+            rack.plant(db, Truth(**known) if known else None)
+        database = rack.database(db)
+        found = rack.truths.get(database)
+        return {"db": database, **(asdict(found) if found is not None else {})}
 
     def load_left(self, number: int) -> float | None:
         """Return the wall seconds until a load is applied and collected; None when it is."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from exacell.emulator.beneath import Files
 from exacell.emulator.clusters import Cluster
@@ -122,6 +122,17 @@ class World(Protocol):
 
     def uncounted(self) -> bool:
         """Whether redo writes of user sessions are not yet in the cells' counters."""
+
+    def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
+        """Give the loads of a database a true effect, and return it with the database's name.
+
+        Args:
+            db: empty for the rack's first database.
+            known: attributes of :class:`exacell.emulator.truth.Truth`; None only asks for what there is, {} takes it away.
+
+        Raises:
+            EmulatorError: no such database, or no load can be like that.
+        """
 
     def load_left(self, number: int) -> float | None:
         """Return the wall seconds until a load is applied and collected, 0 when it is due; None when that is done."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.language.registry import Command, Effect, Kind, Param
+from exacell.language.registry import Command, Effect, Flag, Kind, Param
 
 GROUP = "racks"
 
@@ -182,6 +182,30 @@ COMMANDS = (
             Param(name="sessions", kind=Kind.NUMBER, help="that commit at the same time (20)"),
         ),
         handler="exacell.commands.emulator:load",
+    ),
+    Command(
+        name="emulator truth",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="plant a true effect in the loads of a database, so that what measures it can be judged",
+        details="adds= and prevents= say what the flash log does to redo writes: loads from now on have it in the counters "
+        "of cells and in the waits of the database. hits= and cache= go together: a full flash cache of that size a cell "
+        "serves so many percent of the reads of blocks, a smaller or emptier one in proportion less. Without any of them "
+        "it tells what is planted; --forget lets the model decide again.",
+        example="emulator truth t1 db=SPOT adds=6 prevents=25",
+        params=(
+            _NAME,
+            Param(name="db", kind=Kind.DB, help="the database (the rack's first)"),
+            Param(name="adds", kind=Kind.NUMBER, help="percent added to the mean of a redo write; negative: taken off"),
+            Param(
+                name="prevents", kind=Kind.NUMBER, help="outliers prevented per million redo writes; goes with adds="
+            ),
+            Param(name="hits", kind=Kind.NUMBER, help="percent of reads of blocks that the flash cache serves"),
+            Param(name="cache", kind=Kind.SIZE, help="size of the flash cache, per cell, that serves so many"),
+        ),
+        flags=(Flag(name="forget", help="take the effect away"),),
+        handler="exacell.commands.emulator:truth",
     ),
     Command(
         name="emulator fault",

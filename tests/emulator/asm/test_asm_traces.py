@@ -11,6 +11,8 @@ import pytest
 from asm_lab import Lab
 
 from exacell.emulator.beneath import HostFiles
+from exacell.emulator.database_io import SYNC_US
+from exacell.emulator.truth import Truth
 from exacell.emulator.work.load import commit_load
 from exacell.emulator.work.log_writer import SCN_STEP, LogWriter
 from exacell.measure.trace10046 import Traced, summarize, together
@@ -244,3 +246,21 @@ def test_each_release_has_its_own_times(new_lab: Callable[..., Lab], tmp_path: P
     assert re.search(stamp, text, re.MULTILINE)
     ((_, _, tim),) = SCN.findall(text.encode())
     assert (abs(int(tim) / 1e6 - lab.rack.clock.now()) < 60) == (release == "11.2.2.4")
+
+
+@pytest.mark.parametrize("adds", [-20.0, 0.0, 6.0, 40.0])
+def test_a_planted_effect_is_in_the_traces(traced: Lab, tmp_path: Path, adds: float) -> None:
+    """With a true effect the log writes of traced sessions take so many percent more with the flash log than without."""
+
+    def mean() -> float:
+        old = set(files(tmp_path))
+        for _turn in commit_load(traced.asm, "SPOT", sessions=1, commits=6000):
+            pass
+        return read([path for path in files(tmp_path) if path not in old]).events[SYNC].mean
+
+    traced.rack.plant("SPOT", Truth(adds=adds, prevents=0))
+    traced.db("exec dbms_monitor.database_trace_enable(waits=>true)\n")
+    on = mean()
+    for number in (1, 2, 3):
+        traced.cell("alter iormplan dbplan=((name=SPOT, flashLog=off), (name=other, flashLog=on))", number)
+    assert (on - SYNC_US) / (mean() - SYNC_US) == pytest.approx(1 + adds / 100, abs=0.025)

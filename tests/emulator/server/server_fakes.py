@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.beneath import Files
@@ -134,6 +135,9 @@ class FakeWorld:
 
     def uncounted(self) -> bool:
         return False
+
+    def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
+        return {"db": "SPOT", **(known or {})}
 
     def load_left(self, number: int) -> float | None:
         return None
