@@ -7,6 +7,7 @@ Stegun 26.5.27 and 26.2.12. Checked against R.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import erfc, exp, lgamma, log, log1p, pi, sqrt
 
 LN10 = log(10)
@@ -32,6 +33,7 @@ def log_two_sided_normal(z: float) -> float:
     return log(2 * series / (z * sqrt(2 * pi))) - z * z / 2
 
 
+@lru_cache(maxsize=256)
 def t_quantile(level: float, df: float) -> float:
     """Return t with P(|T| > t) = 1 - ``level``: 1.96 for 0.95 and many degrees of freedom."""
     wanted = log1p(-level)

@@ -1,0 +1,1 @@
+"""Experiments: in which order runs come, what they can detect, and what they show."""
