@@ -62,7 +62,8 @@ FNR == 1 {
   text = value = like = pending = endless = heads = start = 0; within = 1; last = ""
 }
 within {
-  if (heads < 5 && /^(Oracle Database |Instance name:|Node name:|Unix process pid:|\*\*\* )/) head[++heads] = substr($0, 1, most_head - start)
+  if (heads < 5 && /^(Oracle Database |Instance name:|Node name:|Unix process pid:|\*\*\* )/)
+    head[++heads] = substr($0, 1, most_head - start)
   start += length($0) + 1
   within = start < most_head
 }

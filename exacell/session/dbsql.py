@@ -51,6 +51,11 @@ def launch(name: str) -> str:
     return f"/bin/sh -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))}'"
 
 
+def runs_elsewhere(reply: Reply) -> bool:
+    """Whether a node has answered that no instance of the database runs there."""
+    return _NOT_HERE in reply.stdout
+
+
 def cluster_of(session: Session, database: str) -> AsmConfig:
     """Return the ASM cluster on whose nodes a database runs.
 
@@ -93,7 +98,7 @@ def home_of(session: Session, services: Services, database: str, *, user: str = 
     problems = []
     for node in cluster_of(session, database).nodes:
         reply = services.transport.run([database_request(session, database, node, "exit\n", user=user)]).replies[node]
-        if _NOT_HERE in reply.stdout:
+        if runs_elsewhere(reply):
             problems.append(f"{node}: no instance of {database} runs there")
         elif reply.state in (State.OK, State.FAILED):
             return node
