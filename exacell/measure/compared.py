@@ -80,7 +80,7 @@ def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
     by_write = difference(*writes) if writes is not None else None
     if writes is None or by_write is None:
         yield (
-            "The files don't tell which waits share a log write (sync scn): the true interval is wider, by how much can't be known."
+            "The files don't tell which waits share a log write (sync scn): the true interval is wider, nobody knows how much."
         )
         return
     _, low, high = by_write
