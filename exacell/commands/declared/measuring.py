@@ -62,7 +62,7 @@ COMMANDS = (
         summary="what an event's waits differ by in two sets of 10046 trace files, and what such a test can't say",
         details="a and b are names that trace collect gave, or files. b is compared with a: means, effect size, shift, "
         "quantiles, and how many waits are longer than the mean by 1 to 500 ms. The test over all waits is naive, because "
-        "commits that share a log write wait for the same one; beside it stand one whose unit is a log write (sync scn, from 11.2 on), and "
+        "commits that share a log write wait for the same one; beside it stand one whose unit is a log write, and "
         "one whose unit is a file, which is a session. Intervals of quantiles are drawn from whole files (they need "
         "numpy: the extra analysis). None of it replaces several runs in turn. Times are in microseconds.",
         example="trace compare a=off b=on",
