@@ -291,7 +291,7 @@ def _run(
     engine = Engine(
         rack=rack.name,
         fleet=services.fleet,
-        asm={name: services.asm(name) for name in clusters},
+        asm={name: services.sql(name) for name in clusters},
         journal=services.journal,
         console=services.console,
         poll=rack.poll,

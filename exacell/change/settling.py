@@ -191,7 +191,7 @@ def _look_longer(
 def _look(session: Session, services: Services, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return (target, what) → state and reason, from what each step was to prove; an interruption waits for no silent cell."""
     clusters = {step.asm for step in steps if step.asm and step.proves}
-    prober = Prober(services.fleet, {name: services.asm(name) for name in clusters})
+    prober = Prober(services.fleet, {name: services.sql(name) for name in clusters})
     states: dict[tuple[str, str], tuple[str, str]] = {}
     for step in steps:
         key = (step.target, step.what)

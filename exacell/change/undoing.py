@@ -302,7 +302,7 @@ def _refuse_moved(session: Session, services: Services, done: Done) -> None:
     tried = attempts(services.journal, rack.name, done.change)
     ours = {target for attempt in tried for target in services.journal.state(rack.name, attempt.change).targets}
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
-    prober = Prober(services.fleet, {name: services.asm(name) for name in clusters})
+    prober = Prober(services.fleet, {name: services.sql(name) for name in clusters})
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
     cells = {target: _left(step) for target, step in last.items() if target in rack.cells}
     failures = prober.cells(cells)

@@ -19,6 +19,9 @@ from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.trace10046 import Traced, together
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
+from exacell.plan.model import Planned
+from exacell.plan.planners.tracing import Whose, trace_plan
+from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import OWNER
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.store import Store
@@ -64,6 +67,29 @@ def summarize_traces(call: Call) -> Result:
             hint="without event= all events are listed, as the files write them",
         )
     return explained(tuple(tracesaid.sentences(found, event)), tracesaid.rows(found), columns=_COLUMNS)
+
+
+def trace_on(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that switches a trace on; its result is one record for the node with its outcome.
+
+    Raises:
+        RefusedError: there is no such session, or it is traced without its waits.
+    """
+    return _switched(session, services, call, on=True)
+
+
+def trace_off(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that switches a trace off."""
+    return _switched(session, services, call, on=False)
+
+
+def _switched(session: Session, services: Services, call: Call, *, on: bool) -> Planned:
+    rack, database = session.need_rack().name, call.text_arg("db")
+    whose = Whose(service=call.text_arg("service"), module=call.text_arg("module"), session=call.text_arg("session"))
+    client = DatabaseClient(session, services, database)
+    node = call.text_arg("node") or client.home()
+    records = client.records(node)
+    return Planned(trace_plan(rack, records, on=on, database=database, node=node, whose=whose, statement=call.text))
 
 
 def collect_traces(session: Session, services: Services, call: Call) -> Result:

@@ -120,3 +120,50 @@ def test_what_can_not_be_collected_is_refused_in_one_line(traced: InProcess, wor
     """A tag that is no name, an event that nobody waited for and an unknown database end with one sentence and nothing kept."""
     refused = traced("-r", "t1", "trace", "collect", *words)
     assert refused.code != 0 and why in refused.err and "Traceback" not in refused.err
+
+
+def enabled(program: InProcess) -> list[tuple[str, str | None]]:
+    """Return what is traced: kind and service."""
+    rows = program.ok(
+        "-r", "t1", "-o", "json", "sql", "db=SPOT", "select trace_type, primary_id from dba_enabled_traces"
+    )
+    return [(row["TRACE_TYPE"], row["PRIMARY_ID"]) for row in rows.records]
+
+
+def test_a_trace_is_a_change_that_is_undone(inside: InProcess) -> None:
+    """trace on is journalled, verified and undone; twice is once; what is off is left off."""
+    inside.ok("-r", "t1", "trace", "on", "db=SPOT", "service=spot_batch", "-y")
+    assert enabled(inside) == [("SERVICE", "spot_batch")]
+    again = inside.ok("-r", "t1", "-o", "json", "trace", "on", "db=SPOT", "service=spot_batch", "-y")
+    assert again.records[0]["outcome"] == "nothing to do"
+    inside.ok("-r", "t1", "undo", "-y")
+    assert enabled(inside) == []
+    off = inside.ok("-r", "t1", "-o", "json", "trace", "off", "db=SPOT", "service=spot_batch", "-y")
+    assert off.records[0]["outcome"] == "nothing to do"
+
+
+def test_a_trace_of_a_session_names_it(inside: InProcess) -> None:
+    """A session that is not there is refused; nobody is traced then."""
+    refused = inside("-r", "t1", "trace", "on", "db=SPOT", "session=9999,1", "-y")
+    assert refused.code == 2 and "there is no session 9999,1" in refused.err
+    assert enabled(inside) == []
+
+
+def test_nothing_is_traced_while_reading_only(inside: InProcess) -> None:
+    """With -m, with -n and without a yes nothing is switched."""
+    for words, code in ((("-m",), 2), (("-n",), 0), ((), 2)):
+        assert inside("-r", "t1", *words, "trace", "on", "db=SPOT").code == code
+    assert enabled(inside) == []
+
+
+def test_a_recipe_that_fails_leaves_no_trace_on(inside: InProcess, tmp_path: Path) -> None:
+    """undo run in finally switches the trace off although a line in between has failed."""
+    recipe = tmp_path / "traced.exa"
+    recipe.write_text(
+        'recipe "Trace"\nparam db : db "the database"\nrisk performance\ntrace on db=$db\n'
+        "check all flashcache.status = nonsense\nfinally\n  undo run\nend\n"
+    )
+    done = inside("-r", "t1", "run", str(recipe), "db=SPOT", "-y")
+    assert done.code != 0
+    assert "trace off" in done.err + done.out
+    assert enabled(inside) == []

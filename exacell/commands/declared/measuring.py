@@ -6,7 +6,37 @@ from exacell.language.registry import Command, Effect, Kind, Param
 
 GROUP = "metrics"
 
+_WHOSE = (
+    Param(name="db", kind=Kind.DB, required=True, help="the database"),
+    Param(name="service", kind=Kind.TEXT, help="sessions of that service only"),
+    Param(name="module", kind=Kind.TEXT, help="of the service, those with that module only"),
+    Param(name="session", kind=Kind.TEXT, help="one session: its SID and serial number, 137,4711"),
+    Param(name="node", kind=Kind.NAME, help="where the session is connected (the first node that answers)"),
+)
+
 COMMANDS = (
+    Command(
+        name="trace on",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="write the waits of a database's sessions into 10046 files on its nodes, by DBMS_MONITOR",
+        details="Without service= and session= every session of the database, on all of its instances. Waits are traced, bind "
+        "values are not. It holds until trace off, also over restarts; undo takes it back, and in a recipe undo run does "
+        "so at the end whatever happens. Files grow on the node, and tracing takes time: a measurement traces both arms.",
+        example="trace on db=SPOT service=spot_batch -y",
+        params=_WHOSE,
+        handler="exacell.commands.measuring:trace_on",
+    ),
+    Command(
+        name="trace off",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="end what trace on began; the files stay on the nodes",
+        details="The same words as trace on had name what is ended.",
+        example="trace off db=SPOT service=spot_batch -y",
+        params=_WHOSE,
+        handler="exacell.commands.measuring:trace_off",
+    ),
     Command(
         name="trace summarize",
         group=GROUP,
