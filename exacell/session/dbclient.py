@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.sqltext import query_script, sent_script
+from exacell.plan.model import DATABASE
 from exacell.session.dbsql import OWNER, database_request, home_of, problem_in, rows_of
 from exacell.transport.base import Ours, Reply, Role
 
 if TYPE_CHECKING:
+    from exacell.session.asm import AsmClient
     from exacell.session.services import Services
     from exacell.session.state import Session
 
@@ -19,6 +21,21 @@ waits e, nvl(instance_name, '-') f from dba_enabled_traces \
 union all select 'session', to_char(sid), to_char(serial#), sql_trace, '-', sql_trace_waits, nvl(module, '-') \
 from v$session where type = 'USER'"""
 """What is traced. Source: Oracle Database Reference, DBA_ENABLED_TRACES, V$SESSION."""
+
+
+def sql_targets(session: Session, services: Services, names: Iterable[str]) -> dict[str, AsmClient | DatabaseClient]:
+    """Return what the SQL steps of a plan are for, by the names that they have: ASM clusters, and databases.
+
+    Raises:
+        ConfigError: there is no ASM cluster of that name.
+    """
+    found: dict[str, AsmClient | DatabaseClient] = {}
+    for name in names:
+        if name.startswith(DATABASE):
+            found[name] = DatabaseClient(session, services, name.removeprefix(DATABASE))
+        else:
+            found[name] = services.asm(name)
+    return found
 
 
 class DatabaseClient:

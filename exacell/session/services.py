@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from exacell.session.answers import Answers
     from exacell.session.asm import AsmClient
     from exacell.session.completion.names import NameCache
-    from exacell.session.dbclient import DatabaseClient
     from exacell.session.fleet import Fleet
     from exacell.session.state import Session
     from exacell.session.store import Store
@@ -177,19 +176,6 @@ class Services:
                     )
                 self._asm[cluster.name] = AsmClient(transport, cluster)
             return self._asm[cluster.name]
-
-    def sql(self, name: str) -> AsmClient | DatabaseClient:
-        """Return what the SQL steps of a plan are for: an ASM cluster, or a database where the name says so.
-
-        Raises:
-            ConfigError: there is none of that name.
-        """
-        from exacell.plan.model import DATABASE
-        from exacell.session.dbclient import DatabaseClient
-
-        if name.startswith(DATABASE):
-            return DatabaseClient(self._session, self, name.removeprefix(DATABASE))
-        return self.asm(name)
 
     def warm(self) -> None:
         """Begin to open the connections of the selected cells in the background; problems wait for the first use."""
