@@ -113,16 +113,48 @@ def hosts(session: Session, call: Call) -> Result:
 
 
 def load(session: Session, call: Call) -> Result:
-    """Return one record about what was applied."""
+    """Return one record about what was applied.
+
+    Raises:
+        StatementError: neither or both of the ways to load are given.
+    """
+    lasts, commits = call.float_arg("for", 0), int(call.float_arg("commits", 0))
+    if bool(lasts) == bool(commits):
+        raise StatementError("a load lasts for=… or makes commits=… in each of sessions=…: give one of the two")
+    if commits:
+        made = control.commit_load(
+            session.home.config_dir,
+            call.text_arg("name"),
+            sessions=int(call.float_arg("sessions", 20)),
+            commits=commits,
+            db=call.text_arg("db"),
+        )
+        return Result(records=[{"cell": None, **made}])
     done = control.load(
         session.home.config_dir,
         call.text_arg("name"),
-        seconds=call.float_arg("for", 0),
+        seconds=lasts,
         db=call.text_arg("db"),
         redo=call.float_arg("redo", 0) if call.args.get("redo") is not None else None,
         profile=call.text_arg("profile"),
     )
     return Result(records=[{"cell": None, **done}])
+
+
+_TRUTH = ("adds", "prevents", "hits", "cache")
+
+
+def truth(session: Session, call: Call) -> Result:
+    """Return one record about what is true of the database's loads; without an effect, a note that the model decides."""
+    given = {name: call.args[name] for name in _TRUTH if call.args.get(name) is not None}
+    if given and call.flag("forget"):
+        raise StatementError("--forget takes the effect away: it goes with none of adds=, prevents=, hits= and cache=")
+    known = {} if call.flag("forget") else given or None
+    told = control.truth(session.home.config_dir, call.text_arg("name"), db=call.text_arg("db"), known=known)
+    if len(told) == 1:
+        return Result(notes=[f"no effect is planted for {told['db']}: the model decides"])
+    columns = [Column("db"), *(Column(name, "size" if name == "cache" else "number") for name in _TRUTH)]
+    return Result(records=[{"cell": None, **told}], columns=columns)
 
 
 _FAULT_COLUMNS = tuple(

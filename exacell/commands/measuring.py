@@ -1,14 +1,45 @@
-"""What is measured outside of cells: trace files."""
+"""What is measured outside of cells: trace files, where they lie and here."""
 
 from __future__ import annotations
 
+from math import ceil
+from typing import TYPE_CHECKING
+
 from exacell.commands.subjects.files import trace_files
-from exacell.commands.subjects.traced import read_pair, traces_alone
+from exacell.commands.subjects.traced import SYNC, pair_of
 from exacell.core.errors import RefusedError
 from exacell.language.registry import Call
+from exacell.measure import compared, tracesaid
+from exacell.measure.trace10046 import together
+from exacell.output.explained import explained
 from exacell.output.findings import shown
-from exacell.output.result import Result
+from exacell.output.result import Column, Result
+from exacell.plan.model import Planned
+from exacell.plan.planners.tracing import Whose, trace_plan
+from exacell.session.dbclient import DatabaseClient
+from exacell.session.dbsql import OWNER
+from exacell.session.recording import since, told_while_waiting
+from exacell.session.store import Store
+from exacell.session.tracecollect import Asked, collect
 from exacell.session.tracefiles import summarize_files
+
+if TYPE_CHECKING:
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+_KEPT = (
+    Column("name"),
+    Column("db"),
+    Column("event"),
+    Column("taken"),
+    *(Column(name, "number") for name in ("files", "waits", "logWrites")),
+)
+
+_COLUMNS = (
+    Column("event"),
+    *(Column(name, "number") for name in ("waits", "min", "q1", "median", "mean", "q3", "p99", "p99.99", "max")),
+    *(Column(f"over{limit}ms", "number") for limit in (1, 10, 100, 500)),
+)
 
 
 def summarize_traces(call: Call) -> Result:
@@ -25,14 +56,88 @@ def summarize_traces(call: Call) -> Result:
             f"no wait for '{event}' in {found.files} files",
             hint="without event= all events are listed, as the files write them",
         )
-    return shown(traces_alone(call.text_arg("files"), found, event))
+    return explained(tuple(tracesaid.sentences(found, event)), tracesaid.rows(found), columns=_COLUMNS)
 
 
-def compare_traces(call: Call) -> Result:
+def trace_on(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that switches a trace on; its result is one record for the node with its outcome.
+
+    Raises:
+        RefusedError: there is no such session, or it is traced without its waits.
+    """
+    return _switched(session, services, call, on=True)
+
+
+def trace_off(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that switches a trace off."""
+    return _switched(session, services, call, on=False)
+
+
+def _switched(session: Session, services: Services, call: Call, *, on: bool) -> Planned:
+    rack, database = session.need_rack().name, call.text_arg("db")
+    whose = Whose(service=call.text_arg("service"), module=call.text_arg("module"), session=call.text_arg("session"))
+    client = DatabaseClient(session, services, database)
+    node = call.text_arg("node") or client.home()
+    records = client.records(node)
+    return Planned(trace_plan(rack, records, on=on, database=database, node=node, whose=whose, statement=call.text))
+
+
+def collect_traces(session: Session, services: Services, call: Call) -> Result:
+    """Return one record per sentence, then the event's distribution, of what was collected and kept under a name.
+
+    Raises:
+        TransportError: a node does not answer.
+        ReplyError: a node's answer is an error.
+        RefusedError: no file has a wait for the event.
+    """
+    rack, name, event = session.need_rack().name, call.text_arg("as"), call.text_arg("event", SYNC)
+    tag, last = call.text_arg("tag"), call.float_arg("last", 0)
+    asked = Asked(
+        database=call.text_arg("db"),
+        event=event,
+        tag=tag,
+        minutes=ceil(last / 60) if last else None,
+        node=call.text_arg("node"),
+        user=call.text_arg("user", OWNER),
+        fetch=bool(call.args.get("fetch")),
+    )
+    with told_while_waiting(since(f"waiting for the traces of {asked.database}"), services.console.waiting):
+        found, notes = collect(session, services, asked, name)
+    Store(session.home.state_dir / "store.db").save_traces(rack, found)
+    whole = together(list(found.files))
+    others = [f"{found.others} more files have no such wait"] if found.others else []
+    shares = compared.shared(found.writes)
+    return explained(
+        (*tracesaid.sentences(whole, event), *shares), tracesaid.rows(whole), columns=_COLUMNS, notes=[*notes, *others]
+    )
+
+
+def list_traces(session: Session, call: Call) -> Result:
+    """Return one record per collection, oldest first."""
+    rows = [
+        {
+            "cell": None,
+            "name": found.name,
+            "db": found.database,
+            "event": found.event,
+            "taken": found.taken,
+            "files": len(found.files),
+            "waits": sum(waits.n for waits in found.waits),
+            "logWrites": found.writes.writes or None,
+        }
+        for found in Store(session.home.state_dir / "store.db").traces(session.need_rack().name)
+    ]
+    return Result(
+        records=rows, data=True, columns=_KEPT, notes=[] if rows else ["nothing was collected: trace collect"]
+    )
+
+
+def compare_traces(session: Session, call: Call) -> Result:
     """Return one record per sentence, then one per figure, of what an event's waits differ by in two sets of trace files.
 
     Raises:
         StatementError: the names of the files can't be read.
-        RefusedError: there is no such file, one can't be read or stands in both sets, or a set has no wait for the event.
+        RefusedError: there is no such file or collection, one can't be read or stands in both sets, they are of different
+            events, or a set has no wait for the event.
     """
-    return shown(read_pair(call.text_arg("event"), call.text_arg("a"), call.text_arg("b")))
+    return shown(pair_of(session, call.text_arg("event"), call.text_arg("a"), call.text_arg("b")))

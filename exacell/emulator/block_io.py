@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import absorb, for_partners, other_mirrors, pass_by, replace_lines
@@ -27,6 +28,9 @@ from exacell.emulator.models import Cell
 from exacell.emulator.smart_scans import content_counter, scan
 from exacell.emulator.surroundings import Around
 
+if TYPE_CHECKING:
+    from exacell.emulator.truth import Truth
+
 _BLOCK = 8 * KIB
 
 _THROTTLED_SHARE = 0.02
@@ -43,6 +47,7 @@ def data_io(
     *,
     around: Around,
     clauses: tuple[float, float] = (0.0, 0.0),
+    truth: Truth | None = None,
 ) -> Filled:
     """Count the reads, writes and scans of data that come with ``redo`` redo writes on one cell.
 
@@ -51,6 +56,7 @@ def data_io(
     Args:
         clauses: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE: what is in the cache already still
             serves reads, but nothing of it comes in.
+        truth: how many reads a cache of some size serves; None: more the warmer it is.
 
     Returns:
         What comes into the cache, for :func:`cache_fill.fill`.
@@ -70,7 +76,8 @@ def data_io(
             add(counters, FC_IO_RQKEEP_R_SKIP=binomial(rng, reads, kept))
         return Filled()
     most = cell.iorm.cache_limit(database)
-    warm = warmth(cell, around.moment, most)
+    known = truth.hit_share(cell, most) if truth is not None else None
+    warm = warmth(cell, around.moment, most) if known is None else known
     blocks = _shared_out(rng, cell, reads, writes, warm=warm, none=none, minutes=around.minutes)
     _count_cached(counters, database, blocks)
     _move_blocks(rng, cell, counters, database, blocks, kept)

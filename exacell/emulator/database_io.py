@@ -13,7 +13,7 @@ from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import ABSORBED, REJECTED
 from exacell.emulator.device_io import Counters
 from exacell.emulator.load_profiles import Profile
-from exacell.emulator.workload import REDO_WRITE_BYTES
+from exacell.emulator.workload import DISK_US, OVERHEAD_US, REDO_WRITE_BYTES
 
 BLOCK_BYTES = 8 * KIB
 REDO_BLOCK_BYTES = 512
@@ -45,6 +45,9 @@ WATCHED = (
     "SIO_IO_OF_RE",
 )
 """Counters of a cell from which the statistics follow."""
+
+OWN = ("user commits", "execute count", "redo synch writes", "redo synch time (usec)")
+"""Statistics that the user sessions of an instance count themselves."""
 
 STATISTICS: tuple[tuple[str, int], ...] = (
     ("user commits", 1),
@@ -96,12 +99,15 @@ def growth(counters: Counters, before: Mapping[str, float]) -> dict[str, float]:
     return {name: counters.get(name, 0) - before[name] for name in WATCHED}
 
 
-def statistics(seen: Mapping[str, float], *, writes: int, copies: int, profile: Profile) -> dict[str, int]:
+def statistics(
+    seen: Mapping[str, float], *, writes: int, copies: int, profile: Profile, in_proportion: bool = False
+) -> dict[str, int]:
     """Return what a database counts for I/O that the cells have counted, by the names of :data:`STATISTICS`.
 
     Args:
         seen: the growth of the watched counters, summed over all cells.
         writes: redo writes of the database; the cells saw ``copies`` of each, and of each block written.
+        in_proportion: what a session waits beyond a write grows with it, so that both have the same true effect.
     """
     skipped = seen["FC_IO_RQ_R_SKIP"] - seen["FC_IO_RQ_R_SKIP_LG"]
     small = round(seen["FC_IO_RQ_R"] + seen["FC_IO_RQ_R_MISS"] + skipped)
@@ -114,6 +120,7 @@ def statistics(seen: Mapping[str, float], *, writes: int, copies: int, profile: 
     written = blocks * BLOCK_BYTES + large * MIB
     redo = writes * REDO_WRITE_BYTES
     latency_us = seen["FL_RQ_TM_W"] / seen["FL_RQ_W"] if seen["FL_RQ_W"] else 0.0
+    beyond_us = latency_us * SYNC_US / (DISK_US + OVERHEAD_US) if in_proportion else SYNC_US
     commits = round(writes * COMMIT_SHARE)
     return {
         "user commits": commits,
@@ -139,7 +146,7 @@ def statistics(seen: Mapping[str, float], *, writes: int, copies: int, profile: 
         "redo blocks written": redo // REDO_BLOCK_BYTES,
         "redo write time": round(writes * latency_us / 10_000),
         "redo synch writes": commits,
-        "redo synch time (usec)": round(commits * (latency_us + SYNC_US)),
+        "redo synch time (usec)": round(commits * (latency_us + beyond_us)),
         "cell physical IO interconnect bytes": small * BLOCK_BYTES + (written + redo) * copies + returned * MIB,
         "cell physical IO interconnect bytes returned by smart scan": returned * MIB,
         "cell physical IO bytes eligible for predicate offload": eligible * MIB,

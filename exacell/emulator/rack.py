@@ -36,8 +36,10 @@ from exacell.emulator.profiles import (
     hardware_model,
     release_profile,
 )
-from exacell.emulator.rack_minutes import Progress, apply_loads, collect
+from exacell.emulator.rack_minutes import Progress, apply_commits, apply_loads, collect
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
+from exacell.emulator.truth import Truth
+from exacell.emulator.work.sessions import Work
 from exacell.emulator.workload import Load
 
 FORMAT = 2
@@ -82,6 +84,9 @@ class Rack:
         self.metrics: dict[str, CellMetrics] = {}
         self.statistics: dict[str, dict[str, float]] = {name: {} for name in spec.db}
         self.cache_clauses: dict[str, tuple[float, float]] = {}
+        self.work = Work()
+        self.truths: dict[str, Truth] = {}
+        """By database: the true effect that its loads have."""
         self.server_settings: dict[str, dict[str, str]] = {}
         """What DBMCLI has set, by database node and attribute."""
         if _state is None:
@@ -131,7 +136,9 @@ class Rack:
                 self.metrics[host].collect(self.cells[host], last_minute(moment))
         self.faults = FaultBook.from_state(state["faults"], self.clock)
         self.statistics |= state.get("statistics", {})
+        self.work = Work.from_state(state.get("work", {}))
         self.server_settings |= state.get("server_settings", {})
+        self.truths = {name: Truth(**known) for name, known in state.get("truths", {}).items()}
         self.cache_clauses = {name: (kept, none) for name, (kept, none) in state.get("cache_clauses", {}).items()}
 
     # -- time ----------------------------------------------------------------------------------------------------
@@ -151,6 +158,7 @@ class Rack:
         while (minute := next_minute(progress.advanced)) <= now:
             self._settle(minute)
             apply_loads(self, progress, minute)
+            apply_commits(self, progress, minute)
             collect(self, progress, minute)
             progress.advanced = minute
             if not self._active():
@@ -314,9 +322,7 @@ class Rack:
         Raises:
             EmulatorError: the rack has no such database, there is no such profile, or a number is not above zero.
         """
-        database = next((name for name in self.spec.db if name.upper() == (db or self.spec.db[0]).upper()), None)
-        if database is None:
-            raise EmulatorError(f"db={db} is no database of rack {self.spec.name}; it has {', '.join(self.spec.db)}")
+        database = self.database(db)
         if profile not in PROFILES:
             raise EmulatorError(f"profile={profile} is no load; there are {', '.join(PROFILES)}")
         redo = PROFILES[profile].redo if redo is None else redo
@@ -337,6 +343,29 @@ class Rack:
         )
         progress.loads.append(load)
         return load
+
+    def plant(self, db: str, truth: Truth | None) -> str:
+        """Give the loads of a database a true effect, None to take it away, and return the database's name.
+
+        Minutes of loads that have been applied keep what they had.
+
+        Raises:
+            EmulatorError: the rack has no such database.
+        """
+        database = self.database(db)
+        self.advance()
+        self.truths.pop(database, None)
+        if truth is not None:
+            self.truths[database] = truth
+        return database
+
+    def database(self, db: str) -> str:
+        """Return a database's name as the rack has it, its first one's where none is named."""
+        wanted = (db or self.spec.db[0]).upper()
+        database = next((name for name in self.spec.db if name.upper() == wanted), None)
+        if database is None:
+            raise EmulatorError(f"db={db} is no database of rack {self.spec.name}; it has {', '.join(self.spec.db)}")
+        return database
 
     def running_loads(self) -> list[Load]:
         """Return the loads that have begun and are not over at the time to which the state has been advanced."""
@@ -359,6 +388,8 @@ class Rack:
             "statistics": self.statistics,
             "cache_clauses": self.cache_clauses,
             "server_settings": self.server_settings,
+            "work": self.work.to_state(),
+            "truths": {name: asdict(truth) for name, truth in self.truths.items()},
             "cells": {host: to_state(cell) for host, cell in self.cells.items()},
             "metrics": {host: metrics.to_state() for host, metrics in self.metrics.items()},
         }

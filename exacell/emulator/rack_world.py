@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -43,6 +43,7 @@ from exacell.emulator.rack import Rack
 from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.raid_tools import raid_tool
 from exacell.emulator.store import Json
+from exacell.emulator.truth import Truth
 from exacell.emulator.world import StartedLoad
 
 _HARDWARE = {"dmidecode": dmidecode, "ipmitool": ipmitool, "MegaCli64": raid_tool, "storcli64": raid_tool}
@@ -182,6 +183,10 @@ class RackWorld:
             rack.faults.remove(fault)
         return len(found)
 
+    def give_files(self, files: Callable[[str], Files]) -> None:
+        """Take what gives the files of a host, so that databases write their traces there."""
+        self._rack.work.files = files
+
     def _host(self, name: str) -> str:
         for known in (*self.cells, *self.dbnodes):
             if known.lower() == name.lower():
@@ -285,6 +290,27 @@ class RackWorld:
         load = self._rack.start_load(db=db, redo=redo, seconds=seconds, profile=profile)
         return StartedLoad(number=load.ordinal, db=load.database, redo=load.redo, profile=load.profile)
 
+    def commit_load(self, *, db: str, sessions: int, commits: int) -> Iterator[None]:
+        """Let sessions of a database commit, and yield now and then; the redo is collected at the next whole minute."""
+        from exacell.emulator.work.load import commit_load
+
+        name = self._rack.database(db)
+        asm = next(asm for asm in self._clusters.all if name.upper() in asm.databases)
+        yield from commit_load(asm, name, sessions=sessions, commits=commits)
+
+    def uncounted(self) -> bool:
+        """Whether redo writes of user sessions are not yet in the cells' counters."""
+        return bool(self._rack.work.writes)
+
+    def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
+        """Plant a true effect, or tell it."""
+        rack = self._rack
+        if known is not None:
+            rack.plant(db, Truth(**known) if known else None)
+        database = rack.database(db)
+        found = rack.truths.get(database)
+        return {"db": database, **(asdict(found) if found is not None else {})}
+
     def load_left(self, number: int) -> float | None:
         """Return the wall seconds until a load is applied and collected; None when it is."""
         end = self._rack.load_end(number)
@@ -361,7 +387,8 @@ class RackWorld:
         return pickle.dumps(self._rack.cells[host], pickle.HIGHEST_PROTOCOL)
 
     def _fault_print(self) -> bytes:
-        return f"{self._rack.faults.revision} {self._rack.server_settings}".encode()
+        rack = self._rack
+        return f"{rack.faults.revision} {rack.server_settings} {rack.work.ended}".encode()
 
     def _asm_print(self) -> bytes:
         parts = [(a.groups, a.headers, a.databases, a.parameters, a.resources) for a in self._clusters.all]

@@ -13,6 +13,7 @@ import math
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_models import FlashLog
@@ -33,6 +34,9 @@ from exacell.emulator.iorm_queues import limited_at
 from exacell.emulator.models import Cell
 from exacell.emulator.surroundings import Around
 
+if TYPE_CHECKING:
+    from exacell.emulator.truth import Truth
+
 FLASH_FIRST_SHARE = 0.80
 """Share of races that flash wins, about; each cell has its own within a few percent."""
 
@@ -48,6 +52,32 @@ REDO_PADDING = 1.06
 OUTLIER_US = 620_000
 DISK_US, FLASH_US, OVERHEAD_US = 410.0, 290.0, 165.0
 """Latencies in microseconds: of an outlier, of a write that disk or flash won, and what a request costs beyond it."""
+
+
+_SPREAD = 0.3
+"""Of the logarithm of a write's latency."""
+
+
+def write_latency_us(rng: random.Random, *, logged: bool, truth: Truth | None = None) -> int:
+    """Return how long the database waits for one redo write, in whole microseconds.
+
+    Args:
+        logged: whether the flash log takes part: the faster of flash and disk answers, and outliers are prevented.
+        truth: what the flash log does to the time of a write; None: what the model makes of the races.
+    """
+    planted = truth if truth is not None and truth.adds is not None else None
+    slow = ACTUAL_RATE if logged else PREVENTED_RATE + ACTUAL_RATE
+    if rng.random() < (planted.outlier_rate(logged=logged) if planted else slow):
+        return round(OUTLIER_US * rng.uniform(0.8, 1.2))
+    around = rng.lognormvariate(-_SPREAD * _SPREAD / 2, _SPREAD)
+    if planted:
+        return round(planted.plain_us(logged=logged) * around)
+    return round((FLASH_US if logged and rng.random() < FLASH_FIRST_SHARE else DISK_US) * around + OVERHEAD_US)
+
+
+def takes_part(cell: Cell, database: str) -> bool:
+    """Whether the flash log of a cell takes part in a database's redo writes."""
+    return cell.flash_log is not None and backing(cell) != FLASH and cell.iorm.flash_log_on(database)
 
 
 @dataclass(kw_only=True)
@@ -128,11 +158,21 @@ def keep(log: FlashLog, writes: int) -> dict[str, int]:
 
 
 def redo_writes(
-    rng: random.Random, cell: Cell, counters: Counters, database: str, writes: int, *, around: Around
+    rng: random.Random,
+    cell: Cell,
+    counters: Counters,
+    database: str,
+    writes: int,
+    *,
+    around: Around,
+    truth: Truth | None = None,
 ) -> None:
     """Count ``writes`` redo writes of a database on one cell: races, or skips when its flash log is off.
 
     Keeps FL_DISK_FIRST + FL_FLASH_FIRST = FL_IO_W and FL_RQ_W = FL_IO_W + all FL_IO_W_SKIP_*.
+
+    Args:
+        truth: what the flash log does to the time of a write; None: what the model makes of the races.
     """
     add(counters, FL_RQ_W=writes)
     kilobytes = round(writes * REDO_WRITE_BYTES / KIB)
@@ -146,15 +186,17 @@ def redo_writes(
         skip = "FL_IO_W_SKIP_LOG_ON_FAST_DEV"
     elif not cell.iorm.flash_log_on(database):
         skip = "FL_IO_W_SKIP_IORM_PLAN"
+    if truth is not None and truth.adds is None:
+        truth = None
     if skip:
-        slow = binomial(rng, writes, PREVENTED_RATE + ACTUAL_RATE)
+        slow = binomial(rng, writes, truth.outlier_rate(logged=False) if truth else PREVENTED_RATE + ACTUAL_RATE)
         latency = round((writes - slow) * DISK_US * rng.uniform(0.97, 1.03)) + slow * OUTLIER_US
         add(counters, **{skip: writes}, FL_SKIP_OUTLIERS=slow, FL_RQ_TM_W=latency + round(writes * OVERHEAD_US))
         return
     assert cell.flash_log is not None
     writes -= _pass_log_by(rng, cell, cell.flash_log, counters, database, writes, around)
     share = FLASH_FIRST_SHARE + rng.uniform(-0.03, 0.03)
-    prevented = binomial(rng, writes, PREVENTED_RATE)
+    prevented = binomial(rng, writes, truth.prevented_rate if truth else PREVENTED_RATE)
     actual = binomial(rng, writes - prevented, ACTUAL_RATE)
     flash_only = binomial(rng, writes - prevented - actual, FLASH_ONLY_RATE)
     flash_first = prevented + binomial(rng, writes - prevented - flash_only, share)
@@ -167,6 +209,10 @@ def redo_writes(
         add(counters, **keep(cell.flash_log, min(flash_first, binomial(rng, writes, FAILED_RATE))))
     medium_io(rng, counters, database, FLASH, WRITE, SMALL, writes, padded)
     add(counters, **{f"{database}:FL.RQ": writes, f"{database}:FL.KB": padded})
+    beyond = round(writes * OVERHEAD_US * rng.uniform(0.97, 1.03))
+    if truth is not None:
+        plain = (writes - actual) * truth.plain_us(logged=True) * rng.uniform(0.97, 1.03)
+        latency = round(plain) + actual * OUTLIER_US - beyond
     add(
         counters,
         FL_IO_W=writes,
@@ -176,7 +222,7 @@ def redo_writes(
         FL_ACTUAL_OUTLIERS=actual,
         FL_FLASH_ONLY_OUTLIERS=flash_only,
         FL_IO_TM_W=latency,
-        FL_RQ_TM_W=latency + round(writes * OVERHEAD_US * rng.uniform(0.97, 1.03)),
+        FL_RQ_TM_W=latency + beyond,
         FL_IO_DB_BY_W=megabytes,
         FL_IO_FL_BY_W=megabytes * REDO_PADDING,
     )

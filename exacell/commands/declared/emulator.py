@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exacell.language.registry import Command, Effect, Kind, Param
+from exacell.language.registry import Command, Effect, Flag, Kind, Param
 
 GROUP = "racks"
 
@@ -169,16 +169,43 @@ COMMANDS = (
         summary="let a database work for a while: redo that races disk against flash on two cells, reads, writes, scans",
         details="Begins at the rack's next whole minute, lasts exactly for= on the rack's clock and ends on a "
         "collection. profile= says what comes with each redo write: redo (little else), oltp (small reads that hit or "
-        "miss the flash cache), dw (smart scans), mixed (both), batch (mostly writes, which make the cache dirty).",
+        "miss the flash cache), dw (smart scans), mixed (both), batch (mostly writes, which make the cache dirty). commits= lets "
+        "sessions= change a row and commit so often each; those that are traced write 10046 files on the database's first node.",
         example="emulator load t1 profile=oltp db=SPOT for=10m",
         params=(
             _NAME,
             Param(name="profile", kind=Kind.CHOICE, choices=_PROFILES, default="redo", help="what kind of work"),
             Param(name="db", kind=Kind.DB, help="the database (the rack's first)"),
             Param(name="redo", kind=Kind.NUMBER, help="redo writes a second (the profile's own)"),
-            Param(name="for", kind=Kind.DURATION, required=True, help="on the rack's clock"),
+            Param(name="for", kind=Kind.DURATION, help="on the rack's clock"),
+            Param(name="commits", kind=Kind.NUMBER, help="of each session, in place of for="),
+            Param(name="sessions", kind=Kind.NUMBER, help="that commit at the same time (20)"),
         ),
         handler="exacell.commands.emulator:load",
+    ),
+    Command(
+        name="emulator truth",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="plant a true effect in the loads of a database, so that what measures it can be judged",
+        details="adds= and prevents= say what the flash log does to redo writes: loads from now on have it in the counters "
+        "of cells and in the waits of the database. hits= and cache= go together: a full flash cache of that size a cell "
+        "serves so many percent of the reads of blocks, a smaller or emptier one in proportion less. Without any of them "
+        "it tells what is planted; --forget lets the model decide again.",
+        example="emulator truth t1 db=SPOT adds=6 prevents=25",
+        params=(
+            _NAME,
+            Param(name="db", kind=Kind.DB, help="the database (the rack's first)"),
+            Param(name="adds", kind=Kind.NUMBER, help="percent added to the mean of a redo write; negative: taken off"),
+            Param(
+                name="prevents", kind=Kind.NUMBER, help="outliers prevented per million redo writes; goes with adds="
+            ),
+            Param(name="hits", kind=Kind.NUMBER, help="percent of reads of blocks that the flash cache serves"),
+            Param(name="cache", kind=Kind.SIZE, help="size of the flash cache, per cell, that serves so many"),
+        ),
+        flags=(Flag(name="forget", help="take the effect away"),),
+        handler="exacell.commands.emulator:truth",
     ),
     Command(
         name="emulator fault",

@@ -20,14 +20,12 @@ class Asked:
 
     Attributes:
         anyway: also of what is not alike.
-        options: further words of the statement, such as ``event``, by name; empty texts were not given.
     """
 
     session: Session
     services: Services
     request: Request
     anyway: bool = False
-    event: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,77 @@
+"""A true effect that the loads of a database have, so that whoever measures it can be judged.
+
+Without one the model's own numbers hold: what flash wins by, what is rare, what a cache of some age and size serves. With one
+the flash log adds so many percent to the mean time of a redo write, negative for less, and prevents so many outliers per
+million; and a flash cache of some size, once it is full, serves so many percent of the reads of blocks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from exacell.core.errors import EmulatorError
+from exacell.emulator.cache_fill import MAX_USED_SHARE
+from exacell.emulator.models import Cell
+from exacell.emulator.workload import ACTUAL_RATE, DISK_US, OUTLIER_US, OVERHEAD_US, PREVENTED_RATE
+
+PLAIN_US = DISK_US + OVERHEAD_US
+"""A redo write that is no outlier, without the flash log."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Truth:
+    """What is true of one database's loads.
+
+    Attributes:
+        adds: percent that the flash log adds to the mean time of a redo write; None: the model decides.
+        prevents: outliers per million redo writes that it prevents; None: as many as the model has.
+        hits: percent of reads of blocks that a full flash cache of ``cache`` bytes a cell serves, a smaller or emptier one in
+            proportion less; None: the model decides.
+    """
+
+    adds: float | None = None
+    prevents: float | None = None
+    hits: float | None = None
+    cache: int | None = None
+
+    def __post_init__(self) -> None:
+        """Raise EmulatorError where no load can be like that."""
+        if self.adds is not None and not -60 <= self.adds <= 1000:
+            raise EmulatorError(f"adds={self.adds:g} is not possible: percent, from -60 to 1000")
+        if self.prevents is not None and self.adds is None:
+            raise EmulatorError("prevents= goes with adds=: 0 where the mean stays as it is")
+        if self.prevents is not None and not 0 <= self.prevents <= 1000:
+            raise EmulatorError(f"prevents={self.prevents:g} is not possible: per million, from 0 to 1000")
+        if self.hits is not None and not 0 <= self.hits <= 100:
+            raise EmulatorError(f"hits={self.hits:g} is not possible: percent, from 0 to 100")
+        if (self.hits is None) != (not self.cache):
+            raise EmulatorError("hits= and cache= go together: so many percent of the reads with a cache of that size")
+
+    @property
+    def prevented_rate(self) -> float:
+        """The share of redo writes whose outlier the flash log prevents."""
+        return PREVENTED_RATE if self.prevents is None else self.prevents / 1e6
+
+    def outlier_rate(self, *, logged: bool) -> float:
+        """Return the share of redo writes that are outliers for the database; ``logged``: the flash log takes part."""
+        return ACTUAL_RATE if logged else ACTUAL_RATE + self.prevented_rate
+
+    def plain_us(self, *, logged: bool) -> float:
+        """Return the mean microseconds of a redo write that is no outlier, so that the mean of all is what ``adds`` says."""
+        if not logged:
+            return PLAIN_US
+        slow = self.outlier_rate(logged=False)
+        mean = ((1 - slow) * PLAIN_US + slow * OUTLIER_US) * (1 + (self.adds or 0.0) / 100)
+        return (mean - ACTUAL_RATE * OUTLIER_US) / (1 - ACTUAL_RATE)
+
+    def hit_share(self, cell: Cell, most: int | None) -> float | None:
+        """Return the share of reads of blocks that a cell's flash cache serves; None where the model decides.
+
+        Args:
+            most: bytes that the database may have in the cache; None where nothing limits it.
+        """
+        if self.hits is None or self.cache is None:
+            return None
+        used = cell.flash_cache.used_bytes if cell.flash_cache is not None else 0
+        held = used if most is None else min(used, most)
+        return self.hits / 100 * min(1.0, held / (self.cache * MAX_USED_SHARE))
