@@ -31,8 +31,6 @@ NOT_RUN = {
     "python benchmarks/": "it takes minutes; that the program is there is looked at",
     "exacell emulator start t1 port22=yes": "it takes port 22; test_emulator_port22.py tries it where it may be had",
     "exacell emulator hosts t1 | sudo": "it changes /etc/hosts of this machine",
-    "import as=": "the files are the reader's own; test_imports_command.py imports the same kinds",
-    "compare iet scst": "likewise",
     "ssh -i ~/": "its rack is the reader's own, in ~/.config",
     "python tests/referees/": "it downloads nothing, but wants programs that are not ours",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from exacell.language.registry import Command, Effect, Flag, Kind, Param
 
-GROUP = "experiments"
+GROUP = "metrics"
 
 _ANYWAY = Flag(name="anyway", help="also what is not alike, marked with what differs")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from exacell.language.registry import Command, Effect, Kind, Param
 
-GROUP = "experiments"
+GROUP = "metrics"
 
 PROGRAMS = (
     "fio",
