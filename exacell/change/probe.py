@@ -18,10 +18,13 @@ from exacell.journal.left import GONE, UNTOLD
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
+from exacell.plan.hostsettings import SETTING
 from exacell.plan.model import Check, Step
 from exacell.session.answers import Answer
 from exacell.session.asm import AsmClient
+from exacell.session.dbclient import DatabaseClient
 from exacell.session.fleet import Fleet
+from exacell.session.hostfiles import read_files, setting_rows
 from exacell.session.upon import Upon
 from exacell.transport.base import Judgement
 
@@ -146,7 +149,7 @@ _NOT_YET = "no answer yet"
 class Prober:
     """Answers which checks fail, per target."""
 
-    def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient]) -> None:
+    def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient | DatabaseClient]) -> None:
         self._fleet = fleet
         self._asm = asm
         self._seen: dict[str, AsmFacts] = {}
@@ -172,6 +175,10 @@ class Prober:
             cancel: set by somebody who does not wait for cells that keep silent.
         """
         checks = {cell: list(items) for cell, items in wanted.items()}
+        on_hosts = {host: items for host, items in checks.items() if any(check.object == SETTING for check in items)}
+        if on_hosts:
+            others = self.cells({cell: items for cell, items in checks.items() if cell not in on_hosts}, cancel)
+            return others | self._on_hosts(on_hosts, cancel)
         lists = lists_for([check for items in checks.values() for check in items])
         if not lists:
             return {cell: {} for cell in checks}
@@ -187,6 +194,22 @@ class Prober:
                 continue
             failures[cell] = judged(items, lists, answer.tables)
         return failures
+
+    def _on_hosts(
+        self, checks: Mapping[str, Sequence[Check]], cancel: threading.Event | None
+    ) -> dict[str, dict[int, str]]:
+        """Return for each host the checks of its settings that fail, as :meth:`cells` does."""
+        paths = {host: [str(check.where["name"]) for check in items] for host, items in checks.items()}
+        look = partial(read_files, self._fleet, paths)
+        found = look() if cancel is None else unless_interrupted(look, cancel)
+        if found is None:
+            return {host: {NO_ANSWER: _NOT_YET} for host in checks}
+        return {
+            host: {NO_ANSWER: files.problem}
+            if files.problem
+            else _failures(checks[host], {SETTING: setting_rows(files)})
+            for host, files in found.items()
+        }
 
     def _answers(
         self, cells: Sequence[str], statements: Sequence[str], cancel: threading.Event | None
@@ -204,18 +227,23 @@ class Prober:
     def asm(
         self, cluster: str, checks: Sequence[Check], *, first: str = "", cancel: threading.Event | None = None
     ) -> dict[int, str]:
-        """Return the checks that fail on an ASM cluster, as :meth:`cells` does."""
+        """Return the checks that fail on an ASM cluster or a database, as :meth:`cells` does."""
         if not checks:
             return {}
-        ask = partial(self._asm[cluster].facts, first=first)
+        ask = partial(self._records, cluster, first)
         try:
-            facts = ask() if cancel is None else unless_interrupted(ask, cancel)
+            records = ask() if cancel is None else unless_interrupted(ask, cancel)
         except ExacellError as error:
             return {NO_ANSWER: error.message}
-        if facts is None:
-            return {NO_ANSWER: _NOT_YET}
+        return {NO_ANSWER: _NOT_YET} if records is None else _failures(checks, records)
+
+    def _records(self, cluster: str, first: str) -> dict[str, list[dict[str, Any]]]:
+        client = self._asm[cluster]
+        if isinstance(client, DatabaseClient):
+            return client.records(first)
+        facts = client.facts(first=first)
         self._seen[cluster] = facts
-        return _failures(checks, asm_records(facts))
+        return asm_records(facts)
 
 
 def upon(step: Step) -> Upon:

@@ -4,13 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from exacell.core.errors import StatementError
 from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
+    from exacell.language.registry import Call
     from exacell.session.state import Session
 
 HOST = Column("cell", title="host")
 """The column of a record's host, which stands where a cell's record has its cell."""
+
+
+def hosts_of(session: Session, call: Call) -> tuple[str, ...]:
+    """Return the hosts that the statement goes to.
+
+    Raises:
+        StatementError: its ON names none.
+    """
+    found = tuple(session.selection.hosts)
+    if not found:
+        groups = list(session.need_rack().host_groups)
+        name = call.command.name
+        raise StatementError(
+            f"{name} goes to hosts beside the cells, which ON names",
+            hint=f"on @{groups[0]} {name} …" if groups else "the rack has none: dbnodes= or [hosts.NAME] names some",
+        )
+    return found
 
 
 def hosts(session: Session) -> Result:

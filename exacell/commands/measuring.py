@@ -1,20 +1,49 @@
-"""What is measured outside of cells: trace files."""
+"""What is measured outside of cells: trace files, where they lie and here."""
 
 from __future__ import annotations
 
 import glob
+import re
 import shlex
 from collections.abc import Sequence
+from math import ceil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.values import dataclass
 from exacell.language.registry import Call
 from exacell.measure import compared, tracesaid
 from exacell.measure.histogram import Histogram
+from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.trace10046 import Traced, together
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
+from exacell.plan.model import Planned
+from exacell.plan.planners.tracing import Whose, trace_plan
+from exacell.session.dbclient import DatabaseClient
+from exacell.session.dbsql import OWNER
+from exacell.session.recording import since, told_while_waiting
+from exacell.session.store import Store
+from exacell.session.tracecollect import Asked, collect
 from exacell.session.tracefiles import read_files, summarize_files
+
+if TYPE_CHECKING:
+    from exacell.measure.collected import Collected
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+SYNC = "log file sync"
+"""The event that is meant where none is named."""
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_KEPT = (
+    Column("name"),
+    Column("db"),
+    Column("event"),
+    Column("taken"),
+    *(Column(name, "number") for name in ("files", "waits", "logWrites")),
+)
 
 _COLUMNS = (
     Column("event"),
@@ -40,24 +69,135 @@ def summarize_traces(call: Call) -> Result:
     return explained(tuple(tracesaid.sentences(found, event)), tracesaid.rows(found), columns=_COLUMNS)
 
 
-def compare_traces(call: Call) -> Result:
+def trace_on(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that switches a trace on; its result is one record for the node with its outcome.
+
+    Raises:
+        RefusedError: there is no such session, or it is traced without its waits.
+    """
+    return _switched(session, services, call, on=True)
+
+
+def trace_off(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that switches a trace off."""
+    return _switched(session, services, call, on=False)
+
+
+def _switched(session: Session, services: Services, call: Call, *, on: bool) -> Planned:
+    rack, database = session.need_rack().name, call.text_arg("db")
+    whose = Whose(service=call.text_arg("service"), module=call.text_arg("module"), session=call.text_arg("session"))
+    client = DatabaseClient(session, services, database)
+    node = call.text_arg("node") or client.home()
+    records = client.records(node)
+    return Planned(trace_plan(rack, records, on=on, database=database, node=node, whose=whose, statement=call.text))
+
+
+def collect_traces(session: Session, services: Services, call: Call) -> Result:
+    """Return one record per sentence, then the event's distribution, of what was collected and kept under a name.
+
+    Raises:
+        TransportError: a node does not answer.
+        ReplyError: a node's answer is an error.
+        RefusedError: no file has a wait for the event.
+    """
+    rack, name, event = session.need_rack().name, call.text_arg("as"), call.text_arg("event", SYNC)
+    tag, last = call.text_arg("tag"), call.float_arg("last", 0)
+    asked = Asked(
+        database=call.text_arg("db"),
+        event=event,
+        tag=tag,
+        minutes=ceil(last / 60) if last else None,
+        node=call.text_arg("node"),
+        user=call.text_arg("user", OWNER),
+        fetch=bool(call.args.get("fetch")),
+    )
+    with told_while_waiting(since(f"waiting for the traces of {asked.database}"), services.console.waiting):
+        found, notes = collect(session, services, asked, name)
+    Store(session.home.state_dir / "store.db").save_traces(rack, found)
+    whole = together(list(found.files))
+    others = [f"{found.others} more files have no such wait"] if found.others else []
+    shares = compared.shared(found.writes)
+    return explained(
+        (*tracesaid.sentences(whole, event), *shares), tracesaid.rows(whole), columns=_COLUMNS, notes=[*notes, *others]
+    )
+
+
+def list_traces(session: Session, call: Call) -> Result:
+    """Return one record per collection, oldest first."""
+    rows = [
+        {
+            "cell": None,
+            "name": found.name,
+            "db": found.database,
+            "event": found.event,
+            "taken": found.taken,
+            "files": len(found.files),
+            "waits": sum(waits.n for waits in found.waits),
+            "logWrites": found.writes.writes or None,
+        }
+        for found in Store(session.home.state_dir / "store.db").traces(session.need_rack().name)
+    ]
+    return Result(
+        records=rows, data=True, columns=_KEPT, notes=[] if rows else ["nothing was collected: trace collect"]
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Set:
+    """One side of a comparison: its files, and the log writes that waits share, where the files tell."""
+
+    files: Sequence[Traced]
+    writes: LogWrites | None
+
+
+def compare_traces(session: Session, call: Call) -> Result:
     """Return one record per sentence, then one per figure, of what an event's waits differ by in two sets of trace files.
 
     Raises:
         StatementError: the names of the files can't be read.
-        RefusedError: there is no such file, one can't be read or stands in both sets, or a set has no wait for the event.
+        RefusedError: there is no such file or collection, one can't be read or stands in both sets, they are of different
+            events, or a set has no wait for the event.
     """
-    event = call.text_arg("event")
-    paths = {side: _files(call.text_arg(side)) for side in ("a", "b")}
-    if twice := {path.resolve() for path in paths["a"]} & {path.resolve() for path in paths["b"]}:
+    kept = {side: _kept(session, call.text_arg(side)) for side in ("a", "b")}
+    event = _event(call.text_arg("event"), [found for found in kept.values() if found is not None])
+    paths = {side: _files(call.text_arg(side)) for side, found in kept.items() if found is None}
+    if twice := {path.resolve() for path in paths.get("a", ())} & {path.resolve() for path in paths.get("b", ())}:
         raise RefusedError(f"{sorted(map(str, twice))[0]} is in both sets: they must have no file in common")
-    sets = {side: read_files(files, event) for side, files in paths.items()}
-    notes = [f"{side}: {said}" for side, found in sets.items() for said in _doubts(found, event)]
-    a, b = (_waits(side, found, event) for side, found in sets.items())
+    sets = {
+        side: _Set(files=found.files, writes=found.writes if found.writes.writes else None)
+        if found is not None
+        else _read_set(paths[side], event)
+        for side, found in kept.items()
+    }
+    notes = [f"{side}: {said}" for side, found in sets.items() for said in _doubts(found.files, event)]
+    a, b = (_waits(side, found.files, event) for side, found in sets.items())
     sure = compared.intervals(a, b)
     if sure is None:
         notes.append("the intervals of quantiles need numpy: pip install 'exacell[analysis]'")
-    return explained(tuple(compared.sentences(event, a, b)), compared.rows(a, b, sure), notes=notes)
+    first, second = sets["a"].writes, sets["b"].writes
+    writes = (first, second) if first is not None and second is not None else None
+    return explained(tuple(compared.sentences(event, a, b, writes)), compared.rows(a, b, sure, writes), notes=notes)
+
+
+def _kept(session: Session, name: str) -> Collected | None:
+    """Return what was collected under a name; None where files are named instead."""
+    if not _NAME.fullmatch(name) or Path(name).exists() or session.rack is None:
+        return None
+    return Store(session.home.state_dir / "store.db").find_traces(session.rack.name, name)
+
+
+def _event(asked: str, kept: Sequence[Collected]) -> str:
+    """Return the event that is compared: the one that is asked for, or that of what was collected."""
+    events = dict.fromkeys((*([asked] if asked else []), *(found.event for found in kept)))
+    if len(events) > 1:
+        raise RefusedError(f"{' and '.join(events)} can't be compared: waits for one event are compared")
+    return next(iter(events), SYNC)
+
+
+def _read_set(paths: Sequence[Path], event: str) -> _Set:
+    files = read_files(paths, event, grouped=True)
+    found = [LogWrites.of(own.values()) for own in together(files).writes.values()]
+    return _Set(files=files, writes=together_writes(found) if found else None)
 
 
 def _waits(side: str, found: Sequence[Traced], event: str) -> list[Histogram]:

@@ -329,6 +329,7 @@ MODULES = (
     "opaque",
     "host",
     "hosts",
+    "hostsettings",
     "help",
     "tutorial",
 )
