@@ -6,11 +6,11 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from exacell.cellcli.condition import read_check, read_wait
 from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
+from exacell.language.reading import read_fact, read_until
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.words import RAW_TAILS, Word, split_words, unquote
 
@@ -322,9 +322,9 @@ def _check_value(param: Param, value: str, *, bounded: bool) -> None:
         StatementError: it does not; places count in ``value``.
     """
     if param.kind is Kind.FACT:
-        read_check(value)
+        read_fact(value)
     elif param.kind is Kind.UNTIL:
-        read_wait(value, bounded=bounded)
+        read_until(value, bounded=bounded)
 
 
 def _without(text: str, base: int, words: Sequence[Word]) -> tuple[str, list[tuple[int, int]]]:
