@@ -330,6 +330,7 @@ MODULES = (
     "host",
     "hosts",
     "hostsettings",
+    "hostfacts",
     "help",
     "tutorial",
 )
