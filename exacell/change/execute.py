@@ -22,16 +22,18 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 
-def execute(session: Session, services: Services, request: Request, line: Line) -> Result:
+def execute(session: Session, services: Services, request: Request, line: Line, *, inside: bool = False) -> Result:
     """Carry one parsed line out and return its result; rendering, pipe and redirection are the surface's.
 
     Args:
         request: what surrounds the line.
+        inside: another statement asks, whose interruption it is.
 
     Raises:
         ExacellError: whatever went wrong; one line, with the way out.
     """
-    session.interrupted.clear()
+    if not inside:
+        session.interrupted.clear()
     refuse_forgotten(line.text)
     if line.flags.get("confirm-within"):
         from exacell.journal.confirming import refuse_ungathered
