@@ -334,6 +334,7 @@ MODULES = (
     "hosts",
     "hostsettings",
     "hostfacts",
+    "fetching",
     "help",
     "tutorial",
 )
