@@ -170,7 +170,8 @@ class RecipeRunner:
             self._services.console.say(note)
         self._codes.append(result.exit_code)
         self._problems += list(result.problems)
-        if line.effect is Effect.READ and result.data:
+        judges = line.call is not None and line.call.command.runs and not self._dry
+        if (line.effect is Effect.READ or judges) and result.data:
             self._results.append(result)
         elif result.text:
             self._services.console.say(result.text)
@@ -196,8 +197,16 @@ class RecipeRunner:
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])
+        # What a single statement draws as sentences and a table stays so.
+        own = self._results[0] if len(self._results) == 1 and not self._results[0].fold else None
         return Result(
-            records=records, columns=columns, data=bool(self._results), fold=True, problems=problems, exit_code=code
+            records=records,
+            columns=columns,
+            data=bool(self._results),
+            fold=own is None,
+            problems=problems,
+            exit_code=code,
+            draw=None if own is None else own.draw,
         )
 
 

@@ -317,6 +317,7 @@ MODULES = (
     "carework",
     "metrics",
     "measuring",
+    "experiments",
     "watching",
     "journal",
     "change",
