@@ -66,7 +66,7 @@ def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
             transport's rule, and the way out.
     """
     for step in plan.steps:
-        if step.asm or not step.statement:
+        if step.asm or step.host or not step.statement:
             continue
         refuse_forgotten(step.statement)
         if not capabilities.stdin and holds_secret(step.statement):
@@ -93,7 +93,10 @@ def wide_moment(plan: Plan, capabilities: Capabilities, *, production: bool) -> 
     """
     if capabilities.pairs:
         return ""
-    step = next((step for step in plan.steps if step.statement and not step.asm and ages(step.statement)), None)
+    step = next(
+        (step for step in plan.steps if step.statement and not step.asm and not step.host and ages(step.statement)),
+        None,
+    )
     if step is None:
         return ""
     wide = (
@@ -152,6 +155,13 @@ def rolled(session: Session, request: Request, planned: Planned, flags: Mapping[
         RefusedError: it was asked for and can't be done.
     """
     rack, plan = session.need_rack(), planned.plan
+    if any(step.host for step in plan.steps):  # Gates ask cells and ASM.
+        if asked(flags).size or flags.get("canary"):
+            raise RefusedError(
+                f"{plan.statement}: only cells take turns in waves; nothing was sent",
+                hint="on HOST … takes one host at a time",
+            )
+        return plan
     _refuse_shut_out(planned, str(flags.get("canary") or ""))
     creating = {step.target for step in plan.steps if step.caching_on and step.cache == FLASHCACHE}
     return roll(

@@ -44,10 +44,12 @@ from exacell.journal.left import FLASHCACHE
 from exacell.journal.record import Journal, Row
 from exacell.output.console import Console
 from exacell.plan.ageing import ages, ages_in_asm
+from exacell.plan.hostsettings import written_by
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
 from exacell.session.asm import AsmClient
 from exacell.session.fleet import Fleet
+from exacell.session.hostfiles import write_files
 from exacell.transport.base import Ours, Reply, State
 
 DETACHED = "detached: what was sent goes on unwatched"
@@ -384,16 +386,21 @@ class Engine:
         return [results[step.target] for step in steps]
 
     def _to_cells(self, steps: Mapping[str, Step], board: Board, ours: Ours) -> list[Reply]:
-        """Send each cell its statement: upon a look at it where its proof may have gone stale."""
+        """Send each cell or host its statement: to a cell upon a look at it where its proof may have gone stale."""
         seconds = self._write_timeout
 
         def answered(reply: Reply) -> None:
             board.set(reply.target, "answered" if reply.state is not State.NOT_ATTEMPTED else "not sent")
 
+        replies: list[Reply] = []
+        hosts = {host: step for host, step in steps.items() if step.host}
+        if hosts:
+            writes = {host: written_by(step) for host, step in hosts.items()}
+            replies += write_files(self._fleet, writes, timeout=seconds, ours=ours, on_reply=answered).replies.values()
+            steps = {cell: step for cell, step in steps.items() if cell not in hosts}
         pairs = self._fleet.transport.capabilities.pairs
         going = {cell: upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}
         plain = {cell: step.statement for cell, step in steps.items() if cell not in going}
-        replies: list[Reply] = []
         if going:
             sent = self._fleet.send_upon(
                 going, ours=ours, timeout=seconds, within=self._read_timeout, on_reply=answered

@@ -6,8 +6,9 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
-from exacell.language.registry import Effect, handler_of, wanted_by
+from exacell.language.registry import Effect, commands, handler_of, wanted_by
 from exacell.output.result import Result
 from exacell.session.vault import refuse_forgotten
 
@@ -38,9 +39,28 @@ def execute(session: Session, services: Services, request: Request, line: Line) 
     own = line.effect is Effect.READ and line.call is not None and isinstance(seconds, (int, float))
     timeout = float(seconds) if own and isinstance(seconds, (int, float)) else request.read_timeout
     with session.selection.on(_cells_of(session, services, line)) if line.on else nullcontext():
+        if line.on and len(session.selection.hosts):
+            _refuse_on_hosts(session, line)
         result = _answer(session, services, replace(request, line=line, read_timeout=timeout), line)
     hint = session.not_running(result.problems) if result.exit_code is ExitCode.NOT_EXECUTED else ""
     return replace(result, notes=(*result.notes, hint)) if hint else result
+
+
+def _refuse_on_hosts(session: Session, line: Line) -> None:
+    """Return when a line may go to the hosts that its ON names.
+
+    Raises:
+        StatementError: it is one for cells.
+    """
+    if line.call is not None and line.call.command.hosts:
+        return
+    what = line.call.command.name if line.call is not None else line.text
+    taken = ", ".join(command.name for command in commands().values() if command.hosts)
+    raise StatementError(
+        f"{what} is for cells, and {fold(session.selection.hosts)} "
+        f"{'is a host' if len(session.selection.hosts) == 1 else 'are hosts'}; nothing was sent",
+        hint=f"hosts take {taken}",
+    )
 
 
 def _cells_of(session: Session, services: Services, line: Line) -> str:

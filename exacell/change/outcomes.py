@@ -56,7 +56,14 @@ def planned_columns(plan: Plan) -> tuple[Column, ...]:
     targets = [name for name, asm in (("cell", False), ("node", True)) if any(bool(s.asm) is asm for s in plan.steps)]
     # Cells stand above nodes, whatever comes first.
     waves = [*(["wave"] if plan.rolling is not None else []), *(["step"] if len(targets) > 1 else [])]
-    return tuple(Column(name) for name in (*targets, *waves, "stage", "outcome", "statement", "risk", "undo"))
+    names = (*waves, "stage", "outcome", "statement", "risk", "undo")
+    return (*(_target_column(plan, name) for name in targets), *map(Column, names))
+
+
+def _target_column(plan: Plan, name: str) -> Column:
+    """Return the column of a plan's targets, under ``host`` where they are hosts beside the cells."""
+    hosts = name == "cell" and plan.steps and all(step.host for step in plan.steps)
+    return Column(name, title="host") if hosts else Column(name)
 
 
 def _who(target: str, *, asm: bool) -> dict[str, str | None]:
@@ -90,7 +97,7 @@ def outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:
     if not any(step.asm for step in plan.steps):
         names = ["cell"]
     sizes = ["dirtyAfterFlush", "usedAfterFlush"] if report.flushed else []
-    texts = (*(Column(name) for name in (*names, "outcome")), Column("detail", "prose"))
+    texts = (*(_target_column(plan, name) for name in names), Column("outcome"), Column("detail", "prose"))
     return (*texts, *(Column(name, "size") for name in sizes))
 
 

@@ -18,10 +18,12 @@ from exacell.journal.left import GONE, UNTOLD
 from exacell.plan import facts as f
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
+from exacell.plan.hostsettings import SETTING
 from exacell.plan.model import Check, Step
 from exacell.session.answers import Answer
 from exacell.session.asm import AsmClient
 from exacell.session.fleet import Fleet
+from exacell.session.hostfiles import read_files, setting_rows
 from exacell.session.upon import Upon
 from exacell.transport.base import Judgement
 
@@ -172,6 +174,10 @@ class Prober:
             cancel: set by somebody who does not wait for cells that keep silent.
         """
         checks = {cell: list(items) for cell, items in wanted.items()}
+        on_hosts = {host: items for host, items in checks.items() if any(check.object == SETTING for check in items)}
+        if on_hosts:
+            others = self.cells({cell: items for cell, items in checks.items() if cell not in on_hosts}, cancel)
+            return others | self._on_hosts(on_hosts, cancel)
         lists = lists_for([check for items in checks.values() for check in items])
         if not lists:
             return {cell: {} for cell in checks}
@@ -187,6 +193,22 @@ class Prober:
                 continue
             failures[cell] = judged(items, lists, answer.tables)
         return failures
+
+    def _on_hosts(
+        self, checks: Mapping[str, Sequence[Check]], cancel: threading.Event | None
+    ) -> dict[str, dict[int, str]]:
+        """Return for each host the checks of its settings that fail, as :meth:`cells` does."""
+        paths = {host: [str(check.where["name"]) for check in items] for host, items in checks.items()}
+        look = partial(read_files, self._fleet, paths)
+        found = look() if cancel is None else unless_interrupted(look, cancel)
+        if found is None:
+            return {host: {NO_ANSWER: _NOT_YET} for host in checks}
+        return {
+            host: {NO_ANSWER: files.problem}
+            if files.problem
+            else _failures(checks[host], {SETTING: setting_rows(files)})
+            for host, files in found.items()
+        }
 
     def _answers(
         self, cells: Sequence[str], statements: Sequence[str], cancel: threading.Event | None

@@ -309,12 +309,14 @@ def lock_of(rack: RackConfig, state_dir: Path) -> RackLock:
     """Return the lock of a rack: the configured file, else the one place where everybody looks who can reach the rack.
 
     A real rack's is named after its first cell, so that whoever calls the rack otherwise, or names its cells with -c, finds the
-    same. An emulated rack is reached with the keys that its emulator made: its lock lies beside them.
+    same; after its first host where it has no cells. An emulated rack is reached with the keys that its emulator made: its lock
+    lies beside them.
     """
     if rack.lock is not None:
         return RackLock(rack.lock, rack.name)
     if not rack.emulated:
-        return RackLock(SHARED / f"exacell-{_short(min(rack.cells, key=natural_key))}.lock", rack.name)
+        first = min(rack.cells or rack.host_names, key=natural_key)
+        return RackLock(SHARED / f"exacell-{_short(first)}.lock", rack.name)
     folder = _emulated(rack.ssh_config) if rack.ssh_config is not None else None
     return RackLock(folder / "change.lock" if folder else state_dir / "locks" / f"{rack.name}.lock", rack.name)
 

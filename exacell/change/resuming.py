@@ -199,10 +199,15 @@ def _open_targets(session: Session, services: Services, row: Planned) -> list[st
     state = services.journal.state(rack.name, row.change)
     targets = list(dict.fromkeys(step.target for step in row.wanted))
     bad = set(state.left)
-    last = {step.target: step for step in row.wanted if step.target in rack.cells}
+    last = {step.target: step for step in row.wanted if step.target in rack.cells or step.host}
     held = Prober(services.fleet, {}).cells({target: step.proves for target, step in last.items()})
     bad |= {target for target, failed in held.items() if failed}
-    return targets if bad - set(rack.cells) else [target for target in targets if target in bad]
+    return targets if bad - set(rack.cells) - _hosts(row) else [target for target in targets if target in bad]
+
+
+def _hosts(row: Planned) -> frozenset[str]:
+    """Return the targets of a change that are hosts beside the cells."""
+    return frozenset(step.target for step in row.wanted if step.host)
 
 
 def _finish(session: Session, services: Services, request: Request, row: Planned, flags: Mapping[str, Value]) -> Result:
@@ -284,7 +289,7 @@ def again(
     targets: Sequence[str],
     flags: Mapping[str, Value],
 ) -> Result:
-    """Plan and carry out a journalled statement again on those of ``targets`` that are cells.
+    """Plan and carry out a journalled statement again on those of ``targets`` that are cells or hosts.
 
     What it does belongs to the change that it goes on with: undoing either takes back both.
     """
@@ -292,7 +297,7 @@ def again(
         way = "retry failed" if origin.startswith("retry ") else origin
         return Result(notes=[f"interrupted: nothing was started; {way} goes on"], exit_code=ExitCode.INTERRUPTED)
     rack = session.need_rack()
-    cells = [target for target in targets if target in rack.cells]
+    cells = [target for target in targets if target in rack.cells or target in _hosts(row)]
     statement = row.statement
     together = rack.production and flags.get("no-rolling") and len(cells) > 1
     how = ", all cells together" if together else ""

@@ -215,8 +215,20 @@ REPLY_KEPT = 20_000
 
 
 def judge(step: Step, reply: Reply) -> StepResult:
-    """Return how a CellCLI step ended: by the text per object, never by the exit status alone."""
-    return _upon(_judge(step, reply), reply)
+    """Return how a CellCLI step ended: by the text per object, never by the exit status alone; a host's by its own words."""
+    return _judge_host(step, reply) if step.host else _upon(_judge(step, reply), reply)
+
+
+def _judge_host(step: Step, reply: Reply) -> StepResult:
+    who, said = reply.fingerprint, reply.stdout + reply.stderr
+    if reply.state in (State.UNREACHABLE, State.NOT_ATTEMPTED):
+        return StepResult(step=step, outcome=Outcome.REFUSED, reason=problem_of(reply))
+    if reply.state is State.OK:
+        return StepResult(step=step, outcome=Outcome.DONE, said=said, fingerprint=who)
+    told = reply.exit_status is not None and said.strip()
+    reason = said.strip().splitlines()[-1] if told else problem_of(reply)
+    outcome = Outcome.FAILED if told else Outcome.UNKNOWN
+    return StepResult(step=step, outcome=outcome, reason=reason, said=said, fingerprint=who)
 
 
 def _upon(result: StepResult, reply: Reply) -> StepResult:

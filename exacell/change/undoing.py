@@ -58,6 +58,7 @@ class Done:
             Of an ASM cluster's nodes only the one that was spoken to last: ASM has one state, and earlier proofs are past.
         inverse: per target the statements that take the change back.
         rolling: the flags with which it rolled, so that it is taken back in the same manner.
+        hosts: the targets that are hosts beside the cells.
     """
 
     change: int
@@ -67,6 +68,7 @@ class Done:
     sure: frozenset[str] = frozenset()
     inverse: Mapping[str, tuple[str, ...]]
     rolling: Mapping[str, Value] = field(default_factory=dict)
+    hosts: frozenset[str] = frozenset()
 
 
 def read_change(entries: Sequence[Entry]) -> Done:
@@ -112,6 +114,7 @@ def read_change(entries: Sequence[Entry]) -> Done:
         - (nodes - set(spoken.values())),
         inverse=inverse,
         rolling=flags_again(first.rolling),
+        hosts=frozenset(step.target for change in states for step, _ in change.carried if step.host),
     )
 
 
@@ -304,7 +307,7 @@ def _refuse_moved(session: Session, services: Services, done: Done) -> None:
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
     prober = Prober(services.fleet, {name: services.asm(name) for name in clusters})
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
-    cells = {target: _left(step) for target, step in last.items() if target in rack.cells}
+    cells = {target: _left(step) for target, step in last.items() if target in rack.cells or step.host}
     failures = prober.cells(cells)
     failures |= {target: prober.asm(step.asm, step.proves, first=target) for target, step in last.items() if step.asm}
     # What has moved counts before what can't be read: it ends a guardian's attempts.
@@ -355,7 +358,7 @@ def _statements(session: Session, done: Done) -> Iterator[str]:
 
     Those that differ only in the cell's own name are one statement: nobody is asked once a cell.
     """
-    cells = session.need_rack().cells
+    cells = (*session.need_rack().cells, *done.hosts)
     back = {target: statements for target, statements in done.inverse.items() if target in done.touched}
     groups = grouped(
         (tuple(_for_all(statement, target) for statement in statements) if target in cells else statements, target)

@@ -23,8 +23,8 @@ def trust(session: Session, services: Services, call: Call) -> Result:
     """
     rack = session.need_rack()
     name = call.text_arg("cell")
-    if name not in (*rack.cells, *rack.dbnodes):
-        raise StatementError(f"{name} is neither a cell nor a database node of rack {rack.name}")
+    if name not in (*rack.cells, *rack.host_names):
+        raise StatementError(f"{name} is neither a cell nor a host of rack {rack.name}")
     if not services.transport.capabilities.known_hosts:
         raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
     transport = over_ssh(services.transport, rack, session.settings)

@@ -113,11 +113,27 @@ def hosts(session: Session, call: Call) -> Result:
 
 
 def load(session: Session, call: Call) -> Result:
-    """Return one record about what was applied."""
+    """Return one record about what was applied.
+
+    Raises:
+        StatementError: neither or both of the ways to load are given.
+    """
+    lasts, commits = call.float_arg("for", 0), call.int_arg("commits") or 0
+    if bool(lasts) == bool(commits):
+        raise StatementError("a load lasts for=… or makes commits=… in each of sessions=…: give one of the two")
+    if commits:
+        made = control.commit_load(
+            session.home.config_dir,
+            call.text_arg("name"),
+            sessions=call.int_arg("sessions") or 20,
+            commits=commits,
+            db=call.text_arg("db"),
+        )
+        return Result(records=[{"cell": None, **made}])
     done = control.load(
         session.home.config_dir,
         call.text_arg("name"),
-        seconds=call.float_arg("for", 0),
+        seconds=lasts,
         db=call.text_arg("db"),
         redo=call.float_arg("redo", 0) if call.args.get("redo") is not None else None,
         profile=call.text_arg("profile"),

@@ -28,6 +28,7 @@ from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
 from exacell.change.sending import Sending, size_of
+from exacell.commands.hosts import HOST
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
@@ -36,6 +37,7 @@ from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
 from exacell.opaque.findings import Findings, UnreadError
 from exacell.opaque.scan import carried, command_findings, wrapped
+from exacell.opaque.shell import unread_programs
 from exacell.opaque.sql import read_sql
 from exacell.output.result import Column, Result
 from exacell.plan.model import Planned
@@ -209,7 +211,7 @@ def _change(
 
 
 def sh(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell: exit status and output.
+    """Return one record per cell or host: exit status and output.
 
     Raises:
         StatementError: there is no command, or a flag of exacell's stands among its words.
@@ -217,12 +219,43 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
     """
     text, flags = command_given(call, session.options.over(call.flags))
     findings = command_findings(text)
+    if len(session.selection.hosts):
+        step = Step(
+            command=carried(wrapped(text), read=not findings.unread),
+            reads=findings.harmless,
+            deadline=_deadline(flags),
+            carries=True,
+        )
+        return _work(session, services, request, call, findings, (step,), flags, named=_named_on_hosts(session, text))
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(session, services, session.cells()))
     command = text if bare else carried(wrapped(text), read=not findings.unread)
     change = single_change(text)
     step = Step(command=command, reads=findings.harmless, deadline=_deadline(flags), carries=True, change=change)
     return _work(session, services, request, call, findings, (step,), flags, single=bare)
+
+
+def _named_on_hosts(session: Session, text: str) -> bool:
+    """Whether ``allow_commands`` of the groups of all hosts names the programs in a text that are not read."""
+    programs, rack = unread_programs(text), session.need_rack()
+    return programs is not None and all(
+        any(programs.issubset(group.allow_commands) for group in rack.groups_of(host))
+        for host in session.selection.hosts
+    )
+
+
+def _refuse_cell_changes(findings: Findings, hosts: Sequence[str]) -> None:
+    """Return when a text for hosts holds no change of cells.
+
+    Raises:
+        RefusedError: it does: from a host nobody can tell which cells it would reach.
+    """
+    if findings.changes:
+        raise RefusedError(
+            f"'{findings.changes[0].text}' changes cells, and {fold(hosts)} {'is' if len(hosts) == 1 else 'are'} none; "
+            "nothing was sent",
+            hint="type that statement itself, without ON or with the cells",
+        )
 
 
 def _deadline(flags: Mapping[str, Value]) -> float:
@@ -260,27 +293,31 @@ def _work(
     flags: Mapping[str, Value],
     *,
     single: bool = False,
+    named: bool = False,
 ) -> Result:
-    """Judge, confirm, journal and do the work on every selected cell at a time; return what became of it.
+    """Judge, confirm, journal and do the work on every selected cell or host at a time; return what became of it.
 
     Args:
         single: it is one command that also restricted logins may run.
+        named: the configuration of the hosts names what is not read.
     """
-    name = call.command.name
+    name, hosts = call.command.name, tuple(session.selection.hosts)
     if request.origin.startswith("resume "):
         return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
-    refuse_programs(services.transport.capabilities, name)
-    if any(step.upload is not None for step in steps):
-        refuse_uploads(services.transport.capabilities, f"{name} {call.text_arg('file')}"[:60])
-    if not single:
-        refuse_restricted(
-            session, services, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], session.cells()
-        )
-    group = Group(
-        session=session, services=services, request=request, targets=tuple(target(cell) for cell in session.cells())
-    )
+    if hosts:  # They are reached over ssh whatever reaches the cells.
+        _refuse_cell_changes(findings, hosts)
+    else:
+        refuse_programs(services.transport.capabilities, name)
+        if any(step.upload is not None for step in steps):
+            refuse_uploads(services.transport.capabilities, f"{name} {call.text_arg('file')}"[:60])
+        if not single:
+            refuse_restricted(
+                session, services, f"{name} {call.text_arg('command') or call.text_arg('file')}"[:60], session.cells()
+            )
+    targets = tuple(target(one) for one in session.targets())
+    group = Group(session=session, services=services, request=request, targets=targets, hosts=bool(hosts))
     paired = bool(steps[-1].change)
-    judgement = judge(group, findings, call, serial=False, flags=flags, what=name, paired=paired)
+    judgement = judge(group, findings, call, serial=False, flags=flags, what=name, paired=paired, named=named)
     if flags.get("dry-run"):
         for plan in judgement.plans:
             services.console.show_plan(plan)
@@ -288,10 +325,10 @@ def _work(
     agree(group, judgement, flags, what=name)
     record = None if findings.harmless else Record(group, judgement, call.text, flags=flags, what=name)
     outcomes = _done_everywhere(group, judgement, steps, record)
-    if record is None:
+    if record is None and not hosts:
         session.selection.remember([o.target for o in outcomes], [o.target for o in outcomes if o.status])
     printing = str(call.flags.get("format") or session.settings.format) in ("table", "raw")
-    return _told(outcomes, printing=printing)
+    return _told(outcomes, printing=printing, hosts=bool(hosts))
 
 
 def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], record: Record | None) -> list[Outcome]:
@@ -341,7 +378,7 @@ def _counted(step: Step, sent: Callable[[int], None]) -> Step:
     return step if step.upload is None else replace(step, upload=replace(step.upload, sent=sent))
 
 
-def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:
+def _told(outcomes: Sequence[Outcome], *, printing: bool, hosts: bool) -> Result:
     """Return what the outcomes look like: the output cell by cell where it is printed, else a record a cell."""
     good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
     failed = [o for o in outcomes if o.status]
@@ -354,7 +391,8 @@ def _told(outcomes: Sequence[Outcome], *, printing: bool) -> Result:
         shown = [(str(row["cell"]), f"{row['text']}\n") for row in rows]
         return Result(raw=shown, fold=True, problems=problems, exit_code=code)
     done = [{"cell": row["cell"], "outcome": "failed" if row["exitStatus"] else "done"} for row in rows]
-    return Result(records=done, fold=True, problems=problems, exit_code=code)
+    columns = [HOST if hosts else Column("cell"), Column("outcome")]
+    return Result(records=done, columns=columns, fold=True, problems=problems, exit_code=code)
 
 
 def _status(status: int, *, ran: bool) -> str:

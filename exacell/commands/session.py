@@ -12,6 +12,7 @@ from exacell.commands.declared.session import HISTORY_SHOWN, SETTINGS
 from exacell.core.cellset import fold
 from exacell.core.config import load, transport_name
 from exacell.core.errors import ConfigError, StatementError
+from exacell.core.hostgroups import DB
 from exacell.core.units import counted
 from exacell.language.calls import VERBS
 from exacell.language.registry import Call, commands
@@ -58,6 +59,7 @@ def connect(session: Session, services: Services, call: Call) -> Result:
     rack = services.connect(call.text_arg("rack"))
     services.warm()
     nodes = f", database nodes {fold(rack.dbnodes)}" if rack.dbnodes else ""
+    nodes += "".join(f", @{group.name} {fold(group.nodes)}" for group in rack.hosts.values() if group.name != DB)
     mode = "read-only" if session.read_only else "read-write"
     return Result(notes=(f"rack {rack.name}: {counted(len(rack.cells), 'cell')} {fold(rack.cells)}{nodes}; {mode}",))
 

@@ -18,6 +18,7 @@ from types import MappingProxyType
 from exacell.core.cellset import CellSet
 from exacell.core.errors import ConfigError, why_unreadable
 from exacell.core.formats import FORMATS
+from exacell.core.hostgroups import DB, HostGroup, read_host_groups
 from exacell.core.paths import Home
 from exacell.core.toml_table import TomlTable, parse_toml
 from exacell.core.trust import Group, group_number, refuse_untrusted
@@ -167,6 +168,7 @@ class RackConfig:
     Attributes:
         cells: names in the order of the configuration, as ssh resolves them.
         groups: ``@name`` to cells.
+        hosts: the groups of hosts that are configured; see :attr:`host_groups`.
         ssh_config: used instead of ~/.ssh/config and /etc/ssh/ssh_config.
         read_user, write_user: logins on cells for reads and writes.
         connect_timeout, command_timeout, fanout: override the settings of the same meaning; None leaves them.
@@ -180,6 +182,7 @@ class RackConfig:
     cells: tuple[str, ...]
     dbnodes: tuple[str, ...] = ()
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    hosts: Mapping[str, HostGroup] = field(default_factory=lambda: MappingProxyType({}))
     asm: Mapping[str, AsmConfig] = field(default_factory=lambda: MappingProxyType({}))
     ssh_config: Path | None = None
     read_user: str = "cellmonitor"
@@ -202,6 +205,25 @@ class RackConfig:
     def asm_of(self, node: str) -> AsmConfig | None:
         """Return the ASM cluster that ``node`` belongs to, None when none names it."""
         return next((cluster for cluster in self.asm.values() if node in cluster.nodes), None)
+
+    @property
+    def host_groups(self) -> Mapping[str, HostGroup]:
+        """The groups of hosts beside cells by name: the database nodes first, where the rack has any.
+
+        An emulated rack's database nodes are reached as root where no user is configured.
+        """
+        if not self.dbnodes or DB in self.hosts:
+            return self.hosts
+        return {DB: HostGroup(name=DB, nodes=self.dbnodes, user="root" if self.emulated else ""), **self.hosts}
+
+    @property
+    def host_names(self) -> tuple[str, ...]:
+        """The hosts beside cells, each once, in the order of their groups."""
+        return tuple(dict.fromkeys(host for group in self.host_groups.values() for host in group.nodes))
+
+    def groups_of(self, host: str) -> tuple[HostGroup, ...]:
+        """Return the groups that a host is in, which all have one login; empty where it is in none."""
+        return tuple(group for group in self.host_groups.values() if host in group.nodes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,6 +273,8 @@ def load(home: Home, env: Mapping[str, str] | None = None) -> Config:
             racks[path.stem] = parse_rack(path.stem, content, str(path))
         else:
             racks[path.stem] = _rack(path.stem, parse_toml(content, str(path)).under(extra), str(path))
+    for name in [name for name, table in over.items() if "hosts" in table.keys]:  # A rack of hosts alone.
+        racks[name] = _rack(name, over.pop(name), str(home.config_file))
     default = variables.get("EXACELL_RACK") or config.default_rack
     return replace(config, default_rack=default, racks=MappingProxyType(racks), partial=tuple(over))
 
@@ -326,7 +350,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
     if not RACK_NAME.fullmatch(name):
         raise ConfigError(f"{table.where}: '{name}' is no rack name: letters, digits, '.', '_' and '-'")
     cells = table.names("cells")
-    if not cells:
+    if not cells and "hosts" not in table.keys:
         raise ConfigError(f'{table.where}: rack {name} has no cells: set cells = "exa1cel[01-03]"')
     dbnodes = table.names("dbnodes")
     groups_table = table.table("groups")
@@ -335,6 +359,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
         strangers = CellSet(members) - CellSet(cells)
         if strangers:
             raise ConfigError(f"{table.where}: group {group} has {strangers}, which rack {name}'s cells do not include")
+    hosts = read_host_groups(table.tables("hosts"), dbnodes=dbnodes, cells=cells, groups=groups)
     asm = {key: _asm(key, cluster, dbnodes) for key, cluster in table.tables("asm").items()}
     ssh_config = table.text("ssh_config", "")
     lock = table.text("lock", "")
@@ -343,6 +368,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
         cells=cells,
         dbnodes=dbnodes,
         groups=MappingProxyType(groups),
+        hosts=hosts,
         asm=MappingProxyType(asm),
         ssh_config=_beside(ssh_config, source) if ssh_config else None,
         read_user=table.text("read_user", RackConfig.read_user),

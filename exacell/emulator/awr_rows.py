@@ -20,7 +20,11 @@ from exacell.emulator.sql.values import Value, from_epoch
 def take_snapshot(instance: Instance, database: Database) -> int:
     """Take a snapshot of what a database has counted, and return its number."""
     number = database.snapshots[-1].number + 1 if database.snapshots else 1
-    counted = {name: int(value) for name, value in instance.asm.statistics(database).items()}
+    asm = instance.asm
+    counted = {name: int(value) for name, value in asm.statistics(database).items()}
+    for node in asm.nodes:
+        for name, value in asm.own_statistics(database, node).items():
+            counted[name] = counted.get(name, 0) + int(value)
     database.snapshots.append(AwrSnapshot(number=number, taken=instance.asm.now(), counted=counted))
     return number
 
@@ -62,7 +66,7 @@ def events(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of DBA_HIST_SYSTEM_EVENT."""
     nodes = len(instance.asm.nodes)
     for snapshot, _, node, key in _of_each_instance(instance):
-        found = waited_of(snapshot.counted, node, nodes)
+        found = waited_of({name: share(value, node, nodes) for name, value in snapshot.counted.items()})
         for event in EVENTS:
             if event.name in found:
                 waits, micros = found[event.name]

@@ -38,6 +38,7 @@ __all__ = [
     "Options",
     "RackInfo",
     "clear_faults",
+    "commit_load",
     "exists",
     "fault",
     "faults",
@@ -55,6 +56,8 @@ __all__ = [
 _POLL_S = 0.02
 _STOP_S = 30.0
 _LOG_LIMIT = 1 << 20
+_COMMITS_S = 20_000.0
+"""Commits that a rack makes in a second at least."""
 _HELD_BACK = 4.0
 """How much longer a load may take than its speed says, on a machine that is busy with other things."""
 
@@ -259,6 +262,25 @@ def load(
     longest = _HELD_BACK * (seconds + minutes_around) / max(_info(files).speed, 1e-6) + ANSWER_S
     request: Json = {"op": "load", "db": db, "redo": redo, "seconds": seconds, "profile": profile}
     return ask(files, request, timeout=longest)
+
+
+def commit_load(home: Path, name: str, *, sessions: int, commits: int, db: str = "") -> Mapping[str, object]:
+    """Let sessions of a database commit, and wait until the cells have counted their redo.
+
+    Args:
+        sessions: how many, all at the same time; those that are traced write their files on the first node.
+        commits: of each.
+        db: empty for the rack's first database.
+
+    Returns:
+        sessions and commits, and wall_seconds that it took.
+
+    Raises:
+        EmulatorError: the rack does not run, has no such database, or a number makes no sense.
+    """
+    files = existing_rack(home, name)
+    longest = _HELD_BACK * (commits * sessions / _COMMITS_S + 120.0 / max(_info(files).speed, 1e-6)) + ANSWER_S
+    return ask(files, {"op": "commits", "db": db, "sessions": sessions, "commits": commits}, timeout=longest)
 
 
 def truth(home: Path, name: str, *, db: str = "", known: Mapping[str, object] | None = None) -> Mapping[str, object]:

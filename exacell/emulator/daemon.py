@@ -22,6 +22,7 @@ from functools import partial
 from pathlib import Path
 
 from exacell.core.errors import EmulatorError, ExacellError, RackFormatError
+from exacell.emulator.beneath import HostFiles
 from exacell.emulator.faults import Kind
 from exacell.emulator.fronts import DOWN
 from exacell.emulator.host_making import HostMaking
@@ -33,7 +34,7 @@ from exacell.emulator.programs import Programs
 from exacell.emulator.server import RackServers
 from exacell.emulator.service import ControlService, Operation
 from exacell.emulator.sessions import Sessions
-from exacell.emulator.shell import KINDS, write_path, write_programs
+from exacell.emulator.shell import KINDS, Host, write_path, write_programs
 from exacell.emulator.store import Json, RackFiles, hold_running_lock, read_json, write_json, write_text
 from exacell.emulator.timekeeper import TimeKeeper
 from exacell.emulator.world import World
@@ -71,6 +72,7 @@ class Daemon:
         hosts = making.hosts()
         programs = Programs(self._world, self.save, self._time.catch_up)
         public_keys = client_keys(self._files)
+        self._world.give_files(partial(_files_of, hosts, public_keys))
         sockets = bind_all(self._files, hosts)
         ports = {host: bound.getsockname()[1] for host, bound in sockets.items()}
         more: Mapping[str, socket.socket] = {}
@@ -182,6 +184,7 @@ class Daemon:
             "ping": self._ping,
             "stop": self._stop_request,
             "load": self._load,
+            "commits": self._commits,
             "truth": self._truth,
             "fault": self._fault,
             "faults": self._faults,
@@ -232,6 +235,17 @@ class Daemon:
         self._stop.set()
         return {}
 
+    async def _commits(self, request: Json) -> Json:
+        db, sessions, commits = str(request.get("db") or ""), _whole(request, "sessions"), _whole(request, "commits")
+        started = time.monotonic()
+        for _turn in self._world.commit_load(db=db, sessions=sessions, commits=commits):
+            await asyncio.sleep(0)
+        while self._world.uncounted():
+            await asyncio.sleep(_SHORT_S)
+            await self._time.catch_up()
+        self._files.write_state(self._world.to_state())
+        return {"sessions": sessions, "commits": commits, "wall_seconds": round(time.monotonic() - started, 3)}
+
     async def _truth(self, request: Json) -> Json:
         known = request.get("known")
         told = self._world.truth(db=str(request.get("db") or ""), known=known if isinstance(known, dict) else None)
@@ -251,6 +265,16 @@ class Daemon:
         self._files.write_state(self._world.to_state())
         took = round(time.monotonic() - started, 3)
         return {"db": load.db, "profile": load.profile, "redo": load.redo, "seconds": seconds, "wall_seconds": took}
+
+
+def _whole(request: Json, key: str) -> int:
+    return int(_number(request, key))
+
+
+def _files_of(hosts: Mapping[str, Host], public_keys: str, host: str) -> HostFiles:
+    """Return the files of a host, made first where nobody has logged in there yet."""
+    hosts[host].prepare(public_keys)
+    return HostFiles(hosts[host].files.tree(host), "/")
 
 
 def _number(request: Json, key: str) -> float:

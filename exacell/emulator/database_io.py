@@ -46,6 +46,9 @@ WATCHED = (
 )
 """Counters of a cell from which the statistics follow."""
 
+OWN = ("user commits", "execute count", "redo synch writes", "redo synch time (usec)")
+"""Statistics that the user sessions of an instance count themselves."""
+
 STATISTICS: tuple[tuple[str, int], ...] = (
     ("user commits", 1),
     ("execute count", 64),

@@ -10,6 +10,7 @@ from typing import Any
 
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segments import Segment, segments_from_state
+from exacell.emulator.work.tracing import EnabledTrace
 
 BLOCK_SIZES = (512, 1024, 4096)
 DEFAULT_LOG_BYTES = 100 << 20
@@ -59,6 +60,7 @@ class Database:
         routines: stored procedures and functions by name.
         parameters: those that ALTER SYSTEM has set.
         snapshots: of the workload repository, oldest first.
+        traces: what DBMS_MONITOR has switched on beyond single sessions.
         override_sector_size: ``_disk_sector_size_override`` is TRUE, so block sizes are not checked.
     """
 
@@ -73,6 +75,7 @@ class Database:
     snapshots: list[AwrSnapshot] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)
     routines: dict[str, StoredRoutine] = field(default_factory=dict)
+    traces: list[EnabledTrace] = field(default_factory=list)
 
     def group(self, number: int) -> RedoGroup:
         """Return a redo log group.
@@ -139,4 +142,6 @@ def database_from_state(state: dict[str, Any]) -> Database:
     snapshots = [AwrSnapshot(**row) for row in state.get("snapshots", [])]
     routines = {name: StoredRoutine(**row) for name, row in state.get("routines", {}).items()}
     segments = segments_from_state(state.get("segments", []))
-    return Database(**{**state, "redo": redo, "segments": segments, "snapshots": snapshots, "routines": routines})
+    traces = [EnabledTrace(**row) for row in state.get("traces", [])]
+    made = {"redo": redo, "segments": segments, "snapshots": snapshots, "routines": routines, "traces": traces}
+    return Database(**{**state, **made})

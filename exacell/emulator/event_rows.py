@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from exacell.emulator.device_io import share
 from exacell.emulator.instances import Instance
 from exacell.emulator.session_rows import sessions
 from exacell.emulator.sql.values import Value, number_of
@@ -112,19 +111,17 @@ def event_names(_: Instance) -> Iterator[Mapping[str, Value]]:
 
 def waited(instance: Instance) -> dict[str, tuple[int, int]]:
     """Return waits and microseconds of each event on an instance that has waited for it; nothing on ASM."""
-    database = instance.database
-    counted = instance.asm.statistics(database) if database is not None else {}
-    return waited_of(counted, instance.node, len(instance.asm.nodes))
+    return waited_of(instance.counted())
 
 
-def waited_of(counted: Mapping[str, float], node: int, nodes: int) -> dict[str, tuple[int, int]]:
-    """Return waits and microseconds of each event that the counters of a database mean for one of its instances."""
+def waited_of(counted: Mapping[str, float]) -> dict[str, tuple[int, int]]:
+    """Return waits and microseconds of each event that the counters of an instance mean."""
     found: dict[str, tuple[int, int]] = {}
     for event in EVENTS:
-        waits = share(counted.get(event.counted, 0), node, nodes) // event.of_each
+        waits = int(counted.get(event.counted, 0)) // event.of_each
         if waits:
             statistic, unit = event.time
-            whole = share(counted.get(statistic, 0), node, nodes) * unit if statistic else waits * event.each_us
+            whole = int(counted.get(statistic, 0)) * unit if statistic else waits * event.each_us
             found[event.name] = waits, whole
     return found
 
@@ -191,9 +188,15 @@ def event_histogram(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 
 def session_events(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$SESSION_EVENT: those of the session that asks, which has only talked."""
-    event = next(event for event in EVENTS if event.name == "SQL*Net message to client")
-    yield {**_described(event), "SID": OWN_SESSION, "EVENT": event.name, **_times(12, 36), "MAX_WAIT": 0}
+    """Yield the rows of V$SESSION_EVENT: sessions talk, and wait for what they commit."""
+    events = {event.name: event for event in EVENTS}
+    talk = "SQL*Net message to client"
+    opened = instance.asm.rack.work.desk(instance).sessions if instance.database is not None else {}
+    for sid, waited in {OWN_SESSION: {}, **{sid: session.waited for sid, session in opened.items()}}.items():
+        yield {**_described(events[talk]), "SID": sid, "EVENT": talk, **_times(12, 36), "MAX_WAIT": 0}
+        for name, its in waited.items():
+            times = {**_times(its.waits, its.total), "MAX_WAIT": its.most // 10_000}
+            yield {**_described(events[name]), "SID": sid, "EVENT": name, **times}
 
 
 def session_waits(instance: Instance) -> Iterator[Mapping[str, Value]]:

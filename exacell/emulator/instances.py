@@ -6,20 +6,39 @@ from dataclasses import dataclass
 
 from exacell.emulator.asm.instance import Asm
 from exacell.emulator.databases import Database
+from exacell.emulator.device_io import share
 
 
 @dataclass(frozen=True, kw_only=True)
 class Instance:
-    """One running instance: the ASM of a node, or a database's instance there."""
+    """One running instance: the ASM of a node, or a database's instance there.
+
+    Attributes:
+        sid: of the session that asks; 0 where nobody in particular does.
+    """
 
     asm: Asm
     node: int
     database: Database | None = None
+    sid: int = 0
 
     @property
     def name(self) -> str:
         """The instance's name, which is its ORACLE_SID."""
         return f"{self.database.name if self.database else '+ASM'}{self.node + 1}"
+
+    def counted(self) -> dict[str, float]:
+        """Return the statistics of the instance: its even share of what all count together, and what it counts itself."""
+        if self.database is None:
+            return {}
+        nodes = self.asm.nodes
+        shared = {
+            name: share(value, self.node, len(nodes)) for name, value in self.asm.statistics(self.database).items()
+        }
+        own = self.asm.own_statistics(self.database, nodes[self.node])
+        return {
+            name: shared.get(name, 0) + own.get(name, 0) for name in (*shared, *(n for n in own if n not in shared))
+        }
 
     @property
     def started(self) -> float:

@@ -38,3 +38,6 @@ PROFILES: Mapping[str, Profile] = MappingProxyType(
     }
 )
 """Redo with little else; transactions on small blocks; a warehouse that scans; both at once; jobs that mostly write."""
+
+COMMITS = Profile(redo=0, reads=0, writes=0.1, scanned_mb=0, loaded_mb=0, executions=0)
+"""What comes with the redo of user sessions that commit: the blocks that they change are written now and then."""

@@ -14,6 +14,7 @@ from types import MappingProxyType
 ORA_TEXTS: Mapping[int, str] = MappingProxyType(
     {
         # SQL in general
+        1: "unique constraint ({}) violated",
         439: "feature is not enabled: {}",
         900: "invalid SQL statement",
         901: "invalid CREATE command",
@@ -31,6 +32,13 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         922: "missing or invalid option",
         924: "missing BY keyword",
         927: "missing equal sign",
+        925: "missing INTO keyword",
+        926: "missing VALUES keyword",
+        971: "missing SET keyword",
+        30: "User session ID does not exist.",
+        13852: "Tracing for service(module/action) {} is not enabled",
+        13853: "Tracing for service (module/action) {} is already enabled",
+        12899: "value too large for column {} (actual: {}, maximum: {})",
         923: "FROM keyword not found where expected",
         933: "SQL command not properly ended",
         936: "missing expression",
@@ -54,6 +62,7 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         1184: "logfile group {} already exists",
         1378: "The logical block size ({}) of file {} is not compatible with the disk sector size (media sector size is {} and"
         " host sector size is {})",
+        1400: "cannot insert NULL into ({})",
         1403: "no data found",
         1418: "specified index does not exist",
         1422: "exact fetch returns more than requested number of rows",

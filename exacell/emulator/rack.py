@@ -36,9 +36,10 @@ from exacell.emulator.profiles import (
     hardware_model,
     release_profile,
 )
-from exacell.emulator.rack_minutes import Progress, apply_loads, collect
+from exacell.emulator.rack_minutes import Progress, apply_commits, apply_loads, collect
 from exacell.emulator.rack_spec import RackSpec, dbnode_names
 from exacell.emulator.truth import Truth
+from exacell.emulator.work.sessions import Work
 from exacell.emulator.workload import Load
 
 FORMAT = 2
@@ -83,6 +84,7 @@ class Rack:
         self.metrics: dict[str, CellMetrics] = {}
         self.statistics: dict[str, dict[str, float]] = {name: {} for name in spec.db}
         self.cache_clauses: dict[str, tuple[float, float]] = {}
+        self.work = Work()
         self.truths: dict[str, Truth] = {}
         """By database: the true effect that its loads have."""
         self.server_settings: dict[str, dict[str, str]] = {}
@@ -134,6 +136,7 @@ class Rack:
                 self.metrics[host].collect(self.cells[host], last_minute(moment))
         self.faults = FaultBook.from_state(state["faults"], self.clock)
         self.statistics |= state.get("statistics", {})
+        self.work = Work.from_state(state.get("work", {}))
         self.server_settings |= state.get("server_settings", {})
         self.truths = {name: Truth(**known) for name, known in state.get("truths", {}).items()}
         self.cache_clauses = {name: (kept, none) for name, (kept, none) in state.get("cache_clauses", {}).items()}
@@ -155,6 +158,7 @@ class Rack:
         while (minute := next_minute(progress.advanced)) <= now:
             self._settle(minute)
             apply_loads(self, progress, minute)
+            apply_commits(self, progress, minute)
             collect(self, progress, minute)
             progress.advanced = minute
             if not self._active():
@@ -384,6 +388,7 @@ class Rack:
             "statistics": self.statistics,
             "cache_clauses": self.cache_clauses,
             "server_settings": self.server_settings,
+            "work": self.work.to_state(),
             "truths": {name: asdict(truth) for name, truth in self.truths.items()},
             "cells": {host: to_state(cell) for host, cell in self.cells.items()},
             "metrics": {host: metrics.to_state() for host, metrics in self.metrics.items()},

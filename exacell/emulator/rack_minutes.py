@@ -10,10 +10,10 @@ from exacell.emulator.alerts import watch
 from exacell.emulator.block_io import data_io
 from exacell.emulator.cache_chores import written_for
 from exacell.emulator.cache_fill import fill
-from exacell.emulator.database_io import growth, statistics, watched
+from exacell.emulator.database_io import OWN, growth, statistics, watched
 from exacell.emulator.device_io import OTHER_DATABASE, PENDING, add, backing, destaged
 from exacell.emulator.iorm_queues import queue
-from exacell.emulator.load_profiles import PROFILES, Profile
+from exacell.emulator.load_profiles import COMMITS, PROFILES, Profile
 from exacell.emulator.memory import remember
 from exacell.emulator.network_errors import lose
 from exacell.emulator.profiles import LARGE_WRITES_SINCE, LIMIT_ON_FLASH_ONLY_SINCE
@@ -49,47 +49,61 @@ def apply_loads(rack: Rack, progress: Progress, minute: float) -> None:
         rng = random.Random(f"{rack.spec.seed}|load|{load.ordinal}|{load.minutes_done}")
         up = [host for host, cell in rack.cells.items() if cell.cellsrv_up]
         writes = mirrored(rng, load.writes_in(load.minutes_done), up)
-        progress.changed |= _apply(rack, load, PROFILES[load.profile], writes, rng, minute)
+        made = load.writes_in(load.minutes_done)
+        counted = _apply(rack, progress, load.database, made, PROFILES[load.profile], writes, rng, minute)
+        add(rack.statistics[load.database], **counted)
         load.minutes_done += 1
     progress.loads = [load for load in progress.loads if not load.done]
 
 
+def apply_commits(rack: Rack, progress: Progress, minute: float) -> None:
+    """Count on the cells the redo writes that user sessions have waited for; what those sessions counted is counted."""
+    for database, made in rack.work.take_writes().items():
+        rng = random.Random(f"{rack.spec.seed}|commits|{database}|{int(minute)}")
+        writes = mirrored(rng, made, [host for host, cell in rack.cells.items() if cell.cellsrv_up])
+        counted = _apply(rack, progress, database, made, COMMITS, writes, rng, minute)
+        add(rack.statistics[database], **{name: amount for name, amount in counted.items() if name not in OWN})
+
+
 def _apply(
-    rack: Rack, load: Load, profile: Profile, writes: dict[str, int], rng: random.Random, minute: float
-) -> set[str]:
-    """Count one minute of a load on the cells that get redo writes of it, and in the database's own statistics.
+    rack: Rack,
+    progress: Progress,
+    database: str,
+    made: int,
+    profile: Profile,
+    writes: dict[str, int],
+    rng: random.Random,
+    minute: float,
+) -> dict[str, int]:
+    """Count ``made`` redo writes of one minute, with what comes with them, on the cells that get copies of them.
 
     Returns:
-        those cells.
+        what the database counts for it.
     """
     seen: dict[str, float] = {}
-    changed: set[str] = set()
     partners = Partners(rack.cells)
     takes_large_writes = rack.release.number >= LARGE_WRITES_SINCE
-    truth = rack.truths.get(load.database)
+    truth = rack.truths.get(database)
     for host, count in writes.items():
         if not count:
             continue
         cell, counters = rack.cells[host], rack.metrics[host].counters
         before = watched(counters)
         here = partners.around(host, minute, cpus=rack.model.cpus, takes_large_writes=takes_large_writes)
-        redo_writes(rng, cell, counters, load.database, count, around=here, truth=truth)
-        clauses = rack.cache_clauses.get(load.database, (0.0, 0.0))
-        filled = data_io(rng, cell, counters, load.database, count, profile, around=here, clauses=clauses, truth=truth)
-        dirty = remember(rng, cell, counters, load.database, round(count * profile.reads), filled.dirty)
+        redo_writes(rng, cell, counters, database, count, around=here, truth=truth)
+        clauses = rack.cache_clauses.get(database, (0.0, 0.0))
+        filled = data_io(rng, cell, counters, database, count, profile, around=here, clauses=clauses, truth=truth)
+        dirty = remember(rng, cell, counters, database, round(count * profile.reads), filled.dirty)
         if filled.used and cell.flash_cache is not None:
             over = fill(cell.flash_cache, used=filled.used, dirty=dirty)
             destaged(rng, counters, over, back=backing(cell))
             written_for(counters, over, large_share=min(1.0, filled.large / dirty) if dirty else 0.0)
         add(seen, **growth(counters, before))
-        changed.add(host)
-    if seen:
-        made = load.writes_in(load.minutes_done)
-        copies = round(sum(writes.values()) / made)
-        planted = truth is not None and truth.adds is not None
-        counted = statistics(seen, writes=made, copies=copies, profile=profile, in_proportion=planted)
-        add(rack.statistics[load.database], **counted)
-    return changed
+        progress.changed.add(host)
+    if not seen:
+        return {}
+    copies, planted = round(sum(writes.values()) / made), truth is not None and truth.adds is not None
+    return statistics(seen, writes=made, copies=copies, profile=profile, in_proportion=planted)
 
 
 def collect(rack: Rack, progress: Progress, minute: float) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import asdict, fields, replace
 from functools import partial
@@ -183,6 +183,10 @@ class RackWorld:
             rack.faults.remove(fault)
         return len(found)
 
+    def give_files(self, files: Callable[[str], Files]) -> None:
+        """Take what gives the files of a host, so that databases write their traces there."""
+        self._rack.work.files = files
+
     def _host(self, name: str) -> str:
         for known in (*self.cells, *self.dbnodes):
             if known.lower() == name.lower():
@@ -286,6 +290,18 @@ class RackWorld:
         load = self._rack.start_load(db=db, redo=redo, seconds=seconds, profile=profile)
         return StartedLoad(number=load.ordinal, db=load.database, redo=load.redo, profile=load.profile)
 
+    def commit_load(self, *, db: str, sessions: int, commits: int) -> Iterator[None]:
+        """Let sessions of a database commit, and yield now and then; the redo is collected at the next whole minute."""
+        from exacell.emulator.work.load import commit_load
+
+        name = self._rack.database(db)
+        asm = next(asm for asm in self._clusters.all if name.upper() in asm.databases)
+        yield from commit_load(asm, name, sessions=sessions, commits=commits)
+
+    def uncounted(self) -> bool:
+        """Whether redo writes of user sessions are not yet in the cells' counters."""
+        return bool(self._rack.work.writes)
+
     def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
         """Plant a true effect, or tell it."""
         rack = self._rack
@@ -371,7 +387,8 @@ class RackWorld:
         return pickle.dumps(self._rack.cells[host], pickle.HIGHEST_PROTOCOL)
 
     def _fault_print(self) -> bytes:
-        return f"{self._rack.faults.revision} {self._rack.server_settings}".encode()
+        rack = self._rack
+        return f"{rack.faults.revision} {rack.server_settings} {rack.work.ended}".encode()
 
     def _asm_print(self) -> bytes:
         parts = [(a.groups, a.headers, a.databases, a.parameters, a.resources) for a in self._clusters.all]

@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP of tables and indexes on an emulated database: only their storage clause means anything.
+"""CREATE, ALTER and DROP of tables and indexes on an emulated database: columns of tables, and how flash caches them.
 
 Grammar::
 
@@ -21,6 +21,8 @@ from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segments import CHOICES, DEFAULT, Segment, clause_shares
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
+from exacell.emulator.sql.views import user_tables
+from exacell.emulator.work.tables import read_columns
 
 SMALLEST = 64 * KIB
 """Size of a segment without data."""
@@ -39,11 +41,11 @@ def change_segments(instance: Instance, database: Database, statement: str) -> s
     reader = TokenReader(statement)
     verb = reader.take().value
     if verb == "CREATE":
-        message = _create(database, reader)
+        message = _create(instance, database, reader)
     elif verb == "ALTER":
         message = _alter(database, reader)
     else:
-        message = _drop(database, reader)
+        message = _drop(instance, database, reader)
     name = next(name for name in instance.asm.rack.spec.db if name.upper() == database.name)
     instance.asm.rack.cache_clauses[name] = clause_shares(database.segments)
     return message
@@ -72,7 +74,7 @@ def _skip_parentheses(reader: TokenReader, code: int) -> None:
         depth += token.is_mark("(") - token.is_mark(")")
 
 
-def _create(database: Database, reader: TokenReader) -> str:
+def _create(instance: Instance, database: Database, reader: TokenReader) -> str:
     for word in ("UNIQUE", "BITMAP"):
         reader.accept(word)
     kind = reader.take().value
@@ -86,12 +88,16 @@ def _create(database: Database, reader: TokenReader) -> str:
         at = reader.here.at
         above, table = _object(reader)
         _found(database, above, table, "TABLE", at)
-    _skip_parentheses(reader, 906)
+    table_made = read_columns(reader, name) if kind == "TABLE" else None
+    if kind == "INDEX":
+        _skip_parentheses(reader, 906)
     if kind == "TABLE" and reader.here.is_word("ORGANIZATION") and reader.ahead().is_word("EXTERNAL"):
         raise _no_directory(reader)
     segment = Segment(owner=owner, name=name, table=table, kind=kind, tablespace="USERS", size_bytes=SMALLEST)
     _attributes(reader, segment)
     database.segments.append(segment)
+    if table_made is not None and owner == _SYS:
+        user_tables(instance)[name] = table_made
     return f"{kind.capitalize()} created."
 
 
@@ -174,7 +180,7 @@ def _alter(database: Database, reader: TokenReader) -> str:
     return f"{kind.capitalize()} altered."
 
 
-def _drop(database: Database, reader: TokenReader) -> str:
+def _drop(instance: Instance, database: Database, reader: TokenReader) -> str:
     kind = reader.take().value
     at = reader.here.at
     owner, name = _object(reader)
@@ -184,5 +190,7 @@ def _drop(database: Database, reader: TokenReader) -> str:
     reader.done()
     if kind == "TABLE":
         gone += [s for s in database.segments if s.kind == "INDEX" and (s.owner, s.table) == (owner, name)]
+        if owner == _SYS:
+            user_tables(instance).pop(name, None)
     database.segments = [segment for segment in database.segments if segment not in gone]
     return f"{kind.capitalize()} dropped."

@@ -1,18 +1,24 @@
 """The rows of the views of an instance's processes, sessions and memory, and of its parameters as X$ tables have them.
 
-Names and columns follow the Oracle Database Reference (V$SESSION, V$PROCESS, V$SGA). Only the background processes and
-the session that asks are there; addresses and sizes are ours.
+Names and columns follow the Oracle Database Reference (V$SESSION, V$PROCESS, V$SGA, V$DIAG_INFO). Background processes are
+there and the sessions of users; addresses and sizes are ours.
 """
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from exacell.core.units import MIB
 from exacell.emulator.db_rows import parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
 from exacell.emulator.stat_rows import OWN_SESSION
+from exacell.emulator.work.tracing import ADR_BASE, trace_directory
+
+if TYPE_CHECKING:
+    from exacell.emulator.work.sessions import UserSession
 
 _BACKGROUND = ("PMON", "VKTM", "DIAG", "DIA0", "LMON", "LMD0", "LMS0", "LCK0", "DBW0", "LGWR", "CKPT", "SMON", "RECO")
 _OF_ASM = (*_BACKGROUND[:-1], "RBAL", "GMON", "ASMB")
@@ -20,10 +26,16 @@ _FIRST_OS_PROCESS = 9012
 
 
 def _processes(instance: Instance) -> Iterator[tuple[int, str]]:
-    """Yield number and name of each process, of the session that asks an empty name."""
+    """Yield number and name of each process, of users' sessions an empty name."""
     names = _OF_ASM if instance.database is None else _BACKGROUND
     yield from enumerate(names, start=2)
-    yield OWN_SESSION, ""
+    for number in _users(instance) or (OWN_SESSION,):
+        yield number, ""
+
+
+def _users(instance: Instance) -> Mapping[int, UserSession]:
+    """Return the sessions of users by number; those of ASM are not told apart."""
+    return instance.asm.rack.work.desk(instance).sessions if instance.database is not None else {}
 
 
 def _program(instance: Instance, name: str) -> str:
@@ -39,11 +51,14 @@ def sessions(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$SESSION."""
     started, now = instance.started, instance.asm.now()
     owner = "grid" if instance.database is None else "oracle"
+    users = _users(instance)
     for number, name in _processes(instance):
+        user = users.get(number)
+        trace = user.tracing() if user is not None else None
         yield {
             "SADDR": _address(number + 4096),
             "SID": number,
-            "SERIAL#": 1 if name else 4711,
+            "SERIAL#": 1 if name else user.serial if user else 4711,
             "AUDSID": 0 if name else 4294967295,
             "PADDR": _address(number),
             "USERNAME": None if name else "SYS",
@@ -56,14 +71,17 @@ def sessions(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "TERMINAL": "UNKNOWN" if name else "pts/0",
             "PROGRAM": _program(instance, name),
             "TYPE": "BACKGROUND" if name else "USER",
-            "MODULE": None if name else _program(instance, ""),
+            "MODULE": None if name else user.module if user else _program(instance, ""),
+            "ACTION": user.action or None if user else None,
             "LOGON_TIME": from_epoch(started if name else now),
             "LAST_CALL_ET": int(now - started) if name else 0,
             "EVENT": "rdbms ipc message" if name else "SQL*Net message to client",
             "WAIT_CLASS": "Idle" if name else "Network",
             "STATE": "WAITING" if name else "WAITED SHORT TIME",
-            "SERVICE_NAME": "SYS$BACKGROUND" if name else "SYS$USERS",
-            "SQL_TRACE": "DISABLED",
+            "SERVICE_NAME": "SYS$BACKGROUND" if name else user.service if user else "SYS$USERS",
+            "SQL_TRACE": "ENABLED" if trace else "DISABLED",
+            "SQL_TRACE_WAITS": "TRUE" if trace and trace.waits else "FALSE",
+            "SQL_TRACE_BINDS": "TRUE" if trace and trace.binds else "FALSE",
             "FAILOVER_TYPE": "NONE",
             "FAILOVER_METHOD": "NONE",
             "FAILED_OVER": "NO",
@@ -80,11 +98,14 @@ def sessions(instance: Instance) -> Iterator[Mapping[str, Value]]:
 
 def processes(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$PROCESS."""
+    users = _users(instance)
     for number, name in _processes(instance):
+        user = users.get(number)
         yield {
             "ADDR": _address(number),
             "PID": number,
-            "SPID": str(_FIRST_OS_PROCESS + number),
+            "SPID": str(user.pid if user else _FIRST_OS_PROCESS + number),
+            "TRACEFILE": user.trace_path if user else None,
             "PNAME": name or None,
             "USERNAME": "grid" if instance.database is None else "oracle",
             "SERIAL#": 1,
@@ -94,6 +115,38 @@ def processes(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "PGA_USED_MEM": 2 * MIB,
             "PGA_ALLOC_MEM": 3 * MIB,
             "PGA_MAX_MEM": 4 * MIB,
+        }
+
+
+def diagnostics(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$DIAG_INFO: where the instance writes its traces, and the session that asks its own."""
+    if instance.database is None:
+        return
+    directory = trace_directory(instance.database.name, instance.name)
+    user = _users(instance).get(instance.sid)
+    found = {
+        "Diag Enabled": "TRUE",
+        "ADR Base": ADR_BASE,
+        "ADR Home": posixpath.dirname(directory),
+        "Diag Trace": directory,
+        **({"Default Trace File": user.trace_path} if user is not None else {}),
+    }
+    for name, value in found.items():
+        yield {"INST_ID": instance.node + 1, "NAME": name, "VALUE": value}
+
+
+def enabled_traces(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of DBA_ENABLED_TRACES: what was switched on for the database or for services."""
+    for trace in instance.database.traces if instance.database is not None else ():
+        yield {
+            "TRACE_TYPE": trace.kind,
+            "PRIMARY_ID": trace.service or None,
+            "QUALIFIER_ID1": trace.module or None,
+            "QUALIFIER_ID2": trace.action or None,
+            "WAITS": str(trace.waits).upper(),
+            "BINDS": str(trace.binds).upper(),
+            "PLAN_STATS": "FIRST_EXEC",
+            "INSTANCE_NAME": trace.instance or None,
         }
 
 

@@ -10,7 +10,6 @@ import zlib
 from collections.abc import Iterator, Mapping
 
 from exacell.emulator.database_io import STATISTICS
-from exacell.emulator.device_io import share
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value
 
@@ -25,10 +24,9 @@ def _names() -> Iterator[dict[str, Value]]:
 
 def sysstat(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$SYSSTAT; an ASM instance has counted nothing."""
-    database, nodes = instance.database, len(instance.asm.nodes)
-    counted = instance.asm.statistics(database) if database is not None else {}
+    counted = instance.counted()
     for row in _names():
-        yield {**row, "VALUE": share(counted.get(str(row["NAME"]), 0), instance.node, nodes)}
+        yield {**row, "VALUE": int(counted.get(str(row["NAME"]), 0))}
 
 
 def statname(_: Instance) -> Iterator[Mapping[str, Value]]:
@@ -37,7 +35,7 @@ def statname(_: Instance) -> Iterator[Mapping[str, Value]]:
         yield {**row, "DISPLAY_NAME": row["NAME"]}
 
 
-def session_statistics(_: Instance) -> Iterator[Mapping[str, Value]]:
+def session_statistics(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$SESSTAT and V$MYSTAT: those of the session that asks."""
     for row in _names():
-        yield {"SID": OWN_SESSION, "STATISTIC#": row["STATISTIC#"], "VALUE": 0}
+        yield {"SID": instance.sid or OWN_SESSION, "STATISTIC#": row["STATISTIC#"], "VALUE": 0}

@@ -54,6 +54,32 @@ DISK_US, FLASH_US, OVERHEAD_US = 410.0, 290.0, 165.0
 """Latencies in microseconds: of an outlier, of a write that disk or flash won, and what a request costs beyond it."""
 
 
+_SPREAD = 0.3
+"""Of the logarithm of a write's latency."""
+
+
+def write_latency_us(rng: random.Random, *, logged: bool, truth: Truth | None = None) -> int:
+    """Return how long the database waits for one redo write, in whole microseconds.
+
+    Args:
+        logged: whether the flash log takes part: the faster of flash and disk answers, and outliers are prevented.
+        truth: what the flash log does to the time of a write; None: what the model makes of the races.
+    """
+    planted = truth if truth is not None and truth.adds is not None else None
+    slow = ACTUAL_RATE if logged else PREVENTED_RATE + ACTUAL_RATE
+    if rng.random() < (planted.outlier_rate(logged=logged) if planted else slow):
+        return round(OUTLIER_US * rng.uniform(0.8, 1.2))
+    around = rng.lognormvariate(-_SPREAD * _SPREAD / 2, _SPREAD)
+    if planted:
+        return round(planted.plain_us(logged=logged) * around)
+    return round((FLASH_US if logged and rng.random() < FLASH_FIRST_SHARE else DISK_US) * around + OVERHEAD_US)
+
+
+def takes_part(cell: Cell, database: str) -> bool:
+    """Whether the flash log of a cell takes part in a database's redo writes."""
+    return cell.flash_log is not None and backing(cell) != FLASH and cell.iorm.flash_log_on(database)
+
+
 @dataclass(kw_only=True)
 class Load:
     """Redo of one database, and what its profile brings with it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -85,6 +85,9 @@ class World(Protocol):
             files: those that it may name.
         """
 
+    def give_files(self, files: Callable[[str], Files]) -> None:
+        """Take what gives the files of a host."""
+
     def machine_files(self, host: str) -> Mapping[str, str]:
         """Return the files of /proc and /sys that tell of a host's machine, by path."""
 
@@ -104,6 +107,21 @@ class World(Protocol):
         Raises:
             EmulatorError: no such database or profile, or a rate or time that makes no sense.
         """
+
+    def commit_load(self, *, db: str, sessions: int, commits: int) -> Iterator[None]:
+        """Let sessions of a database commit one change after another, and yield now and then.
+
+        Args:
+            db: empty for the rack's first database.
+            sessions: how many, all at the same time.
+            commits: of each.
+
+        Raises:
+            EmulatorError: no such database, or a number makes no sense.
+        """
+
+    def uncounted(self) -> bool:
+        """Whether redo writes of user sessions are not yet in the cells' counters."""
 
     def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
         """Give the loads of a database a true effect, and return it with the database's name.

@@ -210,6 +210,7 @@ class Command:
         recipe_ok: whether a recipe may hold it.
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
         runs: it runs other statements, which may change cells whatever its own effect is.
+        hosts: whether it also goes to hosts beside cells, where ON names some.
         dry_runs: whether -n carries it out; False for what keeps, replaces or waits for something, which -n only names.
         handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
     """
@@ -228,6 +229,7 @@ class Command:
     recipe_ok: bool = True
     streams: bool = False
     runs: bool = False
+    hosts: bool = False
     dry_runs: bool = True
     handler: str
 
@@ -327,6 +329,8 @@ MODULES = (
     "dcli",
     "opaque",
     "host",
+    "hosts",
+    "hostsettings",
     "help",
     "tutorial",
 )

@@ -15,9 +15,9 @@ from exacell.core.values import dataclass
 from exacell.opaque.findings import UnreadError
 from exacell.opaque.lexing import FIRST_LINES, SEVERAL, Document, Joint, Redirection, Token, Word, lex
 from exacell.opaque.sql import read_sql
-from exacell.opaque.table import Row, refuse_words, row_of
+from exacell.opaque.table import FOLDERS, Row, refuse_words, row_of
 
-__all__ = ["Command", "Reading", "UnreadError", "read_shell"]
+__all__ = ["Command", "Reading", "UnreadError", "read_shell", "unread_programs"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +90,35 @@ def read_shell(text: str, *, script: bool = False) -> Reading:
     if not pipelines:
         raise UnreadError(text.strip(), "no command")
     return Reading(pipelines=tuple(pipelines))
+
+
+def unread_programs(text: str) -> frozenset[str] | None:
+    """Return the programs of a text that exacell does not read, by their names; None where more than that is not read.
+
+    Nothing but plain words, quotes and joints is around them, so that no other program starts than those that are named.
+    """
+    tokens, wrong = lex(text)
+    if wrong is not None:
+        return None
+    names: set[str] = set()
+    command: list[Token] = []
+    piped = False
+    for token in (*tokens, Joint(text="\n")):
+        if not isinstance(token, Joint):
+            command.append(token)
+            continue
+        if command:
+            try:
+                _command(command, piped=piped)
+            except UnreadError:
+                first = command[0]
+                plain = isinstance(first, Word) and not first.glob and "=" not in first.text
+                if not plain or any(isinstance(each, Document) for each in command):
+                    return None
+                folder, _, name = first.text.rpartition("/") if isinstance(first, Word) else ("", "", "")
+                names.add(name if folder in ("", *FOLDERS) else f"{folder}/{name}")
+        command, piped = [], token.text == "|"
+    return frozenset(names)
 
 
 def _refuse_first_words(tokens: Sequence[Token]) -> None:

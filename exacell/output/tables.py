@@ -164,7 +164,7 @@ def table_blocks(
     right = [column.kind in RIGHT for column in shown]
     if names := _names(cells, whose):
         grid.insert(0, names)
-        titles.insert(0, "cell")
+        titles.insert(0, next((column.title for column in columns if column.name == "cell" and column.title), "cell"))
         right.insert(0, False)
     if not grid:
         return

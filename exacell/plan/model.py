@@ -138,7 +138,7 @@ class Step:
     """One statement for one target, with what must hold before and after.
 
     Attributes:
-        target: a cell, or a database node when ``asm`` names a cluster.
+        target: a cell, a database node when ``asm`` names a cluster, or a ``host``.
         statement: CellCLI text, or SQL when ``asm`` is set; empty for a step that only waits or proves.
         what: one phrase for progress lines and the journal.
         only_if: read right before; when one does not hold the step is not needed and counts as done.
@@ -149,6 +149,7 @@ class Step:
         expect: how many objects the reply must report as done; 0 when the text is not counted.
         undo, inverse: see Undo.
         asm: the ASM cluster's name for SQL steps.
+        host: the target is a host beside the cells; what is written there is what the step proves.
         caching_off: this step leaves a cache not caching until a later step mends it.
         caching_on: this step brings caching back.
         cache: the one that ``caching_off`` and ``caching_on`` speak of: flashcache, pmemcache or xrmemcache.
@@ -174,6 +175,7 @@ class Step:
     inverse: str = ""
     changes: tuple[Change, ...] = ()
     asm: str = ""
+    host: bool = False
     caching_off: bool = False
     caching_on: bool = False
     cache: str = "flashcache"

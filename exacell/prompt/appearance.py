@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from prompt_toolkit.styles import Style
 
+from exacell.core.units import counted
 from exacell.output.theme import TYPED, in_hexadecimal
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ def prompt_fragments(session: Session, *, pending: int = 0, done: bool = False) 
 
 def _cells(session: Session) -> str:
     assert session.rack is not None
+    if not session.rack.cells:
+        return counted(len(session.rack.host_names), "host")
     total, count = len(session.rack.cells), len(session.selected())
     noun = "cell" if total == 1 else "cells"
     return f"{count} {noun}" if count == total else f"{count}/{total} {noun}"

@@ -101,10 +101,11 @@ def _target(session: Session, line: Line) -> str:
         return f"the cells {line.on}"
     if line.on:
         try:
-            count = len(CellSet.parse(line.on)) if session.rack is None else len(session.selection.resolve(line.on))
+            named = CellSet.parse(line.on) if session.rack is None else session.selection.targets(line.on)
         except ExacellError:
             return line.on
-        return counted(count, "cell")
+        hosts = session.rack is not None and bool(len(named & CellSet(session.rack.host_names)))
+        return counted(len(named), "host" if hosts else "cell")
     if session.rack is None:
         return "no rack yet (connect <rack>)"
     count = len(session.selected())

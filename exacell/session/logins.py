@@ -32,7 +32,7 @@ def refuse_login(session: Session, services: Services, plan: Plan) -> None:
     Raises:
         RefusedError: it does not, or it is a reader's; said before anybody confirms.
     """
-    cells = [step.target for step in plan.steps if step.statement and not step.asm]
+    cells = [step.target for step in plan.steps if step.statement and not step.asm and not step.host]
     refuse_writer(session, services, tuple(dict.fromkeys(cells)))
 
 

@@ -1,14 +1,15 @@
-"""Which cells of a rack statements go to: all, those in use, or ON's for one statement."""
+"""Which cells of a rack statements go to: all, those in use, or ON's for one statement; or ON's hosts beside the cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from exacell.cellcli.suggest import ask_for, closest
 from exacell.core.cellset import CellSet, fold
 from exacell.core.config import RackConfig
 from exacell.core.errors import CellSetError
+from exacell.core.hostgroups import TAKEN
 
 
 class Selection:
@@ -31,6 +32,7 @@ class Selection:
         self._changed = changed
         self._used: CellSet | None = chosen if len(chosen) else None
         self._on: CellSet | None = None
+        self._hosts = CellSet()
         self._down = CellSet()
 
     @property
@@ -44,6 +46,11 @@ class Selection:
     def limit(self) -> CellSet | None:
         """The cells that the present statement is limited to by ON, None when it is not."""
         return self._on
+
+    @property
+    def hosts(self) -> CellSet:
+        """The hosts beside cells to which ON sends the present statement; empty where it goes to cells."""
+        return self._hosts
 
     def use(self, text: str) -> CellSet:
         """Select cells for the statements to come; ``+set``, ``-set`` and ``not set`` change what is selected.
@@ -70,54 +77,79 @@ class Selection:
 
     @contextmanager
     def on(self, text: str) -> Iterator[None]:
-        """Limit the selection to ``text`` for one statement; empty leaves it.
+        """Limit the selection to ``text`` for one statement, which may name hosts instead of cells; empty leaves it.
 
         Raises:
-            CellSetError: a cell is not in the rack, or it is none.
+            CellSetError: a cell or host is not in the rack, it is none, or both cells and hosts are named.
         """
         if not text:
             yield
             return
-        wanted = self.resolve(text)
+        wanted = self.targets(text)
         if not len(wanted):
             raise CellSetError(f"on {text}: that is no cell now", hint=_EMPTY.get(text.strip().lower(), ""))
-        before, self._on = self._on, wanted
+        hosts = wanted & CellSet(self._rack.host_names)
+        cells = wanted - hosts
+        if len(hosts) and len(cells):
+            raise CellSetError(
+                f"on {text}: this names cells ({fold(cells)}) and hosts ({fold(hosts)}), and a statement goes to one kind",
+                hint=f"give it twice: on {fold(cells)} …, on {fold(hosts)} …",
+            )
+        before = self._on, self._hosts
+        self._on, self._hosts = cells, hosts
         try:
             yield
         finally:
-            self._on = before
+            self._on, self._hosts = before
 
     def resolve(self, text: str) -> CellSet:
-        """Return the cells of the rack that ``text`` names; the end of a name will do where only one cell has it.
+        """Return the cells that ``text`` names; see :meth:`targets`.
+
+        Raises:
+            CellSetError: as there, or it names a host.
+        """
+        wanted = self.targets(text)
+        hosts = wanted & CellSet(self._rack.host_names)
+        if len(hosts):
+            raise CellSetError(
+                f"{fold(hosts)} {'is no cell' if len(hosts) == 1 else 'are no cells'}, and this takes cells",
+                part=text,
+                hint=f"for one statement: on {fold(hosts)} sh uptime",
+            )
+        return wanted
+
+    def targets(self, text: str) -> CellSet:
+        """Return the cells and hosts that ``text`` names; the end of a name will do where only one of them has it.
 
         ``@down`` are the cells that gave no answer, or an error, when they were last asked, ``@up`` the others. ``@failed``
         are those and the ones on which the rack's newest change is not complete, ``@ok`` where it is; without a change all
         that are up.
 
         Raises:
-            CellSetError: a cell is not in the rack, or a group is unknown.
+            CellSetError: a cell or host is not in the rack, or a group is unknown.
         """
-        cells = CellSet(self._rack.cells)
-        wanted = CellSet(self._full(name) for name in CellSet.parse(text, groups=self._group))
-        unknown = wanted - cells
+        known = (*self._rack.cells, *self._rack.host_names)
+        wanted = CellSet(self._full(name, known) for name in CellSet.parse(text, groups=self._group))
+        unknown = wanted - CellSet(known)
         if len(unknown):
-            near = dict.fromkeys(cell for name in unknown for cell in closest(name, self._rack.cells, limit=1))
+            near = dict.fromkeys(one for name in unknown for one in closest(name, known, limit=1))
             raise CellSetError(
-                f"{unknown} is not in rack {self._rack.name}, which has {fold(self._rack.cells)}",
+                f"{unknown} is not in rack {self._rack.name}, which has {fold(known)}",
                 part=str(unknown),
                 hint=f"did you mean {fold(near)}?" if near else "",
             )
         return wanted
 
-    def _full(self, name: str) -> str:
-        """Return the one cell of the rack whose name ends so (``cel07``), ``name`` itself when that is not one."""
-        if name in self._rack.cells:
+    @staticmethod
+    def _full(name: str, known: Sequence[str]) -> str:
+        """Return the one of ``known`` whose name ends so (``cel07``), ``name`` itself when that is not one."""
+        if name in known:
             return name
-        ending = [cell for cell in self._rack.cells if cell.lower().endswith(name.lower())]
+        ending = [one for one in known if one.lower().endswith(name.lower())]
         return ending[0] if len(ending) == 1 else name
 
     def _group(self, name: str) -> Iterable[str]:
-        if name == "all":
+        if name in ("all", "cells"):
             return self._rack.cells
         if name in ("failed", "ok"):
             return self._ended(name)
@@ -127,7 +159,9 @@ class Selection:
             return CellSet(self._rack.cells) - self._down
         if name in self._rack.groups:
             return self._rack.groups[name]
-        known = [f"@{group}" for group in ("all", "ok", "failed", "up", "down", *self._rack.groups)]
+        if name in self._rack.host_groups:
+            return self._rack.host_groups[name].nodes
+        known = [f"@{group}" for group in (*TAKEN, *self._rack.groups, *self._rack.host_groups)]
         near = ask_for(f"@{name}", known)
         listed = "" if near else f": {', '.join(known)}"
         raise CellSetError(f"@{name} is not a group of rack {self._rack.name}{listed}", part=f"@{name}", hint=near)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.core.background import Interruption
-from exacell.core.cellset import CellSet
+from exacell.core.cellset import CellSet, fold
 from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
 from exacell.core.errors import CellSetError, RefusedError
 from exacell.core.paths import Home
@@ -201,12 +201,26 @@ class Session:
         """Return the selected cells in natural order.
 
         Raises:
-            CellSetError: no cell is selected.
+            CellSetError: no cell is selected, or ON names hosts.
         """
+        if len(self.selection.hosts):
+            raise CellSetError(f"{fold(self.selection.hosts)}: these are hosts, and this goes to cells")
         cells = tuple(self.selected())
         if not cells:
+            rack = self.need_rack()
+            if not rack.cells:
+                groups = ", ".join(f"@{name}" for name in rack.host_groups)
+                raise CellSetError(f"rack {rack.name} has no cells: it has hosts, {groups}", hint="on @GROUP sh uptime")
             raise CellSetError("no cell is selected", hint="use @all")
         return cells
+
+    def targets(self) -> tuple[str, ...]:
+        """Return what the present statement goes to, in natural order: ON's hosts where it names hosts, else the cells.
+
+        Raises:
+            CellSetError: it is none.
+        """
+        return tuple(self.selection.hosts) or self.cells()
 
     def beside(self, *, same_interruption: bool) -> Session:
         """Return the session as it is now, for one statement: with a selection of its own and, unless it is to end with

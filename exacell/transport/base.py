@@ -43,11 +43,15 @@ class Role(StrEnum):
     """Queries on a database node as the ASM owner."""
     ASM_WRITE = "asm_write"
     """Changes through a database node as the ASM owner. Refused by a transport that is read-only."""
+    HOST_READ = "host_read"
+    """What only reads on a host beside the cells, as the user of its group."""
+    HOST_WRITE = "host_write"
+    """Anything that may change such a host. Refused by a transport that is read-only."""
 
     @property
     def changes(self) -> bool:
         """Whether requests in this role may change anything."""
-        return self in (Role.WRITE, Role.ASM_WRITE)
+        return self in (Role.WRITE, Role.ASM_WRITE, Role.HOST_WRITE)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -49,7 +49,7 @@ def over_ssh(transport: Transport, rack: RackConfig, settings: Settings) -> SshT
     return transport if isinstance(transport, SshTransport) else SshTransport(rack, settings)
 
 
-_NODES = (Role.ASM_READ, Role.ASM_WRITE)
+_NODES = (Role.ASM_READ, Role.ASM_WRITE, Role.HOST_READ, Role.HOST_WRITE)
 
 
 class CompositeTransport(Transport):

@@ -140,12 +140,18 @@ def login_for(rack: RackConfig, target: str, role: Role) -> Login:
     """Return the login for ``role`` on ``target``.
 
     Raises:
-        ConfigError: an ASM role on a node that no ASM cluster of the rack names.
+        ConfigError: an ASM role on a node that no ASM cluster of the rack names, or a host's role on what is in no group.
     """
     if role is Role.READ:
         return Login(user=rack.read_user)
     if role is Role.WRITE:
         return Login(user=rack.write_user)
+    if role in (Role.HOST_READ, Role.HOST_WRITE):
+        groups = rack.groups_of(target)
+        if not groups:
+            raise ConfigError(f"no group of rack {rack.name} has a host {target}: see [racks.{rack.name}.hosts.NAME]")
+        user = groups[0].user or None
+        return Login(user=None, become=groups[0].user) if groups[0].sudo else Login(user=user)
     cluster = rack.asm_of(target)
     if cluster is None:
         raise ConfigError(

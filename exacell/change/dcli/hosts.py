@@ -112,12 +112,13 @@ def _is_address(text: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Targets that one session reaches."""
+    """Targets that one session reaches; ``hosts``: they are hosts of the rack's groups, and no cell is among them."""
 
     session: Session
     services: Services
     request: Request
     targets: tuple[Target, ...]
+    hosts: bool = False
 
     @property
     def rack(self) -> RackConfig:
@@ -132,13 +133,13 @@ class Group:
     @property
     def cells(self) -> tuple[str, ...]:
         """The hosts that are cells, each once."""
-        nodes = self.rack.dbnodes
+        nodes = self.rack.host_names
         return tuple(dict.fromkeys(target.host for target in self.targets if target.host not in nodes))
 
     @property
     def login(self) -> str:
-        """Who logs in there when ``-l`` names nobody."""
-        return self.rack.write_user
+        """Who logs in there when ``-l`` names nobody; empty where each host's group says who."""
+        return "" if self.hosts else self.rack.write_user
 
 
 def current_rack(session: Session, services: Services) -> RackConfig | None:

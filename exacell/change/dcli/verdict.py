@@ -14,6 +14,7 @@ Whether dcli's work may be done: CellCLI changes found in it are judged like typ
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from exacell.care.sqltext import refuse_losses
@@ -63,6 +64,7 @@ def refuse_unread(
     where: str = "",
     undone: str = "nothing was sent",
     instead: str = "",
+    named: bool = False,
 ) -> None:
     """Return when unread work may go on here; journal that it was refused otherwise.
 
@@ -70,13 +72,15 @@ def refuse_unread(
         statement: as it was given.
         flags: the statement's: whether it was accepted, and why it is done.
         accept: how to accept it.
+        named: the rack's configuration names the programs that are not read, so that production alone is no reason.
 
     Raises:
         RefusedError: the rack is read-only or in production, or nobody accepted it.
     """
     if not unread:
         return
-    refusal = door_of(session).refusal(
+    door = door_of(session)
+    refusal = (replace(door, production=False) if named else door).refusal(
         unread, accepted=bool(flags.get("accept-opaque")), where=where, undone=undone, accept=accept, instead=instead
     )
     if refusal is None:
@@ -239,6 +243,7 @@ def judge(
     flags: Mapping[str, Value],
     what: str = "dcli",
     paired: bool = False,
+    named: bool = False,
 ) -> Judgement:
     """Return what the work is when it may be done on the group; nothing that changes anything is sent.
 
@@ -247,6 +252,7 @@ def judge(
         flags: the statement's.
         what: its first word, for messages.
         paired: the work is one change, which its own CellCLI takes upon a look where the transport can do that.
+        named: see :func:`refuse_unread`.
 
     Raises:
         RefusedError: a guard forbids a change, a production rack one whose proof may go stale; the rack is read-only; or what
@@ -265,6 +271,7 @@ def judge(
         where=fold(group.cells or tuple(target.label for target in group.targets)),
         accept=f"exacell --accept-opaque {what} … runs it; the guard ends there",
         instead=findings.instead,
+        named=named,
     )
     if session.read_only:
         refusal = RefusedError(

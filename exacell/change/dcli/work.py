@@ -190,12 +190,13 @@ def _sent(group: Group, target: Target, step: Step, login: str, listener: _Liste
 
 
 def _send(group: Group, target: Target, step: Step, login: str, listener: _Listener, ours: Ours | None) -> Reply:
+    reads, writes = (Role.HOST_READ, Role.HOST_WRITE) if group.hosts else (Role.READ, Role.WRITE)
     asked = Request(
         target=target.host,
         command=step.command,
-        role=Role.READ if step.reads else Role.WRITE,
+        role=reads if step.reads else writes,
         timeout=step.deadline if step.limit is None else step.limit + _GRACE_S,
-        login=login,
+        login=login or None,
         on_output=listener.take,
         upload=step.upload,
         ours=ours,

@@ -169,14 +169,17 @@ COMMANDS = (
         summary="let a database work for a while: redo that races disk against flash on two cells, reads, writes, scans",
         details="Begins at the rack's next whole minute, lasts exactly for= on the rack's clock and ends on a "
         "collection. profile= says what comes with each redo write: redo (little else), oltp (small reads that hit or "
-        "miss the flash cache), dw (smart scans), mixed (both), batch (mostly writes, which make the cache dirty).",
+        "miss the flash cache), dw (smart scans), mixed (both), batch (mostly writes, which make the cache dirty). commits= lets "
+        "sessions= change a row and commit so often each; those that are traced write 10046 files on the database's first node.",
         example="emulator load t1 profile=oltp db=SPOT for=10m",
         params=(
             _NAME,
             Param(name="profile", kind=Kind.CHOICE, choices=_PROFILES, default="redo", help="what kind of work"),
             Param(name="db", kind=Kind.DB, help="the database (the rack's first)"),
             Param(name="redo", kind=Kind.NUMBER, help="redo writes a second (the profile's own)"),
-            Param(name="for", kind=Kind.DURATION, required=True, help="on the rack's clock"),
+            Param(name="for", kind=Kind.DURATION, help="on the rack's clock"),
+            Param(name="commits", kind=Kind.NUMBER, help="of each session, in place of for="),
+            Param(name="sessions", kind=Kind.NUMBER, help="that commit at the same time (20)"),
         ),
         handler="exacell.commands.emulator:load",
     ),

@@ -46,7 +46,7 @@ COMMANDS = (
         name="sh",
         group="racks",
         effect=Effect.OPAQUE,
-        summary="a shell command on every selected cell, equal answers shown once",
+        summary="a shell command on every selected cell, or on hosts (on @db sh uname -r); equal answers shown once",
         details="All words behind sh are the command. What exacell reads as showing something (uptime, df -h, "
         "imageinfo, cellcli -e list ...; help docs shell-text lists all) runs at once. CellCLI changes in it are "
         "guarded like typed ones. What it can't read is refused on production and read-only racks, elsewhere it needs "
@@ -59,13 +59,14 @@ COMMANDS = (
             ),
         ),
         flags=(ACCEPT,),
+        hosts=True,
         handler="exacell.commands.opaque:sh",
     ),
     Command(
         name="copy",
         group="racks",
         effect=Effect.OPAQUE,
-        summary="copy a local file to every selected cell, as scp does",
+        summary="copy a local file to every selected cell, or to hosts (on @db copy …), as scp does",
         details="exacell can't tell what a file is for: refused on production and read-only racks, elsewhere it needs "
         "--accept-opaque. It is journalled. Cells from release 26.1 on take no files.",
         example="copy patch.log to=/tmp",
@@ -77,6 +78,7 @@ COMMANDS = (
             Param(name="recursive", kind=Kind.BOOL, default="no", help="yes: a directory with all that is in it"),
         ),
         flags=(ACCEPT,),
+        hosts=True,
         handler="exacell.commands.opaque:copy",
     ),
 )

@@ -222,6 +222,11 @@ class Asm:
         found = (amounts for name, amounts in self.rack.statistics.items() if name.upper() == database.name)
         return next(found, {})
 
+    def own_statistics(self, database: Database, node: str) -> Mapping[str, float]:
+        """Return what the user sessions of a database have counted on one node."""
+        counted = self.rack.work.counted
+        return next((own.get(node, {}) for name, own in counted.items() if name.upper() == database.name), {})
+
     # -- what cells ask ---------------------------------------------------------------------------------------------
 
     def disk(self, cell: str, griddisk: str) -> AsmDiskView | None:

@@ -36,6 +36,7 @@ from exacell.emulator.sql import tree
 from exacell.emulator.sql.session import SqlSession
 from exacell.emulator.sql.values import Value, number_of, to_number
 from exacell.emulator.sqlplus.binds import Binds
+from exacell.emulator.work.monitor import MONITOR, NAMING, call_monitor
 
 _MOST_STEPS = 2_000_000
 """Statements after which a block is ended; one that never ends would run for good."""
@@ -355,6 +356,10 @@ class Runner:
         name = statement.name.removeprefix("SYS.")
         if name == SNAPSHOT:
             self.session.take_snapshot()
+            return
+        if name in (*MONITOR, *NAMING):
+            if self.session.user is not None:
+                call_monitor(self.session.user, name, values, statement.names)
             return
         seconds = call_packaged(name, values, self.output, self.session.date_format)
         if seconds:

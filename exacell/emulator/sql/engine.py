@@ -70,8 +70,8 @@ def prepare_query(query: tree.Query, catalog: Catalog, settings: SqlSettings, pr
     return _Engine(catalog, settings, program).query(query, None)
 
 
-def expressions_of(catalog: Catalog, settings: SqlSettings, program: ProgramScope) -> Expressions:
-    """Return what compiles the expressions of a PL/SQL block."""
+def expressions_of(catalog: Catalog, settings: SqlSettings, program: ProgramScope | None = None) -> Expressions:
+    """Return what compiles the expressions of a PL/SQL block, or those of a statement that changes rows."""
     return _Engine(catalog, settings, program).expressions
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import partial
 
@@ -29,8 +29,11 @@ from exacell.emulator.sql.syntax import parse_query
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.sql.tree import Query
 from exacell.emulator.sql.values import DEFAULT_DATE_FORMAT, from_epoch
-from exacell.emulator.sql.views import catalog
+from exacell.emulator.sql.views import catalog, user_tables
 from exacell.emulator.stat_rows import OWN_SESSION
+from exacell.emulator.work.monitor import trace_by_event
+from exacell.emulator.work.row_changes import RowChange
+from exacell.emulator.work.sessions import UserSession
 
 
 def is_stored_code(words: Sequence[str]) -> bool:
@@ -72,6 +75,23 @@ class SqlSession:
     privilege: Privilege
     date_format: str = DEFAULT_DATE_FORMAT
     settings: dict[str, str] = field(default_factory=dict)
+    user: UserSession | None = None
+    _changes: dict[str, RowChange] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Connect to a database as one of its sessions."""
+        if self.instance.database is not None:
+            module = f"sqlplus@{self.instance.asm.nodes[self.instance.node]} (TNS V1-V3)"
+            self.user = self.instance.asm.rack.work.desk(self.instance).connect(module)
+            self.instance = replace(self.instance, sid=self.user.sid)
+
+    def close(self, *, commit: bool = False) -> None:
+        """End the session; what is not committed is taken back unless it is to be committed."""
+        if self.user is not None:
+            if commit:
+                self.user.commit()
+            self.user.close()
+            self.user = None
 
     def execute(self, statement: str) -> Outcome:
         """Carry out one statement, given without its terminator.
@@ -79,11 +99,18 @@ class SqlSession:
         Raises:
             OraError: it is refused.
         """
+        if self.user is not None and (message := self._transaction(self.user, statement)):
+            return Outcome(message=message)
         self._look()
         words = re.findall(r"[A-Za-z_]+", re.sub(r"--[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL))
         verb, noun = ([word.upper() for word in words[:2]] + ["", ""])[:2]
         if verb in ("SELECT", "WITH"):
-            return Outcome(relation=self._query(statement))
+            found = self._query(statement)
+            if self.user is not None and self.user.tracing() is not None:
+                self.user.execute(statement, len(found.rows))
+            return Outcome(relation=found)
+        if self.user is not None and verb in ("CREATE", "ALTER", "DROP"):
+            self.user.commit()
         if noun == "DISKGROUP" and verb in ("CREATE", "ALTER", "DROP"):
             return self._disk_group(statement)
         database = self.instance.database
@@ -104,6 +131,31 @@ class SqlSession:
         if verb in ("CREATE", "DROP", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE", "GRANT", "REVOKE"):
             raise OraError(ora(1109) if database is None else ora(900))
         raise OraError(ora(900))
+
+    def _transaction(self, user: UserSession, statement: str) -> str:
+        """Carry out INSERT, UPDATE, DELETE, COMMIT or ROLLBACK and return the message, empty for another statement.
+
+        A statement that is repeated is compiled once, as long as its table is the same and it asks for no time.
+        """
+        change = self._changes.get(statement)
+        tables = user_tables(self.instance)
+        if change is None or tables.get(change.table.name) is not change.table:
+            words = statement.split(None, 2)[:2]
+            verb = words[0].upper() if words else ""
+            if verb in ("COMMIT", "ROLLBACK"):
+                user.commit() if verb == "COMMIT" else user.rollback()
+                return f"{verb.capitalize()} complete."
+            if verb not in ("INSERT", "UPDATE", "DELETE"):
+                return ""
+            self._look()
+            change = RowChange(statement, tables, catalog(self.instance), self._settings())
+            if "SYS" not in statement.upper():
+                self._changes[statement] = change
+        done = change.run()
+        if done.rows:
+            user.undo.append(done.undo)
+        user.execute(statement, done.rows)
+        return done.message
 
     @staticmethod
     def _on_segments(verb: str, noun: str) -> bool:
@@ -152,7 +204,7 @@ class SqlSession:
             "DB_UNIQUE_NAME": database.name if database else "+ASM",
             "CON_NAME": database.name if database else "+ASM",
             "CON_ID": "0",
-            "SID": str(OWN_SESSION),
+            "SID": str(instance.sid or OWN_SESSION),
             "SESSIONID": "4294967295",
             "ISDBA": "TRUE",
             "OS_USER": "grid" if database is None else "oracle",
@@ -226,8 +278,10 @@ class SqlSession:
             raise reader.error(922)
         if reader.accept("EVENTS"):
             reader.accept_mark("=")
-            reader.text(2248)
+            event = reader.text(2248)
             reader.done(922)
+            if self.user is not None:
+                trace_by_event(self.user, event)
             return Outcome(message="Session altered.")
         changed: dict[str, str] = {}
         while reader.here.kind in (TokenKind.NAME, TokenKind.QUOTED):
@@ -240,6 +294,8 @@ class SqlSession:
         if "NLS_DATE_FORMAT" in changed:
             format_date(from_epoch(self.instance.asm.now()), changed["NLS_DATE_FORMAT"])
             self.date_format = changed["NLS_DATE_FORMAT"]
+        if "TRACEFILE_IDENTIFIER" in changed and self.user is not None:
+            self.user.identifier = changed["TRACEFILE_IDENTIFIER"]
         self.settings.update(changed)
         return Outcome(message="Session altered.")
 

@@ -7,7 +7,7 @@ own views, because SQL*Plus lays out its columns by them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import MappingProxyType
 
@@ -30,6 +30,7 @@ from exacell.emulator.instances import Instance
 from exacell.emulator.schema import rows_of
 from exacell.emulator.sql.scope import Relation, ResultColumn, Row
 from exacell.emulator.sql.values import DATE, NUMBER, TIMESTAMP, ColumnType, Kind, Value, char
+from exacell.emulator.work.tables import UserTable
 
 Rows = Callable[[Instance], Iterator[Mapping[str, Value]]]
 
@@ -58,10 +59,26 @@ def catalog(instance: Instance) -> Callable[[str], Relation | None]:
         everywhere = plain.startswith("GV$")
         view = views().get(plain.removeprefix("G") if everywhere else plain)
         if view is None or (everywhere and not plain.startswith("GV$")):
-            return None
+            return _user_table(instance, name)
         return _relation(view, instance, everywhere)
 
     return find
+
+
+def _user_table(instance: Instance, name: str) -> Relation | None:
+    """Return a table that a user has made; None where there is none of that name."""
+    table = user_tables(instance).get(name)
+    if table is None:
+        return None
+    return Relation(tuple(ResultColumn(c.name, c.type) for c in table.columns), [tuple(row) for row in table.rows])
+
+
+def user_tables(instance: Instance) -> dict[str, UserTable]:
+    """Return the tables that users have made on a database, by name, to change; an ASM instance has none."""
+    if instance.database is None:
+        return {}
+    work = instance.asm.rack.work
+    return work.tables.setdefault(work.desk(instance).name, {})
 
 
 def _relation(view: View, instance: Instance, everywhere: bool) -> Relation:
@@ -72,7 +89,7 @@ def _relation(view: View, instance: Instance, everywhere: bool) -> Relation:
     missing: dict[Kind, Value] = {Kind.NUMBER: 0, Kind.CHAR: None, Kind.DATE: None}
     rows: list[Row] = []
     for node in nodes if view.where in ("both", kind) else []:
-        there = Instance(asm=instance.asm, node=node, database=instance.database)
+        there = instance if node == instance.node else replace(instance, node=node, sid=0)
         first: tuple[Value, ...] = (node + 1,) if everywhere else ()
         for row in view.rows(there):
             rows.append((*first, *(row.get(column.name, missing[column.type.kind]) for column in columns)))
@@ -142,6 +159,8 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "V$CELL_CONFIG": cell_views.configurations,
         "V$SESSION": session_rows.sessions,
         "V$PROCESS": session_rows.processes,
+        "V$DIAG_INFO": session_rows.diagnostics,
+        "DBA_ENABLED_TRACES": session_rows.enabled_traces,
         "V$SGA": session_rows.memory,
         "X$KSPPI": session_rows.parameter_names,
         "X$KSPPCV": session_rows.parameter_values,

@@ -57,7 +57,10 @@ def _prompt(state: SqlPlusState, text: str) -> Step:
 
 def _exit(state: SqlPlusState, text: str) -> Step:
     yield from ()
-    return state.exit_status(split_words(rest_of(text)))
+    words = split_words(rest_of(text))
+    if words and words[-1].upper() == "ROLLBACK" and state.session is not None:
+        state.session.execute("ROLLBACK")
+    return state.exit_status(words)
 
 
 def _whenever(state: SqlPlusState, text: str) -> Step:
@@ -102,6 +105,7 @@ def _connect_command(state: SqlPlusState, text: str) -> Step:
 def _disconnect(state: SqlPlusState, _: str) -> Step:
     if not state.silent:
         yield Out(f"Disconnected from {banner(state.asm.version)}\n")
+    state.leave(commit=True)
     state.session, state.idle = None, False
     return None
 

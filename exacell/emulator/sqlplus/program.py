@@ -85,7 +85,12 @@ def sqlplus(
     state = SqlPlusState(
         asm, node, login, env, tty=tty, silent=arguments.silent, read_file=read_file, write_file=write_file
     )
-    return (yield from spooled(_SqlPlus(state, arguments).run(), state.spool, state.hides))
+    try:
+        status = yield from spooled(_SqlPlus(state, arguments).run(), state.spool, state.hides)
+        state.leave(commit=True)
+    finally:
+        state.leave()
+    return status
 
 
 def _parse(argv: Sequence[str]) -> _Arguments:

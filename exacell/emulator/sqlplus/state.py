@@ -129,6 +129,7 @@ class SqlPlusState:
     def connect(self, text: str) -> OraError | None:
         """Connect to what ``[user][/password] [as privilege]`` asks for; return why not, None when it is done."""
         logon = parse_logon(text)
+        self.leave(commit=True)
         self.session, self.idle = None, False
         try:
             self.session = log_on(
@@ -142,6 +143,11 @@ class SqlPlusState:
             return error
         self.idle = self.session is None
         return None
+
+    def leave(self, *, commit: bool = False) -> None:
+        """End the session, if there is one: EXIT, CONNECT and DISCONNECT commit, a lost connection takes back."""
+        if self.session is not None:
+            self.session.close(commit=commit)
 
     def read(self, prompt: str, *, always: bool = False) -> Generator[Event, str | None, str | None]:
         """Read one line; prompts are printed without a terminal too, unless silent.

@@ -24,19 +24,21 @@ if TYPE_CHECKING:
 CELLIP = "/etc/oracle/cell/network-config/cellip.ora"
 """As exacell.core.config has it, which is not imported here; a test compares the two."""
 
-_FORM = 2
+_FORM = 3
 """Of the kept file; one of another form is written anew."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class KeptRack:
-    """What completion needs to know of a rack; ``groups`` is ``@name`` without the @ to cells, ``asm`` names its ASM clusters."""
+    """What completion needs to know of a rack; ``groups`` is ``@name`` without the @ to cells, ``asm`` names its ASM
+    clusters, ``host_groups`` its groups of hosts."""
 
     name: str
     cells: tuple[str, ...]
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     asm: tuple[str, ...] = ()
-    dbnodes: tuple[str, ...] = ()
+    host_groups: tuple[str, ...] = ()
+    host_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,8 @@ def _rack(name: str, kept: Mapping[str, Any]) -> KeptRack:
         cells=tuple(kept["cells"]),
         groups=kept["groups"],
         asm=tuple(kept["asm"]),
-        dbnodes=tuple(kept["dbnodes"]),
+        host_groups=tuple(kept["host_groups"]),
+        host_names=tuple(kept["host_names"]),
     )
 
 
@@ -126,7 +129,13 @@ def _read(home: Home, env: Mapping[str, str], cellip: str) -> dict[str, Any]:
 
 def _kept(rack: RackConfig) -> dict[str, Any]:
     groups = {name: tuple(cells) for name, cells in rack.groups.items()}
-    return {"cells": tuple(rack.cells), "dbnodes": tuple(rack.dbnodes), "groups": groups, "asm": tuple(rack.asm)}
+    return {
+        "cells": tuple(rack.cells),
+        "host_groups": tuple(rack.host_groups),
+        "host_names": rack.host_names,
+        "groups": groups,
+        "asm": tuple(rack.asm),
+    }
 
 
 def _write(path: Path, kept: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from exacell.core.hostgroups import TAKEN
 from exacell.core.packaged import PAGES, packaged_files
 from exacell.core.paths import Home
 from exacell.language.registry import Kind, Param
@@ -16,9 +17,6 @@ from exacell.session.completion.names import NameCache
 if TYPE_CHECKING:
     from exacell.core.config import RackConfig
     from exacell.session.completion.kept import KeptRack
-
-GROUPS = ("all", "ok", "failed", "up", "down")
-"""Cell groups that every rack has; see :mod:`exacell.session.selection`."""
 
 _MOST_FILES = 200
 
@@ -51,7 +49,10 @@ def knowledge(
             case Kind.CELL:
                 return rack.cells if rack else ()
             case Kind.CELLSET:
-                return tuple(f"@{group}" for group in (*GROUPS, *(rack.groups if rack else ())))
+                if rack is None:
+                    return tuple(f"@{group}" for group in TAKEN)
+                groups = (*TAKEN, *rack.groups, *rack.host_groups)
+                return (*(f"@{group}" for group in groups), *rack.host_names)
             case Kind.RECIPE:
                 from exacell.session.completion.stored_names import recipe_titles
 
@@ -71,7 +72,7 @@ def knowledge(
 
     def hosts_of(name: str) -> Sequence[str]:
         named = racks().get(name)
-        return (*named.cells, *named.dbnodes) if named is not None else ()
+        return (*named.cells, *named.host_names) if named is not None else ()
 
     return Known(
         names=names,

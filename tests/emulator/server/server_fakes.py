@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -126,6 +126,15 @@ class FakeWorld:
         if db not in ("", "SPOT"):
             raise EmulatorError(f"rack t1 has no database {db}")
         return StartedLoad(number=1, db="SPOT", redo=2000.0 if redo is None else redo, profile=profile)
+
+    def give_files(self, files: Callable[[str], Files]) -> None:
+        self.files = files
+
+    def commit_load(self, *, db: str, sessions: int, commits: int) -> Iterator[None]:
+        yield from ()
+
+    def uncounted(self) -> bool:
+        return False
 
     def truth(self, *, db: str, known: Mapping[str, Any] | None) -> Mapping[str, object]:
         return {"db": "SPOT", **(known or {})}

@@ -1,0 +1,54 @@
+"""Declarations of the commands that :mod:`exacell.commands.hostsettings` carries out."""
+
+from __future__ import annotations
+
+from exacell.commands.declared.hosts import GROUP
+from exacell.language.registry import Command, Effect, Kind, Param
+
+COMMANDS = (
+    Command(
+        name="show setting",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="settings of hosts' kernels: block queues, SCSI hosts, module parameters, sysctls",
+        details="On the hosts that ON names. Paths are /sys/block/DEVICE/queue/NAME, /sys/block/DEVICE/device/NAME, "
+        "/sys/class/scsi_host/HOST/NAME, /sys/module/MODULE/parameters/NAME and /proc/sys/.../NAME, with * ? and [ab]. "
+        "Hosts and devices with the same value share a row; where the kernel lists words, allowed has them.",
+        example="on @db show setting /sys/block/sd*/queue/rotational",
+        params=(
+            Param(
+                name="path",
+                kind=Kind.TEXT,
+                positional=True,
+                required=True,
+                rest=True,
+                help="paths below /sys or /proc/sys, with * for any device",
+            ),
+        ),
+        hosts=True,
+        handler="exacell.commands.hostsettings:show_setting",
+    ),
+    Command(
+        name="set setting",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="set settings of hosts' kernels, planned, read back and undone",
+        details="On the hosts that ON names; paths as for show setting. Numbers, Y or N and the words that the kernel lists "
+        "are set, never text. The plan shows each value before and after; what is written is read back, because kernels "
+        "round values or take wrong ones. It holds until the next boot: the plan shows the line for udev, sysctl.d or "
+        "modprobe.d that keeps it, and writes none.",
+        example="on @initiators set setting /sys/block/sd*/queue/scheduler=none",
+        params=(
+            Param(
+                name="setting",
+                kind=Kind.TEXT,
+                positional=True,
+                required=True,
+                rest=True,
+                help="PATH=VALUE, several with blanks between them; quotes around one with blanks in it",
+            ),
+        ),
+        hosts=True,
+        handler="exacell.commands.hostsettings:set_setting",
+    ),
+)

@@ -1,0 +1,56 @@
+"""The hosts beside a rack's cells: which there are, and in which groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from exacell.core.errors import StatementError
+from exacell.output.result import Column, Result
+
+if TYPE_CHECKING:
+    from exacell.language.registry import Call
+    from exacell.session.state import Session
+
+HOST = Column("cell", title="host")
+"""The column of a record's host, which stands where a cell's record has its cell."""
+
+
+def hosts_of(session: Session, call: Call) -> tuple[str, ...]:
+    """Return the hosts that the statement goes to.
+
+    Raises:
+        StatementError: its ON names none.
+    """
+    found = tuple(session.selection.hosts)
+    if not found:
+        groups = list(session.need_rack().host_groups)
+        name = call.command.name
+        raise StatementError(
+            f"{name} goes to hosts beside the cells, which ON names",
+            hint=f"on @{groups[0]} {name} …" if groups else "the rack has none: dbnodes= or [hosts.NAME] names some",
+        )
+    return found
+
+
+def hosts(session: Session) -> Result:
+    """Return one record per host beside the cells: its groups, and who logs in there."""
+    rack = session.need_rack()
+    records = []
+    for name in rack.host_names:
+        groups = rack.groups_of(name)
+        user = groups[0].user
+        records.append(
+            {
+                "cell": name,
+                "groups": tuple(f"@{group.name}" for group in groups),
+                "login": f"sudo to {user}" if groups[0].sudo else user or "ssh's own",
+            }
+        )
+    notes = (
+        ()
+        if records
+        else (
+            f"rack {rack.name} has no hosts beside its cells: dbnodes= or [hosts.NAME] in its configuration names some",
+        )
+    )
+    return Result(records=records, columns=(HOST, Column("groups"), Column("login")), fold=True, data=True, notes=notes)

@@ -1,0 +1,88 @@
+"""Groups of hosts beside cells, as a rack's configuration names them: database nodes, initiators, clients with a load.
+
+A group's hosts are reached over SSH as the group's user. They have no CellCLI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from exacell.core.cellset import CellSet
+from exacell.core.errors import ConfigError
+from exacell.core.toml_table import TomlTable
+from exacell.core.values import dataclass
+
+DB = "db"
+"""The group that every rack with database nodes has."""
+
+TAKEN = ("all", "cells", "ok", "failed", "up", "down")
+"""Names of groups of cells that every rack has, which no group of hosts may have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostGroup:
+    """One group of hosts.
+
+    Attributes:
+        nodes: names in the order of the configuration, as ssh resolves them.
+        user: who logs in (with ``sudo``: whom the login becomes through ``sudo -n -u``); empty leaves it to ssh_config.
+        allow_commands: names of commands that exacell does not read and that may run here on a production rack, too.
+    """
+
+    name: str
+    nodes: tuple[str, ...]
+    user: str = ""
+    sudo: bool = False
+    allow_commands: tuple[str, ...] = ()
+
+
+def read_host_groups(
+    tables: Mapping[str, TomlTable], *, dbnodes: tuple[str, ...], cells: tuple[str, ...], groups: Iterable[str]
+) -> Mapping[str, HostGroup]:
+    """Return the groups of hosts that a rack's ``[hosts.NAME]`` tables name, by name.
+
+    Args:
+        dbnodes: the rack's database nodes, which are the group ``db``.
+        cells: its cells.
+        groups: the names of its groups of cells.
+
+    Raises:
+        ConfigError: a group has no hosts or the name of a group of cells, or a host is a cell or has two logins.
+    """
+    found: dict[str, HostGroup] = {}
+    for name, table in tables.items():
+        if name in TAKEN or name in groups:
+            raise ConfigError(f"{table.where}: @{name} is a group of cells already: give the hosts another name")
+        nodes = table.names("nodes")
+        if name == DB and dbnodes:
+            if nodes and set(nodes) != set(dbnodes):
+                raise ConfigError(f"{table.where}: nodes are not the dbnodes, which @{DB} means: leave nodes out")
+            nodes = dbnodes
+        if not nodes:
+            raise ConfigError(f'{table.where}: group {name} has no hosts: set nodes = "ini[1-2]"')
+        both = CellSet(nodes) & CellSet(cells)
+        if both:
+            raise ConfigError(f"{table.where}: {both} is among the rack's cells, so it is no host of group {name}")
+        found[name] = HostGroup(
+            name=name,
+            nodes=nodes,
+            user=table.text("user", ""),
+            sudo=table.flag("sudo", False),
+            allow_commands=table.texts("allow_commands"),
+        )
+        if found[name].sudo and not found[name].user:
+            raise ConfigError(f'{table.where}: sudo = true needs whom the login becomes: user = "root"')
+        table.finish()
+        _refuse_two_logins(found, name, table.where)
+    return MappingProxyType(found)
+
+
+def _refuse_two_logins(found: Mapping[str, HostGroup], name: str, where: str) -> None:
+    new = found[name]
+    for other in found.values():
+        both = CellSet(new.nodes) & CellSet(other.nodes)
+        if both and (new.user, new.sudo) != (other.user, other.sudo):
+            raise ConfigError(
+                f"{where}: {both} is in the groups {other.name} and {name}, whose logins differ: give both one user and sudo"
+            )

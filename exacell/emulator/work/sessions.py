@@ -1,0 +1,306 @@
+"""User sessions of an emulated instance: what they commit, how long they wait for it, and what their traces say of it.
+
+A session has a time of its own: the work of statements and waits, in microseconds. Sessions that are connected at the same
+time begin at the same moment and share the log writer, however fast their programs are served.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from exacell.emulator.database_io import SYNC_US
+from exacell.emulator.db_rows import banner
+from exacell.emulator.device_io import add
+from exacell.emulator.names import DATABASE_HOME
+from exacell.emulator.stat_rows import OWN_SESSION
+from exacell.emulator.work import trace_text
+from exacell.emulator.work.log_writer import LogWriter
+from exacell.emulator.work.tables import UserTable, table_from_state, table_to_state
+from exacell.emulator.work.tracing import EnabledTrace, TraceFile, trace_directory
+from exacell.emulator.workload import takes_part, write_latency_us
+
+if TYPE_CHECKING:
+    from exacell.emulator.beneath import Files
+    from exacell.emulator.instances import Instance
+    from exacell.emulator.rack import Rack
+
+SYNC = "log file sync"
+_FIRST_PID, _FIRST_SERIAL, _PIDS = 20_000, 4711, 40_000
+_EXECUTION_US, _CLIENT_US = 70, 110
+"""Microseconds that an execution takes, and for which the client is waited for, at least and on average beyond that."""
+
+
+@dataclass(kw_only=True)
+class Waited:
+    """What a session has waited for one event, in microseconds."""
+
+    waits: int = 0
+    total: int = 0
+    most: int = 0
+
+
+@dataclass(kw_only=True)
+class Work:
+    """What users do on the databases of a rack.
+
+    Attributes:
+        tables: by database, as the rack's spec spells it, and name.
+        counted: statistics of V$SYSSTAT that instances have counted themselves, by database and node.
+        writes: redo writes that the cells have not counted yet, by database.
+        connected: sessions since the rack began to run, the first of which has a number by the rack's time.
+        ended: those that have worked and are over.
+        files: gives the files of a database node; None where no host has any.
+    """
+
+    tables: dict[str, dict[str, UserTable]] = field(default_factory=dict)
+    counted: dict[str, dict[str, dict[str, float]]] = field(default_factory=dict)
+    writes: dict[str, int] = field(default_factory=dict)
+    connected: int = 0
+    ended: int = 0
+    files: Callable[[str], Files] | None = None
+    _desks: dict[tuple[str, str], Desk] = field(default_factory=dict)
+
+    def desk(self, instance: Instance) -> Desk:
+        """Return what is under way on an instance of a database."""
+        assert instance.database is not None
+        node = instance.asm.nodes[instance.node]
+        name = next(name for name in instance.asm.rack.spec.db if name.upper() == instance.database.name)
+        return self._desks.setdefault((name, node), Desk(work=self, instance=instance, name=name, node=node))
+
+    def counted_on(self, name: str, node: str) -> dict[str, float]:
+        """Return the statistics that an instance has counted itself, to add to."""
+        return self.counted.setdefault(name, {}).setdefault(node, {})
+
+    def take_writes(self) -> dict[str, int]:
+        """Return the redo writes that the cells have not counted, by database; they are theirs from now on."""
+        taken, self.writes = self.writes, {}
+        return taken
+
+    def to_state(self) -> dict[str, Any]:
+        """Return what is kept while the rack does not run; open sessions are not."""
+        tables = {name: [table_to_state(table) for table in own.values()] for name, own in self.tables.items() if own}
+        return {"tables": tables, "counted": self.counted, "writes": self.writes}
+
+    @classmethod
+    def from_state(cls, state: dict[str, Any]) -> Work:
+        """Return what :meth:`to_state` stored."""
+        made = {name: [table_from_state(row) for row in rows] for name, rows in state.get("tables", {}).items()}
+        return cls(
+            tables={name: {table.name: table for table in own} for name, own in made.items()},
+            counted=state.get("counted", {}),
+            writes=state.get("writes", {}),
+        )
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """One instance: its sessions by SID, and the log writer that they share."""
+
+    work: Work
+    instance: Instance
+    name: str
+    node: str
+    sessions: dict[int, UserSession] = field(default_factory=dict)
+    writer: LogWriter | None = None
+    began: int = 0
+    last: int = 0
+
+    def connect(self, module: str, *, service: str = "SYS$USERS") -> UserSession:
+        """Return a new session."""
+        sid = next(number for number in range(OWN_SESSION, 1 << 16) if number not in self.sessions)
+        self.work.connected = (self.work.connected or int(self.instance.asm.now())) + 1
+        number = self.work.connected
+        chance = random.Random(f"{self.instance.asm.rack.spec.seed}|session|{self.name}|{number}")
+        session = UserSession(
+            desk=self,
+            sid=sid,
+            serial=_FIRST_SERIAL + number % _PIDS,
+            pid=_FIRST_PID + number % _PIDS,
+            module=module,
+            service=service,
+            chance=chance,
+        )
+        self.sessions[sid] = session
+        return session
+
+    def log_writer(self) -> LogWriter:
+        """Return the log writer; it begins anew with the first session that works, behind what others did before."""
+        if self.writer is None:
+            assert self.instance.database is not None
+            rack: Rack = self.instance.asm.rack
+            cells = [cell for cell in rack.cells.values() if cell.cellsrv_up]
+            chance = random.Random(f"{rack.spec.seed}|log writer|{self.name}|{self.node}|{self.work.connected}")
+            logged = [takes_part(cell, self.name) for cell in cells] or [False]
+            self.writer = LogWriter(
+                latency=lambda: write_latency_us(
+                    chance, logged=chance.choice(logged), truth=rack.truths.get(self.name)
+                ),
+                scn=self.instance.database.change,
+            )
+            self.began = max(round(self.instance.asm.now() * 1e6), self.last)
+        return self.writer
+
+    def leave(self, session: UserSession) -> None:
+        """Forget a session; with the last one a stretch of work ends."""
+        self.sessions.pop(session.sid, None)
+        self.last = max(self.last, session.clock)
+        if not self.sessions and self.writer is not None:
+            assert self.instance.database is not None
+            self.instance.database.change = self.writer.last_scn
+            self.last = max(self.last, self.writer.end)
+            self.writer = None
+        self.work.ended += bool(session.clock)
+
+
+@dataclass(kw_only=True)
+class UserSession:
+    """One connection of a user.
+
+    Attributes:
+        pid: of its server process on the node.
+        traced: its own trace was switched on, by DBMS_MONITOR or event 10046; None while it is not.
+        clock: microseconds since 1970 in its own time; 0 before it has worked.
+        undo: what takes back the changes that are not committed, oldest first.
+    """
+
+    desk: Desk
+    sid: int
+    serial: int
+    pid: int
+    module: str
+    service: str
+    chance: random.Random
+    action: str = ""
+    identifier: str = ""
+    traced: EnabledTrace | None = None
+    clock: int = 0
+    undo: list[Callable[[], None]] = field(default_factory=list)
+    waited: dict[str, Waited] = field(default_factory=dict)
+    _file: TraceFile | None = None
+    _known: set[int] = field(default_factory=set)
+
+    @property
+    def instance(self) -> Instance:
+        """Where it is connected."""
+        return self.desk.instance
+
+    @property
+    def trace_path(self) -> str:
+        """Where its trace goes."""
+        assert self.instance.database is not None
+        directory = trace_directory(self.instance.database.name, self.instance.name)
+        tag = f"_{self.identifier}" if self.identifier else ""
+        return f"{directory}/{self.instance.name}_ora_{self.pid}{tag}.trc"
+
+    def tracing(self) -> EnabledTrace | None:
+        """Return what makes it a traced session, None where nothing does."""
+        if self.traced is not None:
+            return self.traced
+        assert self.instance.database is not None
+        where = (self.service, self.module, self.action, self.instance.name)
+        return next((trace for trace in self.instance.database.traces if trace.covers(*where)), None)
+
+    def execute(self, statement: str, rows: int) -> None:
+        """Let an execution of a statement pass that found or changed so many rows."""
+        self._begin()
+        elapsed = _EXECUTION_US + int(self.chance.expovariate(1 / 30))
+        self.clock += elapsed
+        self._count("execute count", 1)
+        trace = self.tracing()
+        if trace is not None:
+            cursor = trace_text.cursor_of(statement)
+            text = "" if cursor in self._known else trace_text.parsed(cursor, statement, self._tim(self.clock))
+            self._known.add(cursor)
+            self._write(trace, text + trace_text.executed(cursor, elapsed, rows, self._tim(self.clock)))
+            self._ask(trace, cursor)
+        else:
+            self._ask(None, 0)
+
+    def commit(self) -> None:
+        """Make the changes permanent, and wait for the log writer where there are some."""
+        if not self.undo:
+            return
+        self.undo.clear()
+        self._begin()
+        writer = self.desk.log_writer()
+        before = writer.writes
+        written, scn = writer.commit(self.clock)
+        self.desk.work.writes[self.desk.name] = self.desk.work.writes.get(self.desk.name, 0) + writer.writes - before
+        wait = written - self.clock + SYNC_US // 2 + int(self.chance.expovariate(2 / SYNC_US))
+        self.clock += wait
+        own = self.waited.setdefault(SYNC, Waited())
+        own.waits, own.total, own.most = own.waits + 1, own.total + wait, max(own.most, wait)
+        for name, amount in (("user commits", 1), ("redo synch writes", 1), ("redo synch time (usec)", wait)):
+            self._count(name, amount)
+        if (trace := self.tracing()) is not None:
+            buffer = scn % 65_536
+            self._write(trace, trace_text.committed(0, wait, buffer, scn, self._tim(self.clock)))
+            self._ask(trace, 0)
+        else:
+            self._ask(None, 0)
+
+    def rollback(self) -> None:
+        """Take the changes back that are not committed."""
+        while self.undo:
+            self.undo.pop()()
+        if (trace := self.tracing()) is not None and self.clock:
+            self._write(trace, trace_text.rolled_back(self._tim(self.clock)))
+
+    def close(self) -> None:
+        """End the session: what is not committed is taken back, and its trace written out."""
+        if self.undo:
+            self.rollback()
+        self.end_trace()
+        self.desk.leave(self)
+
+    def end_trace(self) -> None:
+        """Write out what the trace has."""
+        if self._file is not None:
+            self._file.flush()
+
+    def _begin(self) -> None:
+        if not self.clock:
+            self.desk.log_writer()
+            self.clock = self.desk.began + self.chance.randrange(400)
+
+    def _tim(self, at: int) -> int:
+        """Return the clock of trace files: 11.2 counts from 1970, later releases from when the node was started."""
+        if self.instance.asm.version < (12,):
+            return at
+        return at - round(self.instance.started * 1e6) + 1_000_000_000_000
+
+    def _count(self, name: str, amount: int) -> None:
+        add(self.desk.work.counted_on(self.desk.name, self.desk.node), **{name: amount})
+
+    def _ask(self, trace: EnabledTrace | None, cursor: int) -> None:
+        wait = _CLIENT_US // 2 + int(self.chance.expovariate(2 / _CLIENT_US))
+        self.clock += wait
+        if trace is not None:
+            self._write(trace, trace_text.asked(cursor, wait, self._tim(self.clock)))
+
+    def _write(self, trace: EnabledTrace, text: str) -> None:
+        files = self.desk.work.files
+        if files is None:
+            return
+        if self._file is None or self._file.path != self.trace_path:
+            self.end_trace()
+            self._file = TraceFile(files=files(self.desk.node), path=self.trace_path)
+            self._file.write(self._head())
+        self._file.write(text, waits=trace.waits)
+
+    def _head(self) -> str:
+        asm, node = self.instance.asm, self.desk.node
+        stamp = trace_text.moment(self.clock, asm.version)
+        return trace_text.head(
+            self.trace_path,
+            banner(asm.version),
+            DATABASE_HOME,
+            node,
+            self.instance.name,
+            self.instance.node + 1,
+            self.sid - 90,
+            self.pid,
+        ) + trace_text.began(stamp, self.sid, self.serial, self.service, self.module)

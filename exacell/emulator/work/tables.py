@@ -1,0 +1,189 @@
+"""The tables that users make on emulated databases: columns and rows, and how they are stored.
+
+Simplified: a table keeps its rows in memory, there are no row locks, and what a session has changed is seen by others before
+it commits. Types are numbers, texts and dates; what else a column may be is kept as text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from exacell.emulator.ora_messages import OraError, ora
+from exacell.emulator.sql.date_masks import parse_date
+from exacell.emulator.sql.tokens import TokenKind, TokenReader
+from exacell.emulator.sql.values import (
+    DATE,
+    NUMBER,
+    ColumnType,
+    Kind,
+    Value,
+    char,
+    to_number,
+    to_text,
+)
+
+_NUMBERS = ("NUMBER", "INTEGER", "INT", "SMALLINT", "DECIMAL", "NUMERIC", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE")
+_DATES = ("DATE", "TIMESTAMP")
+_WIDEST = 4000
+
+
+@dataclass(frozen=True, kw_only=True)
+class UserColumn:
+    """One column: what it holds, how many characters at most, and whether it may be NULL."""
+
+    name: str
+    kind: Kind
+    width: int = 0
+    required: bool = False
+
+    @property
+    def type(self) -> ColumnType:
+        """What expressions take it for."""
+        if self.kind is Kind.CHAR:
+            return char(self.width)
+        return NUMBER if self.kind is Kind.NUMBER else DATE
+
+    def taken(self, value: Value, table: str, date_format: str) -> Value:
+        """Return a value as the column holds it.
+
+        Raises:
+            OraError: ORA-01400, 12899, or what a text is no number or date for.
+        """
+        if value is None or value == "":
+            if self.required:
+                raise OraError(ora(1400, f'"SYS"."{table}"."{self.name}"'))
+            return None
+        if self.kind is Kind.NUMBER:
+            return to_number(value)
+        if self.kind is Kind.DATE:
+            return value if isinstance(value, datetime) else parse_date(to_text(value) or "", date_format)
+        text = to_text(value, date_format) or ""
+        if len(text) > self.width:
+            raise OraError(ora(12899, f'"SYS"."{table}"."{self.name}"', len(text), self.width))
+        return text
+
+
+@dataclass(kw_only=True)
+class UserTable:
+    """A table.
+
+    Attributes:
+        key: place of the column that is its primary key, None without one.
+        rows: in the order in which they were inserted; each is a list of the columns' values.
+    """
+
+    name: str
+    columns: tuple[UserColumn, ...]
+    key: int | None = None
+    rows: list[list[Value]] = field(default_factory=list)
+
+    def place(self, name: str, at: int) -> int:
+        """Return the place of a column.
+
+        Raises:
+            OraError: ORA-00904, it has none of that name.
+        """
+        for place, column in enumerate(self.columns):
+            if column.name == name:
+                return place
+        raise OraError(ora(904, f'"{name}"'), at=at)
+
+    def check_key(self) -> None:
+        """Raise ORA-00001 where two rows have the same primary key."""
+        if self.key is not None and len({row[self.key] for row in self.rows}) < len(self.rows):
+            raise OraError(ora(1, f"SYS.{self.name}_PK"))
+
+
+def read_columns(reader: TokenReader, table: str) -> UserTable:
+    """Return the table whose columns stand in the parentheses that come next.
+
+    Raises:
+        OraError: they can't be read.
+    """
+    reader.expect_mark("(", 906)
+    columns: list[UserColumn] = []
+    key: int | None = None
+    while True:
+        if reader.here.is_word("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"):
+            keyed = _constraint(reader)
+            key = next((n for n, column in enumerate(columns) if column.name == keyed), key)
+        else:
+            column, primary = _column(reader)
+            key = len(columns) if primary else key
+            columns.append(column)
+        if reader.accept_mark(")"):
+            return UserTable(name=table, columns=tuple(columns), key=key)
+        reader.expect_mark(",", 907)
+
+
+def _column(reader: TokenReader) -> tuple[UserColumn, bool]:
+    """Return a column, and whether it is the primary key."""
+    name = reader.name(904)
+    kind_at = reader.here.at
+    if reader.here.kind is not TokenKind.NAME:
+        raise OraError(ora(902), at=kind_at)
+    word, width = reader.take().value, 0
+    if reader.accept_mark("("):
+        width = reader.whole(902)
+        while not reader.accept_mark(")"):
+            if reader.take().kind is TokenKind.END:
+                raise reader.error(907)
+    kind = Kind.NUMBER if word in _NUMBERS else Kind.DATE if word in _DATES else Kind.CHAR
+    rest = _rest(reader)
+    primary = "PRIMARY" in rest
+    return UserColumn(name=name, kind=kind, width=width or _WIDEST, required=primary or "NOT" in rest), primary
+
+
+def _constraint(reader: TokenReader) -> str:
+    """Step over a constraint of the table and return the column of its primary key, empty for another one."""
+    words = _rest(reader)
+    return words[words.index("KEY") + 2] if "PRIMARY" in words and "KEY" in words[:-2] else ""
+
+
+def _rest(reader: TokenReader) -> list[str]:
+    """Return the words behind a column's type: what constrains it."""
+    words: list[str] = []
+    depth = 0
+    while depth or not reader.here.is_mark(",", ")"):
+        if reader.here.kind is TokenKind.END:
+            raise reader.error(907)
+        token = reader.take()
+        depth += token.is_mark("(") - token.is_mark(")")
+        words.append(token.value)
+    return words
+
+
+def table_to_state(table: UserTable) -> dict[str, Any]:
+    """Return a table as JSON-able data."""
+    return {
+        "name": table.name,
+        "columns": [[c.name, c.kind.value, c.width, c.required] for c in table.columns],
+        "key": table.key,
+        "rows": [[_stored(value) for value in row] for row in table.rows],
+    }
+
+
+def table_from_state(state: dict[str, Any]) -> UserTable:
+    """Return the table that :func:`table_to_state` stored."""
+    columns = tuple(
+        UserColumn(name=name, kind=Kind(kind), width=width, required=required)
+        for name, kind, width, required in state["columns"]
+    )
+    rows = [[_restored(value) for value in row] for row in state["rows"]]
+    return UserTable(name=state["name"], columns=columns, key=state["key"], rows=rows)
+
+
+def _stored(value: Value) -> Any:
+    if isinstance(value, Decimal):
+        return {"number": str(value)}
+    return {"date": value.isoformat()} if isinstance(value, datetime) else value
+
+
+def _restored(value: Any) -> Value:
+    if isinstance(value, dict):
+        return Decimal(value["number"]) if "number" in value else datetime.fromisoformat(value["date"])
+    known: Value = value
+    return known

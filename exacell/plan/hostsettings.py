@@ -1,0 +1,323 @@
+"""Settings of a host's kernel, files below /sys and /proc/sys: which may be named, read and set, and the plan that sets them.
+
+Paths are an allow-list, with ``*``, ``?`` and ``[ab]`` for one name each. What may be set is a number (or several), Y or N, or a
+word that the kernel lists. Files that take any text (names of programs, a disk's state) and those that start something when
+they are written are no settings. Pure.
+
+Source: Linux, Documentation/ABI/stable/sysfs-block, Documentation/admin-guide/sysctl; sysctl.d(5), modprobe.d(5), udev(7).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from exacell.cellcli.suggest import closest
+from exacell.core.cellset import fold, grouped
+from exacell.core.errors import RefusedError, StatementError
+from exacell.core.units import and_more
+from exacell.core.values import dataclass
+from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
+
+SETTING = "setting"
+"""The object of checks that read a file of a host; ``name`` is its path."""
+
+_PART = r"(?!\.)[A-Za-z0-9_.!:@+*?\[\]-]+"
+_SHAPES = (
+    rf"/sys/block/{_PART}/queue/(?:iosched/)?{_PART}",
+    rf"/sys/block/{_PART}/device/{_PART}",
+    rf"/sys/class/scsi_host/{_PART}/{_PART}",
+    rf"/sys/module/{_PART}/parameters/{_PART}",
+    rf"/proc/sys(?:/{_PART}){{2,}}",
+)
+_PLACES = (
+    "/sys/block/DEVICE/queue/NAME",
+    "/sys/block/DEVICE/device/NAME",
+    "/sys/class/scsi_host/HOST/NAME",
+    "/sys/module/MODULE/parameters/NAME",
+    "/proc/sys/…/NAME",
+)
+_VALUE = re.compile(r"[A-Za-z0-9_.:+-]+(?: [A-Za-z0-9_.:+-]+)*")
+_NUMBERS = re.compile(r"-?\d+(?: -?\d+)*")
+_LONGEST = 200
+
+_MOST = {
+    "queue/max_sectors_kb": "queue/max_hw_sectors_kb",
+    "queue/discard_max_bytes": "queue/discard_max_hw_bytes",
+}
+"""Settings whose largest value another file of the device tells. Source: sysfs-block."""
+
+_LISTED = {"/proc/sys/net/ipv4/tcp_congestion_control": "/proc/sys/net/ipv4/tcp_available_congestion_control"}
+"""Settings whose words another file lists. Source: Documentation/networking/ip-sysctl."""
+
+_RESET = {"queue/scheduler": "queue/nr_requests"}
+"""Settings whose change sets another one anew, so that taking it back has to restore both. Source: Linux, block/elevator.c,
+elevator_switch: the new scheduler brings its own depth."""
+
+
+def read_path(text: str) -> str:
+    """Return the path of a setting, or the pattern of several.
+
+    Raises:
+        StatementError: it is outside of the places that hold settings.
+    """
+    if any(re.fullmatch(shape, text, re.ASCII) for shape in _SHAPES):
+        return text
+    shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    raise StatementError(f"'{shown}' is no path of a setting", hint=f"settings are {', '.join(_PLACES)}")
+
+
+def read_value(text: str) -> str:
+    """Return a value as it is written, blanks folded.
+
+    Raises:
+        StatementError: it is neither numbers nor a word.
+    """
+    value = " ".join(text.split())
+    if len(value) > _LONGEST or not _VALUE.fullmatch(value):
+        shown = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+        raise StatementError(
+            f"'{shown}' is no value of a setting: numbers, Y or N, or one of the words that the kernel lists"
+        )
+    return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """One file of a host.
+
+    Attributes:
+        mode: as ``ls -l`` writes it.
+        text: what the file says, without the last line feed; why it can't be read where ``readable`` is False.
+    """
+
+    path: str
+    mode: str
+    text: str
+    readable: bool = True
+
+    @property
+    def value(self) -> str:
+        """What is set: the word in brackets where the kernel lists words, else all of it with blanks folded."""
+        chosen = re.findall(r"\[([^\[\]]+)\]", self.text) if self.choices else []
+        return chosen[0] if chosen else " ".join(self.text.split())
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The words that the kernel lists, the chosen one among them; empty where it lists none."""
+        words = self.text.split()
+        listed = sum(word.startswith("[") and word.endswith("]") for word in words) == 1
+        return tuple(word.strip("[]") for word in words) if listed and "\n" not in self.text.strip() else ()
+
+    @property
+    def device(self) -> str:
+        """The disk, host adapter or module that it belongs to; empty for those of the whole host."""
+        return _split(self.path)[1]
+
+    @property
+    def setting(self) -> str:
+        """Its name without the device: ``queue/scheduler``, ``vm/swappiness``."""
+        return _split(self.path)[2]
+
+
+def _split(path: str) -> tuple[str, str, str]:
+    """Return the folder, the device and the rest of a path: ``/sys/block/``, ``sda``, ``queue/scheduler``."""
+    match = re.fullmatch(r"(/sys/block/|/sys/class/scsi_host/|/sys/module/)([^/]+)/(.+)", path)
+    return (match[1], match[2], match[3]) if match else ("/proc/sys/", "", path.removeprefix("/proc/sys/"))
+
+
+def companions(path: str) -> tuple[str, ...]:
+    """Return the paths that have to be read with one that is to be set: they tell its limit, or are set anew with it."""
+    folder, device, name = _split(path)
+    others = [f"{folder}{device}/{table[name]}" for table in (_MOST, _RESET) if name in table]
+    return (*others, *([_LISTED[path]] if path in _LISTED else []))
+
+
+Wanted = tuple[str, str]
+"""A path or pattern, and the value for it."""
+
+
+def settings_plan(
+    rack: str,
+    text: str,
+    wanted: Sequence[Wanted],
+    found: Mapping[str, Mapping[str, Sequence[Found]]],
+) -> Plan:
+    """Return the plan that gives the settings their values on each host.
+
+    Args:
+        text: the statement.
+        wanted: in the order in which they are written.
+        found: by host and pattern the files that are there, :func:`companions` among the patterns.
+
+    Raises:
+        RefusedError: a file can't be set so, on whatever host; says which and why. Nothing was sent.
+    """
+    steps, done, skipped, inverse = [], {}, {}, {}
+    wrong: list[tuple[str, str]] = []
+    for host, files in found.items():
+        targets = _targets(wanted, files)
+        known = {file.path: file for listed in files.values() for file in listed}
+        wrong += [(why, host) for path, value in targets.items() if (why := _why_not(known[path], value, known))]
+        missing = [pattern for pattern, _ in wanted if not files.get(pattern)]
+        if missing:
+            wrong += [(f"there is no {pattern}", host) for pattern in missing if "*" not in pattern]
+            if not targets:
+                skipped[host] = f"no file matches {', '.join(missing)}"
+                continue
+        writes = _writes(targets, known)
+        if not writes:
+            done[host] = f"{fold_paths(targets)} set so already"
+            continue
+        step = _step(host, writes, known)
+        steps.append(step)
+        inverse[host] = (step.inverse,)
+    if wrong:
+        alike = grouped(wrong)
+        (why, hosts), *_ = alike.items()
+        raise RefusedError(f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent")
+    changed = {change.name: change.after for step in steps for change in step.changes}
+    notes = tuple(f"to keep it over a boot: {line}" for line in persistent(wanted, changed)) if steps else ()
+    return Plan(
+        statement=text,
+        rack=rack,
+        stages=(Stage(title="write the settings", key="settings", steps=tuple(steps)),) if steps else (),
+        done=done,
+        skipped=skipped,
+        notes=notes,
+        warnings=("until the next boot: the kernel forgets it then",) if steps else (),
+        inverse=inverse,
+    )
+
+
+def _targets(wanted: Sequence[Wanted], files: Mapping[str, Sequence[Found]]) -> dict[str, str]:
+    """Return path → value of what is to be set on one host, in order; of several values for one path the last counts."""
+    targets: dict[str, str] = {}
+    for pattern, value in wanted:
+        for file in files.get(pattern, ()):
+            targets.pop(file.path, None)
+            targets[file.path] = _spelt(file, value)
+    return targets
+
+
+def _spelt(file: Found, value: str) -> str:
+    """Return a value as the file will show it: Y and N for a switch, numbers without leading zeros."""
+    if file.value in ("Y", "N") and value.upper() in ("Y", "N", "1", "0"):
+        return "Y" if value.upper() in ("Y", "1") else "N"
+    return " ".join(str(int(part)) for part in value.split()) if _NUMBERS.fullmatch(value) else value
+
+
+def _why_not(file: Found, value: str, known: Mapping[str, Found]) -> str:
+    """Return why a file can't get a value, empty where it can."""
+    if not file.readable:
+        return f"{file.path} can't be read ({file.text}), so no change of it could be verified or taken back"
+    if "w" not in file.mode[:4]:
+        return f"{file.path} is read-only"
+    choices = file.choices
+    listing = known.get(_LISTED.get(file.path, ""))
+    if listing is not None:
+        choices = tuple(listing.text.split())
+    if choices:
+        near = closest(value, choices, limit=1)
+        meant = f"; did you mean {near[0]}?" if near and value not in choices else ""
+        return "" if value in choices else f"{file.path} takes {', '.join(choices)}, not {value}{meant}"
+    if file.value in ("Y", "N"):
+        return "" if value in ("Y", "N") else f"{file.path} takes Y or N, not {value}"
+    if not _NUMBERS.fullmatch(file.value):
+        return f"{file.path} holds text ('{file.value[:60]}'): exacell sets numbers, switches and listed words alone"
+    if not _NUMBERS.fullmatch(value) or len(value.split()) != len(file.value.split()):
+        count = len(file.value.split())
+        return f"{file.path} takes {'a number' if count == 1 else f'{count} numbers'}, not {value}"
+    folder, device, name = _split(file.path)
+    most = known.get(f"{folder}{device}/{_MOST.get(name, '')}")
+    if most is not None and most.value.isdigit() and int(value) > int(most.value):
+        return f"{file.path} can be {most.value} at most ({most.setting}), not {value}"
+    return ""
+
+
+def _writes(targets: Mapping[str, str], known: Mapping[str, Found]) -> list[Wanted]:
+    """Return what has to be written: what differs, and what is set anew by a write before it."""
+    writes: list[Wanted] = []
+    anew: set[str] = set()
+    for path, value in targets.items():
+        if known[path].value != value or path in anew:
+            writes.append((path, value))
+            folder, device, name = _split(path)
+            anew.add(f"{folder}{device}/{_RESET.get(name, '')}")
+    return writes
+
+
+def _step(host: str, writes: Sequence[Wanted], known: Mapping[str, Found]) -> Step:
+    before = {path: known[path].value for path, _ in writes}
+    back = dict(reversed(before.items()))
+    for path in list(back):
+        folder, device, name = _split(path)
+        other = known.get(f"{folder}{device}/{_RESET.get(name, '')}")
+        if other is not None and other.readable:
+            back.pop(other.path, None)
+            back[other.path] = other.value
+    return Step(
+        target=host,
+        host=True,
+        statement=statement_for(writes),
+        what=f"write {fold_paths([path for path, _ in writes])}"[:100],
+        needs=tuple(_check(path, value, why="it has changed since it was read") for path, value in before.items()),
+        proves=tuple(_check(path, value) for path, value in writes),
+        within=0.0,
+        risk=Risk.PERFORMANCE,
+        undo=Undo.STATEMENT,
+        inverse=statement_for(list(back.items())),
+        changes=tuple(
+            Change(object="", name=path, attribute="", before=before[path], after=value)
+            for path, value in writes
+            if before[path] != value
+        ),
+    )
+
+
+def _check(path: str, value: str, *, why: str = "") -> Check:
+    return Check(object=SETTING, attribute="value", value=value, where={"name": path}, why=why)
+
+
+def written_by(step: Step) -> tuple[Wanted, ...]:
+    """Return what a step writes, in order: what it is to prove."""
+    return tuple((str(check.where["name"]), str(check.value)) for check in step.proves)
+
+
+def statement_for(writes: Iterable[Wanted]) -> str:
+    """Return the statement that sets these paths to these values."""
+    return " ".join(
+        ["set setting", *(f'"{path}={value}"' if " " in value else f"{path}={value}" for path, value in writes)]
+    )
+
+
+def fold_paths(paths: Iterable[str]) -> str:
+    """Return paths for eyes, those of several devices as one."""
+    parts = grouped(((folder, name), device) for folder, device, name in map(_split, paths))
+    return ", ".join(
+        f"{folder}{fold(devices)}/{name}" if any(devices) else f"{folder}{name}"
+        for (folder, name), devices in parts.items()
+    )
+
+
+def persistent(wanted: Sequence[Wanted], changed: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines that keep settings over a boot, each with the file that it may stand in.
+
+    Args:
+        wanted: as they were named, patterns kept.
+        changed: path → value as it is written.
+    """
+    for pattern, given in wanted:
+        folder, device, name = _split(pattern)
+        value = next((value for path, value in changed.items() if _split(path)[2] == name), given)
+        if folder == "/proc/sys/":
+            # sysctl.d takes slashes where a name itself has dots.
+            key = name.replace("/", ".") if "." not in name else name
+            if not re.search(r"[*?\[]", key):
+                yield f"{key} = {value}   (/etc/sysctl.d/60-local.conf)"
+        elif folder == "/sys/module/":
+            yield f"options {device} {name.removeprefix('parameters/')}={value}   (/etc/modprobe.d/local.conf)"
+        else:
+            subsystem = "block" if folder == "/sys/block/" else "scsi_host"
+            rule = f'ACTION=="add|change", SUBSYSTEM=="{subsystem}", KERNEL=="{device}", ATTR{{{name}}}="{value}"'
+            yield f"{rule}   (/etc/udev/rules.d/60-local.rules)"

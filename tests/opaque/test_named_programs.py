@@ -1,0 +1,46 @@
+"""Which programs a text starts that exacell does not read."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.opaque.shell import unread_programs
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("uptime", ()),
+        ("fio job.fio --output-format=json", ("fio",)),
+        ("/usr/bin/fio job.fio", ("fio",)),
+        ("/tmp/fio job.fio", ("/tmp/fio",)),
+        ("sg_vpd -p bl /dev/sda | tee x; uptime && fio a", ("sg_vpd", "tee", "fio")),
+        ("ethtool -G eth0 rx 4096", ("ethtool",)),
+        ("sudo fio a", ("sudo",)),
+        ("fio 'a b' 2>&1", ("fio",)),
+    ],
+)
+def test_the_programs_are_named(text: str, found: tuple[str, ...]) -> None:
+    """Each program that is not read is there once, by its name where its folder is a system's."""
+    assert unread_programs(text) == frozenset(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fio $(reboot)",
+        "fio `reboot`",
+        "fio a > /etc/passwd",
+        "fio a &",
+        "(fio a)",
+        "PATH=/tmp fio a",
+        "f* a",
+        "fio <<E\nreboot\nE\n",
+        "fio \\\nreboot",
+        "if fio; then reboot; fi; ${x}",
+        "fio a\rreboot",
+    ],
+)
+def test_what_may_start_another_program_is_none_of_them(text: str) -> None:
+    """A text that holds more than plain words and joints names no programs at all."""
+    assert unread_programs(text) is None

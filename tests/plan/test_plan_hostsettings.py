@@ -1,0 +1,160 @@
+"""Which settings of a host may be named and set, and what the plan that sets them says."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies as st
+
+from exacell.core.errors import RefusedError, StatementError
+from exacell.plan.hostsettings import Found, persistent, read_path, read_value, settings_plan, written_by
+
+SDA = "/sys/block/sda/queue/"
+
+
+def file(path: str, text: str, mode: str = "-rw-r--r--", *, readable: bool = True) -> Found:
+    return Found(path=path, text=text, mode=mode, readable=readable)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/sys/block/sd*/queue/scheduler",
+        "/sys/block/sd[ab]/queue/iosched/read_expire",
+        "/sys/block/dm-0/device/queue_depth",
+        "/sys/block/cciss!c0d0/queue/nr_requests",
+        "/sys/class/scsi_host/host*/cmd_per_lun",
+        "/sys/module/vmw_pvscsi/parameters/ring_pages",
+        "/proc/sys/vm/swappiness",
+        "/proc/sys/net/ipv4/conf/eth0.100/rp_filter",
+    ],
+)
+def test_paths_of_settings_are_read(path: str) -> None:
+    """Each place that holds settings may be named, with patterns for names."""
+    assert read_path(path) == path
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "/etc/passwd",
+        "/sys/block/sda/queue",
+        "/sys/block/sda/queue/a/b",
+        "/sys/block/../queue/x",
+        "/proc/sys/vm/../../../etc/passwd",
+        "/proc/sys/vm",
+        "/proc/1/oom_score_adj",
+        "/sys/block/sda/queue/a b",
+        "/sys/block/$(x)/queue/y",
+        "/sys/block/sda/queue/x\n/etc/passwd",
+        "/sys/block/sda/queue/x\n",
+        "/sys/block/sd{a,b}/queue/x",
+        "/sys/block/~/queue/x;y",
+        "/sys/kernel/debug/x",
+        "/sys/class/scsi_host/host0/device/../x",
+        "/sys/block/.hidden/queue/x",
+    ],
+)
+def test_other_paths_are_refused(path: str) -> None:
+    """What lies outside of those places, climbs out of them or holds a sign of the shell is no path of a setting."""
+    with pytest.raises(StatementError):
+        read_path(path)
+
+
+@given(st.text(max_size=40))
+def test_a_value_is_plain_words_or_refused(text: str) -> None:
+    """No value that is taken holds a line feed, a quote or any sign that a shell reads."""
+    try:
+        value = read_value(text)
+    except StatementError:
+        return
+    assert not set(value) & set("\n\r'\"`$\\;&|<>(){}[]*?~#!=") and value.isascii() and value.isprintable()
+
+
+def test_the_chosen_word_and_the_listed_ones_are_told_apart() -> None:
+    """Where the kernel lists words, the one in brackets is the value."""
+    found = file(SDA + "scheduler", "none [mq-deadline] kyber")
+    assert found.value == "mq-deadline" and found.choices == ("none", "mq-deadline", "kyber")
+    assert file("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456").value == "4096 131072 6291456"
+
+
+def test_the_plan_says_before_and_after_and_how_it_goes_back() -> None:
+    """A step writes what differs, needs the value that was read, proves the new one, and its inverse goes backwards."""
+    depth, ahead = SDA + "nr_requests", SDA + "read_ahead_kb"
+    files = {depth: [file(depth, "64")], ahead: [file(ahead, "128")]}
+    plan = settings_plan("lab", "set setting …", [(depth, "128"), (ahead, "0512")], {"h1": files, "h2": files})
+    assert [step.target for step in plan.steps] == ["h1", "h2"] and all(step.host for step in plan.steps)
+    first = plan.steps[0]
+    assert written_by(first) == ((depth, "128"), (ahead, "512"))
+    assert [(check.where["name"], check.value) for check in first.needs] == [(depth, "64"), (ahead, "128")]
+    assert plan.inverse["h1"] == (f"set setting {ahead}=128 {depth}=64",)
+
+
+def test_a_scheduler_is_taken_back_with_its_depth() -> None:
+    """The inverse of a scheduler restores nr_requests behind it, and a depth that is set with it is written in any case."""
+    name, depth = SDA + "scheduler", SDA + "nr_requests"
+    files = {name: [file(name, "[none] bfq")], depth: [file(depth, "64")]}
+    plan = settings_plan("lab", "x", [(name, "bfq"), (depth, "64")], {"h1": files})
+    assert written_by(plan.steps[0]) == ((name, "bfq"), (depth, "64"))
+    assert plan.inverse["h1"] == (f"set setting {name}=none {depth}=64",)
+
+
+@pytest.mark.parametrize(
+    ("found", "value", "said"),
+    [
+        (file(SDA + "x", "1", "-r--r--r--"), "2", "is read-only"),
+        (file(SDA + "x", "Permission denied", readable=False), "2", "can't be read (Permission denied)"),
+        (file(SDA + "x", "[none] bfq"), "noop", "takes none, bfq, not noop"),
+        (file(SDA + "x", "write back"), "1", "holds text"),
+        (file(SDA + "x", "5"), "bfq", "takes a number"),
+        (file(SDA + "x", "5 6 7"), "1 2", "takes 3 numbers"),
+        (file("/sys/module/m/parameters/x", "Y"), "2", "takes Y or N"),
+    ],
+)
+def test_what_a_file_does_not_take_is_refused(found: Found, value: str, said: str) -> None:
+    """Files that are read-only, write-only or text, and values of another kind than the present one, are refused by name."""
+    with pytest.raises(RefusedError) as error:
+        settings_plan("lab", "x", [(found.path, value)], {"h1": {found.path: [found]}})
+    assert said in error.value.message and "h1" in error.value.message
+
+
+def test_switches_and_limits() -> None:
+    """1 means Y where the kernel says Y and N; max_sectors_kb is bounded by what the hardware takes."""
+    switch = file("/sys/module/m/parameters/use", "N")
+    plan = settings_plan("lab", "x", [(switch.path, "1")], {"h1": {switch.path: [switch]}})
+    assert written_by(plan.steps[0]) == ((switch.path, "Y"),)
+    most, limit = file(SDA + "max_sectors_kb", "512"), file(SDA + "max_hw_sectors_kb", "1280", "-r--r--r--")
+    files = {most.path: [most], limit.path: [limit]}
+    assert settings_plan("lab", "x", [(most.path, "1280")], {"h1": files}).steps
+    with pytest.raises(RefusedError, match="1280 at most"):
+        settings_plan("lab", "x", [(most.path, "1281")], {"h1": files})
+
+
+def test_a_host_without_the_device_is_skipped_and_one_that_has_the_value_is_done() -> None:
+    """A pattern that matches nothing on a host is not applicable there; a path by its name must be there."""
+    pattern, sda = "/sys/block/sd*/queue/nr_requests", file(SDA + "nr_requests", "64")
+    plan = settings_plan("lab", "x", [(pattern, "64")], {"h1": {pattern: []}, "h2": {pattern: [sda]}})
+    assert not plan.steps and "h1" in plan.skipped and "h2" in plan.done
+    with pytest.raises(RefusedError, match="there is no"):
+        settings_plan("lab", "x", [(sda.path, "64")], {"h1": {sda.path: []}, "h2": {sda.path: [sda]}})
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        (
+            "/sys/block/sd*/queue/scheduler",
+            'ACTION=="add|change", SUBSYSTEM=="block", KERNEL=="sd*", ATTR{queue/scheduler}="9"   '
+            "(/etc/udev/rules.d/60-local.rules)",
+        ),
+        ("/proc/sys/vm/swappiness", "vm.swappiness = 9   (/etc/sysctl.d/60-local.conf)"),
+        ("/proc/sys/net/ipv4/conf/eth0.1/x", "net/ipv4/conf/eth0.1/x = 9   (/etc/sysctl.d/60-local.conf)"),
+        (
+            "/sys/module/vmw_pvscsi/parameters/ring_pages",
+            "options vmw_pvscsi ring_pages=9   (/etc/modprobe.d/local.conf)",
+        ),
+    ],
+)
+def test_what_keeps_a_setting_over_a_boot_is_shown(path: str, line: str) -> None:
+    """Each place has its own file for what is to hold after a boot."""
+    assert list(persistent([(path, "9")], {path: "9"})) == [line]
