@@ -115,6 +115,10 @@ def refuse_unready(
         raise RefusedError("these cells have no FL_RQ_TM_W: measure=redo asks the database; nothing was sent")
 
 
+_PASSED_ON = frozenset({"reason", "ticket", "accept-opaque", "rolling", "no-rolling"})
+"""Flags of the experiment that hold for what its runs carry out; loss of data is never accepted wholesale."""
+
+
 class _Conduct:
     """One experiment under way.
 
@@ -128,7 +132,8 @@ class _Conduct:
         self._quiet = SilentConsole()
         self._session, self._services = services.aside(services.fleet, same_interruption=True, console=self._quiet)
         self._session.options = replace(self._session.options, quiet=True)
-        self._request, self._flags = request, {**flags, "yes": True}
+        self._request = request
+        self._flags: dict[str, Value] = {**{k: v for k, v in flags.items() if k in _PASSED_ON}, "yes": True}
         self.experiment = experiment
         self._level = ""
         self._wishes = session.interrupted.times

@@ -37,6 +37,8 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         RefusedError: it can't show anything, nobody agreed, or an experiment of that name is kept; nothing was sent.
     """
     rack, flags = session.need_rack(), session.options.over(call.flags)
+    if flags.get("confirm-within"):
+        raise StatementError("an experiment takes back what it changes: it goes without --confirm-within")
     design = _design(session, call)
     known = experiments(services.store(), rack.name)
     name = _name(call.text_arg("as"), [each.name for each in known])

@@ -186,6 +186,7 @@ REFUSED = [
     ("workload=nonsense", "workload='nonsense': "),
     ("reset='undo'", "undo can't be a part of an experiment"),
     ("workload=cells load='x'", "workload= and load= both say"),
+    ("--confirm-within=1h", "goes without --confirm-within"),
     ("db=NONE", "no cell knows a database NONE"),
 ]
 
