@@ -46,6 +46,7 @@ from exacell.plan.estimate import timed
 from exacell.plan.gate import first_cells, flushed_cells
 from exacell.plan.model import Plan, Planned, Step, Undo
 from exacell.plan.rolling import Asked, moment, roll
+from exacell.session.dbclient import sql_targets
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
 from exacell.session.vault import refuse_forgotten
@@ -301,7 +302,7 @@ def _run(
     engine = Engine(
         rack=rack.name,
         fleet=services.fleet,
-        asm={name: services.asm(name) for name in clusters},
+        asm=sql_targets(session, services, clusters),
         journal=services.journal,
         console=services.console,
         poll=rack.poll,

@@ -48,6 +48,7 @@ from exacell.plan.hostsettings import written_by
 from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, as_data
 from exacell.plan.rolling import Lap, laps
 from exacell.session.asm import AsmClient
+from exacell.session.dbclient import DatabaseClient
 from exacell.session.fleet import Fleet
 from exacell.session.hostfiles import write_files
 from exacell.transport.base import Ours, Reply, State
@@ -92,7 +93,7 @@ class Engine:
         *,
         rack: str,
         fleet: Fleet,
-        asm: Mapping[str, AsmClient],
+        asm: Mapping[str, AsmClient | DatabaseClient],
         journal: Journal,
         console: Console,
         poll: float,
@@ -120,7 +121,8 @@ class Engine:
         self._prober = Prober(fleet, asm)
         self._follower = Follower(fleet, poll=poll, cancel=cancel, pause=pause, clock=clock)
         self._gatekeeper = Gatekeeper(
-            fleet, asm, console, poll=poll, cancel=cancel, pause=pause, clock=clock, read_timeout=read_timeout,
+            fleet, {name: client for name, client in asm.items() if isinstance(client, AsmClient)}, console, poll=poll,
+            cancel=cancel, pause=pause, clock=clock, read_timeout=read_timeout,
             wall=wall, passing=passing,
         )  # fmt: skip
 
@@ -421,7 +423,7 @@ class Engine:
             going = {n: upon_asm(step) for n, step in own.items() if client.pairs and ages_in_asm(step.statement)}
             plain = {node: step.statement for node, step in own.items() if node not in going}
             sent = client.send(plain, timeout=seconds, ours=ours) if plain else {}
-            if going:
+            if going and isinstance(client, AsmClient):
                 sent |= client.send_upon(going, ours=ours, timeout=seconds, within=self._read_timeout)
             results |= {node: judge_sql(by_target[node], reply, problem) for node, (reply, problem) in sent.items()}
 

@@ -22,6 +22,7 @@ from exacell.plan.hostsettings import SETTING
 from exacell.plan.model import Check, Step
 from exacell.session.answers import Answer
 from exacell.session.asm import AsmClient
+from exacell.session.dbclient import DatabaseClient
 from exacell.session.fleet import Fleet
 from exacell.session.hostfiles import read_files, setting_rows
 from exacell.session.upon import Upon
@@ -148,7 +149,7 @@ _NOT_YET = "no answer yet"
 class Prober:
     """Answers which checks fail, per target."""
 
-    def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient]) -> None:
+    def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient | DatabaseClient]) -> None:
         self._fleet = fleet
         self._asm = asm
         self._seen: dict[str, AsmFacts] = {}
@@ -226,18 +227,23 @@ class Prober:
     def asm(
         self, cluster: str, checks: Sequence[Check], *, first: str = "", cancel: threading.Event | None = None
     ) -> dict[int, str]:
-        """Return the checks that fail on an ASM cluster, as :meth:`cells` does."""
+        """Return the checks that fail on an ASM cluster or a database, as :meth:`cells` does."""
         if not checks:
             return {}
-        ask = partial(self._asm[cluster].facts, first=first)
+        ask = partial(self._records, cluster, first)
         try:
-            facts = ask() if cancel is None else unless_interrupted(ask, cancel)
+            records = ask() if cancel is None else unless_interrupted(ask, cancel)
         except ExacellError as error:
             return {NO_ANSWER: error.message}
-        if facts is None:
-            return {NO_ANSWER: _NOT_YET}
+        return {NO_ANSWER: _NOT_YET} if records is None else _failures(checks, records)
+
+    def _records(self, cluster: str, first: str) -> dict[str, list[dict[str, Any]]]:
+        client = self._asm[cluster]
+        if isinstance(client, DatabaseClient):
+            return client.records(first)
+        facts = client.facts(first=first)
         self._seen[cluster] = facts
-        return _failures(checks, asm_records(facts))
+        return asm_records(facts)
 
 
 def upon(step: Step) -> Upon:

@@ -25,6 +25,7 @@ from exacell.journal.record import Journal, Row, runs
 from exacell.journal.rows import Intent, Planned
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
+from exacell.session.dbclient import sql_targets
 
 if TYPE_CHECKING:
     from exacell.session.services import Services
@@ -191,7 +192,7 @@ def _look_longer(
 def _look(session: Session, services: Services, steps: Sequence[Step]) -> dict[tuple[str, str], tuple[str, str]]:
     """Return (target, what) → state and reason, from what each step was to prove; an interruption waits for no silent cell."""
     clusters = {step.asm for step in steps if step.asm and step.proves}
-    prober = Prober(services.fleet, {name: services.asm(name) for name in clusters})
+    prober = Prober(services.fleet, sql_targets(session, services, clusters))
     states: dict[tuple[str, str], tuple[str, str]] = {}
     for step in steps:
         key = (step.target, step.what)

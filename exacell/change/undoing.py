@@ -38,6 +38,7 @@ from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
 from exacell.plan.model import Check, Step, Undo
 from exacell.plan.rolling import flags_again
+from exacell.session.dbclient import sql_targets
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
@@ -305,7 +306,7 @@ def _refuse_moved(session: Session, services: Services, done: Done) -> None:
     tried = attempts(services.journal, rack.name, done.change)
     ours = {target for attempt in tried for target in services.journal.state(rack.name, attempt.change).targets}
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
-    prober = Prober(services.fleet, {name: services.asm(name) for name in clusters})
+    prober = Prober(services.fleet, sql_targets(session, services, clusters))
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
     cells = {target: _left(step) for target, step in last.items() if target in rack.cells or step.host}
     failures = prober.cells(cells)

@@ -118,14 +118,14 @@ def load(session: Session, call: Call) -> Result:
     Raises:
         StatementError: neither or both of the ways to load are given.
     """
-    lasts, commits = call.float_arg("for", 0), call.int_arg("commits") or 0
+    lasts, commits = call.float_arg("for", 0), int(call.float_arg("commits", 0))
     if bool(lasts) == bool(commits):
         raise StatementError("a load lasts for=… or makes commits=… in each of sessions=…: give one of the two")
     if commits:
         made = control.commit_load(
             session.home.config_dir,
             call.text_arg("name"),
-            sessions=call.int_arg("sessions") or 20,
+            sessions=int(call.float_arg("sessions", 20)),
             commits=commits,
             db=call.text_arg("db"),
         )

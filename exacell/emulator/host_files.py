@@ -22,6 +22,7 @@ from exacell.emulator.fence_launcher import OWN
 from exacell.emulator.host_tools import TELLING, TOOLS
 from exacell.emulator.names import DATABASE_HOME, GRID_HOME, node_address
 from exacell.emulator.store import write_text
+from exacell.emulator.work.tracing import trace_directory
 
 if TYPE_CHECKING:
     from exacell.emulator.shell import HostKind
@@ -77,6 +78,10 @@ def node_files(
         f"{_NETWORK}/cellinit.ora": f"ipaddress1={node_address(nodes.index(node) + 1)}/22\n",
         "etc/ssh/ssh_config": f"Include {SSH}/ssh_config\n",
         **{f"{_ONE_COMMAND}/{name}": text for name, text in groups.items()},
+        **{
+            f"{trace_directory(name, f'{name.upper()}{number}')[1:]}/alert_{name.upper()}{number}.log": ""
+            for name in cluster.databases
+        },
         **more,
     }
 

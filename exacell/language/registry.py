@@ -56,6 +56,7 @@ class Kind(StrEnum):
     RACK = "rack"
     RECIPE = "recipe"
     SNAPSHOT = "snapshot"
+    MEASURED = "measured"
     METRIC = "metric"
     GRIDDISK = "griddisk"
     CELLDISK = "celldisk"
@@ -320,6 +321,8 @@ MODULES = (
     "metrics",
     "measuring",
     "experiments",
+    "importing",
+    "comparing",
     "watching",
     "journal",
     "change",

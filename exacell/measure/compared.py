@@ -1,7 +1,8 @@
 """What two sets of trace files say beside each other: the difference, how sure it is, and what the naive test hides. Pure.
 
 Single waits are no independent values: commits that share a log write wait for the same one. So the test over all of them
-stands beside one whose unit is a file, which is a session. Neither knows of another run. Source: reference measurement.md 2.4.
+stands beside one whose unit is a log write, and one whose unit is a file, which is a session. None knows of another run. Source:
+reference measurement.md 2.4.
 """
 
 from __future__ import annotations
@@ -11,20 +12,29 @@ from typing import Any
 
 from exacell.core.units import counted
 from exacell.measure.histogram import THRESHOLDS_US, Histogram, cut_at, merged
+from exacell.measure.logwrites import LogWrites, difference
 from exacell.measure.twosets import Welch, above_mean, cohens_d, hodges_lehmann, mann_whitney, moments, size_of, welch
 
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 """Those whose difference is told: the middle and the tail."""
 
+SHARED = 1.05
+"""Waits for each log write from which on sessions are not independent of each other."""
+
 FEWEST_FILES = 3
 """Files that each set has at least before a file can be the unit of a test."""
 
 
-def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram]) -> Iterator[str]:
+Writes = tuple[LogWrites, LogWrites] | None
+"""The log writes that waits of a share, and those of b; None where one of them does not tell."""
+
+
+def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes: Writes = None) -> Iterator[str]:
     """Yield what two sets of files say of one event, each file's waits for itself; each set has one wait at least.
 
     Args:
         a: what is compared with.
+        writes: for the test whose unit is a log write.
     """
     first, second = merged(a), merged(b)
     away = second.mean - first.mean
@@ -44,9 +54,15 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram]) -> Ite
     if naive is not None:
         yield (
             f"Taken one by one the waits give t {naive.t:,.2f}, {naive.low:+,.2f} to {naive.high:+,.2f} µs: naive, since "
-            "waits for the same log write are not independent; the true interval is wider."
+            "waits for the same log write are not independent."
         )
-    if by_file is not None:
+    yield from _by_write(naive, writes)
+    if by_file is not None and writes is not None and max(own.waits / own.writes for own in writes) > SHARED:
+        yield (
+            f"With a file as the unit ({counted(len(a), 'file')} and {counted(len(b), 'file')}) it is {by_file.low:+,.2f} to "
+            f"{by_file.high:+,.2f} µs: too narrow, since sessions that work at the same time share log writes."
+        )
+    elif by_file is not None:
         sure = (
             "differ by more than chance" if by_file.low > 0 or by_file.high < 0 else "do not differ by more than chance"
         )
@@ -57,6 +73,35 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram]) -> Ite
     else:
         yield f"For a test whose unit is a file (a session) each set needs {FEWEST_FILES} files."
     yield "This is one run against another: whether a further run would say the same, several runs of each in turn must show."
+
+
+def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
+    """Yield what the naive test hides: the interval when whole log writes are drawn, and how much wider it is."""
+    by_write = difference(*writes) if writes is not None else None
+    if writes is None or by_write is None:
+        yield (
+            "The files don't tell which waits share a log write (sync scn): the true interval is wider, nobody knows how much."
+        )
+        return
+    _, low, high = by_write
+    a, b = writes
+    wider = f", {(high - low) / (naive.high - naive.low):.1f} times as wide" if naive is not None else ""
+    sure = "differ by more than chance" if low > 0 or high < 0 else "do not differ by more than chance"
+    yield (
+        f"With a log write as the unit ({a.writes:,} and {b.writes:,} of them, shared by {a.waits / a.writes:.1f} and "
+        f"{b.waits / b.writes:.1f} waits on average) the means {sure}: {low:+,.2f} to {high:+,.2f} µs{wider}."
+    )
+
+
+def shared(writes: LogWrites) -> Iterator[str]:
+    """Yield how many log writes the waits of a set share, and what that makes of the error of their mean."""
+    if writes.writes < 2:
+        return
+    mean, error = writes.mean_of_waits()
+    yield (
+        f"{writes.waits:,} waits share {writes.writes:,} log writes, {writes.waits / writes.writes:.1f} on average: their mean "
+        f"is {mean:,.2f} µs, give or take {1.96 * error:,.2f} when whole log writes are drawn."
+    )
 
 
 def welch_of_files(a: Sequence[Histogram], b: Sequence[Histogram]) -> Welch | None:
@@ -88,17 +133,23 @@ def intervals(a: Sequence[Histogram], b: Sequence[Histogram]) -> dict[float, Int
 
 
 def rows(
-    a: Sequence[Histogram], b: Sequence[Histogram], sure: Mapping[float, Interval] | None = None
+    a: Sequence[Histogram],
+    b: Sequence[Histogram],
+    sure: Mapping[float, Interval] | None = None,
+    writes: Writes = None,
 ) -> list[dict[str, Any]]:
     """Return one record per figure, in microseconds: b's difference from a, or both sides' counts in one phrase.
 
     Args:
         sure: the 95 % intervals of the quantiles' differences, where they are known.
+        writes: for the test whose unit is a log write.
     """
     first, second = merged(a), merged(b)
     naive, by_file = welch(moments(second), moments(first)), welch_of_files(a, b)
     ranks = mann_whitney(second, first)
     found = [_row("meanByWait", second.mean - first.mean, "µs", "naive: every wait for itself", _ends(naive))]
+    if writes is not None and (by_write := difference(*writes)) is not None:
+        found.append(_row("meanByWrite", by_write[0], "µs", "whole log writes are drawn", by_write[1:]))
     if by_file is not None:
         found.append(_row("meanByFile", by_file.difference, "µs", "a file's mean is one value", _ends(by_file)))
     found.append(_row("shift", hodges_lehmann(second, first), "µs", "the median of all differences (Hodges-Lehmann)"))

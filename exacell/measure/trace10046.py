@@ -16,12 +16,15 @@ from dataclasses import field
 
 from exacell.core.values import dataclass
 from exacell.measure.histogram import Histogram, merged
+from exacell.measure.logwrites import PACK
 
 Read = Callable[[], bytes]
 """Returns the next piece of a file, empty at its end."""
 
-_HEAD = 4096
-_LIMITED = b"*** DUMP FILE SIZE IS LIMITED TO"
+HEAD = 4096
+"""Bytes at the beginning of a file that tell whose it is."""
+
+LIMITED = b"*** DUMP FILE SIZE IS LIMITED TO"
 _OPEN = b' value="'
 _BEGIN, _END = b"\nPARSING IN CURSOR #", b"\nEND OF STMT"
 _VALUE = re.compile(rb'\n +value="[^"\n]*\n[^"]*"')
@@ -31,7 +34,13 @@ _HEADER = re.compile(
     rb"|\*\*\* TRACE CONTINUED FROM FILE .*)",
     re.M,
 )
-_STATEMENT = 64 << 20
+CUT_BY_SIZE = "its size was limited (max_dump_file_size): what the session did later is missing"
+IN_STATEMENT = "it ends within the text of a statement"
+CUT = "its last line is cut"
+ENDLESS = "a statement in it has no end"
+"""Why a file is no whole sample."""
+
+STATEMENT = 64 << 20
 """Bytes after which a statement without an end is none: a file that is damaged."""
 
 
@@ -45,6 +54,8 @@ class Traced:
         broken: why a file is no whole sample, a clause each, by file.
         headers: what its head says of release, instance, node, process and time, by file.
         files, size: how many, and their bytes.
+        writes: instance → number of a log write (``sync scn``) → its waits for the event, packed as
+            :data:`exacell.measure.logwrites.PACK` says; only where it was asked for.
     """
 
     events: Mapping[str, Histogram] = field(default_factory=dict)
@@ -53,6 +64,7 @@ class Traced:
     headers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: int = 0
     size: int = 0
+    writes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
 
 def together(parts: list[Traced]) -> Traced:
@@ -65,33 +77,58 @@ def together(parts: list[Traced]) -> Traced:
         headers={file: head for part in parts for file, head in part.headers.items()},
         files=sum(part.files for part in parts),
         size=sum(part.size for part in parts),
+        writes=_shared(parts),
     )
 
 
-def summarize(read: Read, event: str = "", file: str = "") -> Traced:
-    """Return the waits of one trace file: of one event, or of all where none is named."""
+def _shared(parts: list[Traced]) -> dict[str, dict[int, int]]:
+    """Return the waits of each log write over all files: the sessions of an instance share them."""
+    found: dict[str, dict[int, int]] = {}
+    for part in parts:
+        for instance, writes in part.writes.items():
+            known = found.setdefault(instance, {})
+            for scn, packed in writes.items():
+                known[scn] = known.get(scn, 0) + packed
+    return found
+
+
+def summarize(read: Read, event: str = "", file: str = "", *, grouped: bool = False) -> Traced:
+    """Return the waits of one trace file: of one event, or of all where none is named.
+
+    Args:
+        grouped: tell which waits for the event share a log write, too.
+    """
     seen: Counter[bytes] = Counter()
     pattern, fakes, size = _pattern(event), 0, 0
+    shared, writes = _write_pattern(event) if grouped else None, dict[int, int]()
     rest, head, tail, broken = b"\n", b"", b"", ""
     while piece := read():
         size += len(piece)
-        head = head or piece[:_HEAD]
+        head = head or piece[:HEAD]
         text = rest + piece
         end = text.rfind(b"\n")
         found = Counter(pattern.findall(text, 0, end))
+        pairs = shared.findall(text, 0, end) if shared is not None else []
         if found.pop(b"", 0):
             whole = _whole(text, end)
             blocks = _free_texts(text, whole)
             for begin, close in (*blocks, (whole, end)):
                 found.subtract(pattern.findall(text, begin, close))
             found.pop(b"", None)
+            if shared is not None:
+                pairs = _less(
+                    pairs, [p for begin, close in (*blocks, (whole, end)) for p in shared.findall(text, begin, close)]
+                )
             fakes += sum(_fakes(text, begin, close, event) for begin, close in blocks)
-            if end - whole > _STATEMENT:
-                broken = "a statement in it has no end"
+            if end - whole > STATEMENT:
+                broken = ENDLESS
                 break
             end = whole
         seen.update(found)
-        rest, tail = text[end:], text[-_HEAD:]
+        for wait, scn in pairs:
+            number = int(scn)
+            writes[number] = writes.get(number, 0) + PACK + int(wait)
+        rest, tail = text[end:], text[-HEAD:]
     else:
         broken = _broken(rest, tail)
         fakes += _fakes(rest, 0, len(rest), event) if rest.startswith(_BEGIN) else 0
@@ -100,14 +137,38 @@ def summarize(read: Read, event: str = "", file: str = "") -> Traced:
         name, _, wait = (event.encode(), b"", key) if event else key.rpartition(b"' ela=")
         waits = counts.setdefault(name.decode("utf-8", "replace"), {})
         waits[int(wait)] = waits.get(int(wait), 0) + count
+    told = headers(head)
     return Traced(
         events={name: Histogram.of(waits) for name, waits in counts.items() if any(waits.values())},
         lookalikes=fakes,
         broken={file: broken} if broken else {},
-        headers={file: tuple(line.decode("utf-8", "replace").strip() for line in _HEADER.findall(head)[:5])},
+        headers={file: told},
         files=1,
         size=size,
+        writes={instance_in(told): writes} if writes else {},
     )
+
+
+def headers(head: bytes) -> tuple[str, ...]:
+    """Return what the head of a file says of release, instance, node, process and time."""
+    return tuple(line.decode("utf-8", "replace").strip() for line in _HEADER.findall(head)[:5])
+
+
+def instance_in(told: tuple[str, ...]) -> str:
+    """Return the instance that a head names, empty where it names none."""
+    return next((line.partition(":")[2].strip() for line in told if line.startswith("Instance name:")), "")
+
+
+def _write_pattern(event: str) -> re.Pattern[bytes]:
+    """Return the expression whose groups are a wait's time and the log write that it was for."""
+    name = re.escape(event.encode())
+    return re.compile(rb"\nWAIT #[0-9]++: nam='" + name + rb"' ela= *+([0-9]++)[^\n]*? sync scn=([0-9]++)")
+
+
+def _less(pairs: list[tuple[bytes, bytes]], gone: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    left = Counter(pairs)
+    left.subtract(gone)
+    return list(left.elements())
 
 
 def _pattern(event: str) -> re.Pattern[bytes]:
@@ -134,7 +195,7 @@ def _free_texts(text: bytes, end: int) -> list[tuple[int, int]]:
     ends = [close for _, close in found]
     for match in _VALUE.finditer(text, 0, end):
         place = bisect_left(ends, match.start())
-        if place == len(found) or found[place][0] >= match.end():
+        if place == len(ends) or found[place][0] >= match.end():
             found.append(match.span())
     return found
 
@@ -158,8 +219,8 @@ def _broken(rest: bytes, tail: bytes) -> str:
     Args:
         rest: what is left after the last whole line; tail: the last bytes of the file.
     """
-    if _LIMITED in tail:
-        return "its size was limited (max_dump_file_size): what the session did later is missing"
+    if LIMITED in tail:
+        return CUT_BY_SIZE
     if rest.startswith(_BEGIN):
-        return "it ends within the text of a statement"
-    return "its last line is cut" if rest not in (b"\n", b"") else ""
+        return IN_STATEMENT
+    return CUT if rest not in (b"\n", b"") else ""

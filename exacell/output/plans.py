@@ -16,7 +16,7 @@ from exacell.core.units import counted, format_duration, format_size, parse_size
 from exacell.output.folding import masker, unmasked
 from exacell.output.style import hung, paint, printable
 from exacell.plan.guards.steps import all_taken_back
-from exacell.plan.model import Change, Gate, Plan, Risk, Rolling, Stage, Step, Undo
+from exacell.plan.model import DATABASE, Change, Gate, Plan, Risk, Rolling, Stage, Step, Undo
 
 _NARROWEST = 40
 _UNKNOWN_WIDTH = 100
@@ -212,7 +212,8 @@ def _steps(stage: Stage, page: _Page) -> Iterator[str]:
     for steps in _alike(stage.steps):
         first, targets = steps[0], [step.target for step in steps]
         mask = masker(first.target) if len(targets) > 1 else str
-        asm = f" (ASM {first.asm})" if first.asm else ""
+        kind = "" if first.asm.startswith(DATABASE) else "ASM "
+        asm = f" ({kind}{first.asm})" if first.asm else ""
         act = first.statement.strip() if first.statement else first.what
         yield from page.text(mask(act), f"    on {folded(targets)}{asm}: ")
         for line in _changes(steps):

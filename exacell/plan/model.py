@@ -20,6 +20,10 @@ FactValue = str | int | float | bool | tuple[str | int, ...] | None
 """What a fact may be compared with."""
 
 
+DATABASE = "database "
+"""How :attr:`Step.asm` begins where a database is meant and not an ASM cluster: ``database SPOT``."""
+
+
 class Risk(StrEnum):
     """What may be lost, judged from what is there, not from the verb. Ordered from harmless to worst."""
 
@@ -148,7 +152,7 @@ class Step:
         watch: a long wait after the statement, instead of ``proves`` alone.
         expect: how many objects the reply must report as done; 0 when the text is not counted.
         undo, inverse: see Undo.
-        asm: the ASM cluster's name for SQL steps.
+        asm: the ASM cluster's name for SQL steps; ``database SPOT`` for SQL on a database.
         host: the target is a host beside the cells; what is written there is what the step proves.
         caching_off: this step leaves a cache not caching until a later step mends it.
         caching_on: this step brings caching back.

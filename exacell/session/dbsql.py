@@ -15,7 +15,7 @@ from exacell.core.errors import (
 )
 from exacell.plan.asmfacts import END, sql_errors
 from exacell.session.answers import problem_of
-from exacell.transport.base import Reply, Request, Role, State
+from exacell.transport.base import Ours, Reply, Request, Role, State
 
 if TYPE_CHECKING:
     from exacell.core.config import AsmConfig
@@ -51,6 +51,11 @@ def launch(name: str) -> str:
     return f"/bin/sh -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))}'"
 
 
+def runs_elsewhere(reply: Reply) -> bool:
+    """Whether a node has answered that no instance of the database runs there."""
+    return _NOT_HERE in reply.stdout
+
+
 def cluster_of(session: Session, database: str) -> AsmConfig:
     """Return the ASM cluster on whose nodes a database runs.
 
@@ -73,14 +78,24 @@ def cluster_of(session: Session, database: str) -> AsmConfig:
 
 
 def database_request(
-    session: Session, database: str, node: str, script: str, *, user: str = OWNER, role: Role = Role.ASM_READ
+    session: Session,
+    database: str,
+    node: str,
+    script: str,
+    *,
+    user: str = OWNER,
+    role: Role = Role.ASM_READ,
+    timeout: float | None = None,
+    ours: Ours | None = None,
 ) -> Request:
     """Return the request that runs a SQL*Plus script on the database's instance on one node."""
     cluster = cluster_of(session, database)
     command = launch(database)
     if cluster.sudo:
-        return Request(target=node, command=f"sudo -n -u {user} {command}", role=role, stdin=script)
-    return Request(target=node, command=command, role=role, stdin=script, login=user)
+        command, login = f"sudo -n -u {user} {command}", None
+    else:
+        login = user
+    return Request(target=node, command=command, role=role, stdin=script, login=login, timeout=timeout, ours=ours)
 
 
 def home_of(session: Session, services: Services, database: str, *, user: str = OWNER) -> str:
@@ -93,7 +108,7 @@ def home_of(session: Session, services: Services, database: str, *, user: str = 
     problems = []
     for node in cluster_of(session, database).nodes:
         reply = services.transport.run([database_request(session, database, node, "exit\n", user=user)]).replies[node]
-        if _NOT_HERE in reply.stdout:
+        if runs_elsewhere(reply):
             problems.append(f"{node}: no instance of {database} runs there")
         elif reply.state in (State.OK, State.FAILED):
             return node
@@ -114,7 +129,7 @@ def query_database(
     """
     node = home_of(session, services, database, user=user)
     request = database_request(session, database, node, query_script(sql), user=user)
-    return node, _rows(services.transport.run([request]).replies[node])
+    return node, rows_of(services.transport.run([request]).replies[node])
 
 
 def query_asm(services: Services, name: str, sql: str) -> tuple[str, Rows]:
@@ -130,7 +145,7 @@ def query_asm(services: Services, name: str, sql: str) -> tuple[str, Rows]:
         request = Request(target=node, command=client.command(node), role=Role.ASM_READ, stdin=query_script(sql))
         reply = services.transport.run([request]).replies[node]
         if reply.state in (State.OK, State.FAILED) and reply.stdout.strip():
-            return node, _rows(reply)
+            return node, rows_of(reply)
         problems.append(f"{node}: {problem_of(reply)}")
     raise TransportError(f"no node of the ASM cluster {client.config.name} answered: {'; '.join(problems)}")
 
@@ -173,7 +188,12 @@ def _ended_early(reply: Reply) -> str:
     return f"SQL*Plus ended early; its last words: {last[:200]}"
 
 
-def _rows(reply: Reply) -> Rows:
+def rows_of(reply: Reply) -> Rows:
+    """Return the rows that a query script printed.
+
+    Raises:
+        ReplyError: the instance says ``ORA-``, or the script did not come to its end.
+    """
     behind = reply.stdout.partition(ROWS)[2] or reply.stdout
     errors = sql_errors(behind)
     if errors:

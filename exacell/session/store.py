@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from exacell.care.since import Past, Told
 from exacell.cellcli.secrets import masked_data
 from exacell.core.errors import ExacellError, ExitCode
+from exacell.measure.collected import Collected, collected_from_state, collected_to_state
 from exacell.measure.snapshot import Snapshot, from_json, to_json
 from exacell.session.saved import SavedPlan
 
@@ -33,6 +34,12 @@ create table if not exists baseline (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
 create table if not exists iorm (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
+);
+create table if not exists imported (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
+);
+create table if not exists traces (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
 create table if not exists health (
@@ -207,6 +214,41 @@ class Store:
             StoreError: there is nothing; names those that there are.
         """
         return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
+
+    def save_import(self, name: str, taken: str, body: str) -> None:
+        """Keep what was imported, as JSON with its ``name``; it belongs to no rack. What has the same name is replaced."""
+        self._keep("imported", "", name, body, at=taken)
+
+    def imports(self) -> list[dict[str, Any]]:
+        """Return the body of all that was imported, oldest first."""
+        query = "select name, body, 'import FILE… as=' || name from imported where rack=? order by taken, name"
+        return self._all("import", query, "", dict)
+
+    def find_import(self, name: str) -> dict[str, Any]:
+        """Return the body of what was imported under that name.
+
+        Raises:
+            StoreError: there is nothing; names those that there are.
+        """
+        found = self.imports()
+        for body in found:
+            if str(body["name"]).lower() == name.lower():
+                return body
+        names = ", ".join(body["name"] for body in found) or "none"
+        raise StoreError(f"there is no import {name}; there are: {names}", hint="import FILE… as=NAME")
+
+    def save_traces(self, rack: str, found: Collected) -> None:
+        """Keep what was collected from trace files; what has the same name is replaced."""
+        self._keep("traces", rack, found.name, json.dumps(collected_to_state(found)), at=found.taken)
+
+    def traces(self, rack: str) -> list[Collected]:
+        """Return all that was collected from trace files, oldest first."""
+        query = "select name, body, 'trace collect as=' || name from traces where rack=? order by taken, name"
+        return self._all("collection of traces", query, rack, collected_from_state)
+
+    def find_traces(self, rack: str, name: str) -> Collected | None:
+        """Return what was collected under a name, None where nothing was."""
+        return next((found for found in self.traces(rack) if found.name.lower() == name.lower()), None)
 
     def keep_health(self, rack: str, at: float, told: Mapping[str, Told]) -> None:
         """Keep what the findings on cells are at a moment, epoch seconds, where they are others than they were."""

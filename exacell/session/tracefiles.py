@@ -30,11 +30,12 @@ def summarize_files(paths: Sequence[Path], event: str = "", *, processors: int =
     return together(read_files(paths, event, processors=processors))
 
 
-def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0) -> list[Traced]:
+def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0, grouped: bool = False) -> list[Traced]:
     """Return what each of the trace files holds, in no order: of one event, or of all where none is named.
 
     Args:
         processors: how many read at the same time; 0 for as many as this process may use.
+        grouped: tell which waits for the event share a log write, too.
 
     Raises:
         RefusedError: a file can't be read.
@@ -48,15 +49,15 @@ def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0) -
         for child, share in zip(children, shares[1:], strict=True):
             assert child.stdin is not None
             with child.stdin:
-                child.stdin.write(json.dumps([event, [str(path) for path in share]]).encode())
-        parts = [_read(path, event) for path in shares[0]]
+                child.stdin.write(json.dumps([event, grouped, [str(path) for path in share]]).encode())
+        parts = [_read(path, event, grouped) for path in shares[0]]
         for child, share in zip(children, shares[1:], strict=True):
             assert child.stdout is not None
             said = child.stdout.read()
             if child.wait() == 0:
                 parts += _from_json(said)
             else:  # Why is told by reading here, which fails likewise or does the work.
-                parts += [_read(path, event) for path in share]
+                parts += [_read(path, event, grouped) for path in share]
     finally:
         for child in children:
             with suppress(OSError):
@@ -88,10 +89,10 @@ def _shares(paths: Sequence[Path], processors: int) -> list[list[Path]]:
     return [share for share in shares if share] or [[]]
 
 
-def _read(path: Path, event: str) -> Traced:
+def _read(path: Path, event: str, grouped: bool) -> Traced:
     try:
         with path.open("rb", buffering=0) as file:
-            return summarize(lambda: file.read(_PIECE), event, str(path))
+            return summarize(lambda: file.read(_PIECE), event, str(path), grouped=grouped)
     except OSError as error:
         raise RefusedError(f"{path}: {error.strerror}") from error
 
@@ -100,16 +101,18 @@ def _from_json(text: bytes) -> list[Traced]:
     parts = []
     for found in json.loads(text):
         events = {name: Histogram(tuple(h["values"]), tuple(h["counts"])) for name, h in found.pop("events").items()}
-        parts.append(Traced(events=events, **found))
+        shared = found.pop("writes").items()
+        writes = {instance: {int(scn): packed for scn, packed in own.items()} for instance, own in shared}
+        parts.append(Traced(events=events, writes=writes, **found))
     return parts
 
 
 def main() -> int:
     """Write what each file holds as JSON; return 1 where one can't be read, which the parent finds out by itself."""
     with open(0, "rb") as asked:
-        event, paths = json.load(asked)
+        event, grouped, paths = json.load(asked)
     try:
-        found = [asdict(_read(Path(path), event)) for path in paths]
+        found = [asdict(_read(Path(path), event, grouped)) for path in paths]
     except RefusedError:
         return 1
     with open(1, "w", encoding="utf-8") as answer:

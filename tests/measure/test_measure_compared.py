@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
+from statistics import fmean, variance
 
 import pytest
 
 from benchmarks.trace_files import write_files
 from exacell.measure.compared import FEWEST_FILES, intervals, rows, sentences, welch_of_files
 from exacell.measure.histogram import Histogram, merged
+from exacell.measure.logwrites import PACK, LogWrites
 from tests.support.program import InProcess
 
 SYNC = "log file sync"
@@ -96,3 +99,48 @@ def test_files_are_compared_by_one_statement(traced: Path, monkeypatch: pytest.M
     assert same.code == 2 and "is in both sets" in same.err
     none = program("trace", "compare", "event=nosuch", "a=off/*.trc", "b=on/*.trc")
     assert none.code == 2 and "no wait for 'nosuch' in the 3 files of a" in none.err
+
+
+def shared(mean: int, count: int, waits: int, spread: int) -> LogWrites:
+    """Return log writes of so many waits each, whose own means scatter by ``spread``."""
+    return LogWrites.of((waits * PACK) + waits * (mean + (place % 21 - 10) * spread) for place in range(count))
+
+
+def test_waits_for_one_log_write_are_one_value() -> None:
+    """Where ten waits share each write, the interval by writes is about √10 times as wide, and decides what is said."""
+    a, b = shared(500, 210, 10, 20), shared(516, 210, 10, 20)
+    waits = [[Histogram.of(Counter(500 + (p % 21 - 10) * 20 for p in range(210) for _ in range(10)))]]
+    waits += [[Histogram.of(Counter(516 + (p % 21 - 10) * 20 for p in range(210) for _ in range(10)))]]
+    found = {row["figure"]: row for row in rows(waits[0], waits[1], None, (a, b))}
+    naive, by_write = found["meanByWait"], found["meanByWrite"]
+    assert by_write["value"] == naive["value"] == 16
+    assert (by_write["high"] - by_write["low"]) / (naive["high"] - naive["low"]) == pytest.approx(10**0.5, rel=0.02)
+    assert naive["low"] > 0 > by_write["low"]
+    told = " ".join(sentences(SYNC, waits[0], waits[1], (a, b)))
+    assert "3.2 times as wide" in told and "the means do not differ by more than chance" in told
+
+
+def test_files_of_sessions_that_share_writes_are_no_unit() -> None:
+    """Where waits of all files share writes, the interval by files is told as too narrow and gives no verdict."""
+    a, b = shared(500, 210, 10, 20), shared(516, 210, 10, 20)
+    told = " ".join(sentences(SYNC, files(500, 501, 502), files(516, 517, 518), (a, b)))
+    assert "too narrow, since sessions that work at the same time share log writes" in told
+
+
+def test_without_numbers_of_writes_it_is_said() -> None:
+    """Traces of releases whose waits do not name a log write have no such test, and that is said."""
+    told = " ".join(sentences(SYNC, files(500), files(516)))
+    assert "don't tell which waits share a log write" in told
+    assert not any(row["figure"] == "meanByWrite" for row in rows(files(500), files(516)))
+
+
+def test_the_clustered_error_is_that_of_the_textbook() -> None:
+    """The error of a mean of groups of unlike sizes equals what the formula gives when it is worked out group by group."""
+    groups = [(3, 1500), (1, 700), (2, 900), (5, 2600), (1, 350), (4, 2100)]
+    found = LogWrites.of(size * PACK + total for size, total in groups)
+    waits = sum(size for size, _ in groups)
+    mean = sum(total for _, total in groups) / waits
+    error = (sum((total - mean * size) ** 2 for size, total in groups) * 6 / 5) ** 0.5 / waits
+    assert found.mean_of_waits() == (pytest.approx(mean), pytest.approx(error))
+    means = [total / size for size, total in groups]
+    assert found.means() == (pytest.approx(fmean(means)), pytest.approx(variance(means)), 6)

@@ -32,6 +32,10 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         "snap flashlog as=a",
         "emulator load o db=SPOT redo=50 for=120",
         "snap flashlog as=b",
+        "trace on db=SPOT -y",
+        "emulator load o db=SPOT sessions=2 commits=5",
+        "trace collect db=SPOT as=a",
+        "trace off db=SPOT -y",
     ):
         program.ok("-r", "o", statement)
     yield program
@@ -64,6 +68,7 @@ STATEMENTS = {
     "locate disk D": "locate disk FD_00_exa1cel01",
     "show flashcachecontent": "show flashcachecontent db=SPOT top=1",
     "racks": "racks",
+    "trace list": "trace list",
     "a plan (`-n`)": "resize flashcache size=288g -n",
 }
 LOOSER = {"show diskgroup", "show iorm"}

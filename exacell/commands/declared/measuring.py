@@ -6,7 +6,37 @@ from exacell.language.registry import Command, Effect, Kind, Param
 
 GROUP = "metrics"
 
+_WHOSE = (
+    Param(name="db", kind=Kind.DB, required=True, help="the database"),
+    Param(name="service", kind=Kind.TEXT, help="sessions of that service only"),
+    Param(name="module", kind=Kind.TEXT, help="of the service, those with that module only"),
+    Param(name="session", kind=Kind.TEXT, help="one session: its SID and serial number, 137,4711"),
+    Param(name="node", kind=Kind.NAME, help="where the session is connected (the first node that answers)"),
+)
+
 COMMANDS = (
+    Command(
+        name="trace on",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="write the waits of a database's sessions into 10046 files on its nodes, by DBMS_MONITOR",
+        details="Without service= and session= every session of the database, on all of its instances. Waits are traced, bind "
+        "values are not. It holds until trace off, also over restarts; undo takes it back, and in a recipe undo run does "
+        "so at the end whatever happens. Files grow on the node, and tracing takes time: a measurement traces both arms.",
+        example="trace on db=SPOT service=spot_batch -y",
+        params=_WHOSE,
+        handler="exacell.commands.measuring:trace_on",
+    ),
+    Command(
+        name="trace off",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="end what trace on began; the files stay on the nodes",
+        details="The same words as trace on had name what is ended.",
+        example="trace off db=SPOT service=spot_batch -y",
+        params=_WHOSE,
+        handler="exacell.commands.measuring:trace_off",
+    ),
     Command(
         name="trace summarize",
         group=GROUP,
@@ -24,19 +54,61 @@ COMMANDS = (
         handler="exacell.commands.measuring:summarize_traces",
     ),
     Command(
+        name="trace collect",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="the waits of a database's 10046 trace files, reduced on its nodes and kept under a name",
+        details="On each node on which the database runs the files in its trace directory are read by awk, which writes nothing: "
+        "some KB travel, every wait by event and microsecond, file by file, and how many waits share a log write. The "
+        "figures are those of trace summarize on the same files. tag= takes the files of sessions with that "
+        "TRACEFILE_IDENTIFIER, last= those that were written to since. Where a node has no awk, and with fetch=yes, the "
+        "files come here and are read here. trace compare takes the name.",
+        example="trace collect db=SPOT as=on tag=ON",
+        params=(
+            Param(name="db", kind=Kind.DB, required=True, help="the database"),
+            Param(name="as", kind=Kind.NAME, required=True, help="the name; what has it is replaced"),
+            Param(name="event", kind=Kind.TEXT, help="one event as the files write it (log file sync)"),
+            Param(name="tag", kind=Kind.NAME, help="TRACEFILE_IDENTIFIER of the sessions; without it files of all"),
+            Param(name="last", kind=Kind.DURATION, help="only files written to in that time"),
+            Param(name="node", kind=Kind.NAME, help="that node's files only"),
+            Param(name="user", kind=Kind.NAME, help="owner of the database's software (oracle)"),
+            Param(name="fetch", kind=Kind.BOOL, default="no", help="fetch the files and read them here"),
+        ),
+        handler="exacell.commands.measuring:collect_traces",
+    ),
+    Command(
+        name="trace list",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="what was collected from trace files of this rack, oldest first",
+        example="trace list",
+        handler="exacell.commands.measuring:list_traces",
+    ),
+    Command(
         name="trace compare",
         group=GROUP,
         effect=Effect.READ,
         summary="what an event's waits differ by in two sets of 10046 trace files, and what such a test can't say",
-        details="b is compared with a: means, effect size, shift, quantiles, and how many waits are longer than the mean by 1 "
-        "to 500 ms. The test over all waits is naive, because commits that share a log write wait for the same one; beside it "
-        "stands one whose unit is a file, which is a session. Intervals of quantiles are drawn from whole files (they need "
+        details="a and b are names that trace collect gave, or files. b is compared with a: means, effect size, shift, "
+        "quantiles, and how many waits are longer than the mean by 1 to 500 ms. The test over all waits is naive, because "
+        "commits that share a log write wait for the same one; beside it stand one whose unit is a log write, and "
+        "one whose unit is a file, which is a session. Intervals of quantiles are drawn from whole files (they need "
         "numpy: the extra analysis). None of it replaces several runs in turn. Times are in microseconds.",
-        example="trace compare event='log file sync' a='/tmp/off/*.trc' b='/tmp/on/*.trc'",
+        example="trace compare a=off b=on",
         params=(
-            Param(name="event", kind=Kind.TEXT, required=True, help="one event as the files write it"),
-            Param(name="a", kind=Kind.FILE, required=True, help="trace files to compare with; several in quotes"),
-            Param(name="b", kind=Kind.FILE, required=True, help="the trace files that are compared"),
+            Param(
+                name="a",
+                kind=Kind.FILE,
+                required=True,
+                help="a name, or trace files to compare with; several in quotes",
+            ),
+            Param(name="b", kind=Kind.FILE, required=True, help="the name or the trace files that are compared"),
+            Param(
+                name="event",
+                kind=Kind.TEXT,
+                help="one event as the files write it (that of the names, or log file sync)",
+            ),
         ),
         handler="exacell.commands.measuring:compare_traces",
     ),

@@ -1,0 +1,87 @@
+"""The waits of an event, as they were collected from the trace files of a database, under a name. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from exacell.core.values import dataclass
+from exacell.measure.histogram import Histogram
+from exacell.measure.logwrites import LogWrites, OfSize
+from exacell.measure.trace10046 import Traced
+
+
+@dataclass(frozen=True, kw_only=True)
+class Collected:
+    """What was collected.
+
+    Attributes:
+        database: in upper case.
+        taken: when, ISO 8601 UTC.
+        files: each file that has a wait for the event or is no whole sample; its name begins with its node and a colon.
+        others: how many files were looked at besides.
+        size: bytes of all files.
+        writes: the log writes that waits share, where the files tell.
+    """
+
+    name: str
+    database: str
+    event: str
+    taken: str
+    files: Sequence[Traced]
+    others: int
+    size: int
+    writes: LogWrites
+
+    @property
+    def waits(self) -> list[Histogram]:
+        """The waits of each file that has some."""
+        return [file.events[self.event] for file in self.files if self.event in file.events]
+
+
+def collected_to_state(found: Collected) -> dict[str, Any]:
+    """Return it as JSON-able data."""
+    files = []
+    for file in found.files:
+        waits = file.events.get(found.event, Histogram((), ()))
+        (name, head), broken = next(iter(file.headers.items())), next(iter(file.broken.values()), "")
+        files.append([name, file.size, file.lookalikes, broken, list(head), list(waits.values), list(waits.counts)])
+    sizes = {size: [own.groups, own.total, own.squares] for size, own in found.writes.by_size.items()}
+    return {
+        "name": found.name,
+        "database": found.database,
+        "event": found.event,
+        "taken": found.taken,
+        "files": files,
+        "others": found.others,
+        "size": found.size,
+        "writes": sizes,
+    }
+
+
+def collected_from_state(state: Mapping[str, Any]) -> Collected:
+    """Return what :func:`collected_to_state` made; KeyError, TypeError or ValueError where it is something else."""
+    event = state["event"]
+    files = []
+    for name, size, lookalikes, broken, head, values, counts in state["files"]:
+        files.append(
+            Traced(
+                events={event: Histogram(tuple(values), tuple(counts))} if values else {},
+                lookalikes=lookalikes,
+                broken={name: broken} if broken else {},
+                headers={name: tuple(head)},
+                files=1,
+                size=size,
+            )
+        )
+    writes = LogWrites({int(size): OfSize(*own) for size, own in state["writes"].items()})
+    return Collected(
+        name=state["name"],
+        database=state["database"],
+        event=event,
+        taken=state["taken"],
+        files=files,
+        others=state["others"],
+        size=state["size"],
+        writes=writes,
+    )

@@ -1,0 +1,188 @@
+"""Plans that switch the traces of a database's sessions on and off, by DBMS_MONITOR.
+
+Source: Oracle PL/SQL Packages and Types Reference, DBMS_MONITOR; Database Reference, DBA_ENABLED_TRACES, V$SESSION; reference
+measurement.md 1.1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from exacell.core.errors import RefusedError, StatementError
+from exacell.core.values import dataclass
+from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+
+Records = Mapping[str, Sequence[Mapping[str, Any]]]
+"""``db.trace`` and ``db.session`` as :class:`exacell.session.dbclient.DatabaseClient` reads them."""
+
+_SESSION = re.compile(r"\s*(\d{1,10})\s*,\s*(\d{1,10})\s*")
+_NOTHING = "-"
+"""How a record tells that something is not set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Whose:
+    """Whose sessions are meant: one, those of a service or of a module of it, or all of the database.
+
+    Attributes:
+        session: SID and serial number, ``137,4711``; empty for none in particular.
+    """
+
+    service: str = ""
+    module: str = ""
+    session: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise StatementError where that can't be."""
+        if self.session and (self.service or self.module):
+            raise StatementError("session= is one session: it goes with neither service= nor module=")
+        if self.module and not self.service:
+            raise StatementError("module= goes with service=: DBMS_MONITOR traces modules of a service")
+        if any("'" in text and '"' in text for text in (self.service, self.module)):
+            raise StatementError("a name with both kinds of quotes can't be written in a statement")
+        if self.session and not _SESSION.fullmatch(self.session):
+            raise StatementError(
+                f"session={self.session} is none: SID and serial number of V$SESSION, session=137,4711"
+            )
+
+    @property
+    def numbers(self) -> tuple[str, str]:
+        """SID and serial number of the one session."""
+        match = _SESSION.fullmatch(self.session)
+        assert match is not None
+        return str(int(match[1])), str(int(match[2]))
+
+    @property
+    def told(self) -> str:
+        """What is said of it."""
+        if self.session:
+            return f"session {','.join(self.numbers)}"
+        module = f", module {self.module}" if self.module else ""
+        return f"service {self.service}{module}" if self.service else "all sessions"
+
+    def words(self, database: str) -> str:
+        """Return the words of a statement that name it."""
+        given = {
+            "service": self.service,
+            "module": self.module,
+            "session": ",".join(self.numbers) if self.session else "",
+        }
+        return " ".join([f"db={database}", *(f"{name}={_quoted(value)}" for name, value in given.items() if value)])
+
+    @property
+    def where(self) -> dict[str, str | tuple[str, ...]]:
+        """What selects its record."""
+        if self.session:
+            sid, serial = self.numbers
+            return {"sid": sid, "serial": serial}
+        kind = "SERVICE_MODULE" if self.module else "SERVICE" if self.service else "DATABASE"
+        return {
+            "type": kind,
+            "service": self.service or _NOTHING,
+            "module": self.module or _NOTHING,
+            "instance": _NOTHING,
+        }
+
+    def call(self, *, on: bool) -> str:
+        """Return the block that switches it."""
+        arguments = {"waits": "TRUE", "binds": "FALSE"} if on else {}
+        if self.session:
+            sid, serial = self.numbers
+            name, arguments = "session_trace", {"session_id": sid, "serial_num": serial, **arguments}
+        elif self.service:
+            module = {"module_name": _literal(self.module)} if self.module else {}
+            name, arguments = "serv_mod_act_trace", {"service_name": _literal(self.service), **module, **arguments}
+        else:
+            name = "database_trace"
+        given = ", ".join(f"{key} => {value}" for key, value in arguments.items())
+        return f"BEGIN dbms_monitor.{name}_{'enable' if on else 'disable'}{f'({given})' if given else ''}; END"
+
+
+def _literal(text: str) -> str:
+    if not text.isprintable():
+        raise StatementError("the name of a service or module is one line of text")
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _quoted(text: str) -> str:
+    return text if re.fullmatch(r"[\w.,#$-]+", text) else f'"{text}"' if "'" in text else f"'{text}'"
+
+
+def trace_plan(
+    rack: str, records: Records, *, on: bool, database: str, node: str, whose: Whose, statement: str
+) -> Plan:
+    """Return the plan that switches a trace on or off; one without steps where that is done already.
+
+    Args:
+        records: what the instance on ``node`` tells now.
+
+    Raises:
+        RefusedError: there is no such session, or it is traced without its waits.
+    """
+    found = [record for record in records[_object(whose)] if _selects(whose.where, record)]
+    traced = [record for record in found if record["trace"] == "ENABLED"]
+    name = database.upper()
+    if whose.session and not found:
+        if on:
+            raise RefusedError(
+                f"trace on: there is no {whose.told} on {node}",
+                hint=f"sql db={name} \"select sid, serial#, module from v$session where type = 'USER'\"",
+            )
+        return Plan(statement=statement, rack=rack, done={node: f"{whose.told} has ended"})
+    if traced and on and traced[0]["waits"] != "TRUE":
+        raise RefusedError(
+            f"trace on: {whose.told} of {name} is traced already, without waits",
+            hint=f"trace off {whose.words(name)}, then again",
+        )
+    if bool(traced) == on:
+        return Plan(
+            statement=statement, rack=rack, done={node: f"{whose.told} of {name}: trace is {_word(on)} already"}
+        )
+    step = Step(
+        target=node,
+        asm=f"{DATABASE}{name}",
+        statement=whose.call(on=on),
+        what=f"trace {_word(on)} for {whose.told} of {name}",
+        proves=_proofs(whose, on),
+        risk=Risk.PERFORMANCE,
+        undo=Undo.STATEMENT,
+        inverse=whose.call(on=not on),
+        changes=(Change(object="trace", name=whose.told, attribute="waits", before=_word(not on), after=_word(on)),),
+    )
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=(Stage(title=f"trace {_word(on)}", key="trace", steps=(step,)),),
+        inverse={node: (f"trace {_word(not on)} {whose.words(name)}{f' node={node}' if whose.session else ''}",)},
+        notes=_notes(whose) if on else (),
+        risk=Risk.PERFORMANCE,
+    )
+
+
+def _object(whose: Whose) -> str:
+    return "db.session" if whose.session else "db.trace"
+
+
+def _word(on: bool) -> str:
+    return "on" if on else "off"
+
+
+def _selects(where: Mapping[str, str | tuple[str, ...]], record: Mapping[str, Any]) -> bool:
+    return all(record[name] == wanted for name, wanted in where.items())
+
+
+def _proofs(whose: Whose, on: bool) -> tuple[Check, ...]:
+    if on:
+        return (
+            Check(object=_object(whose), attribute="waits", value="TRUE", where={**whose.where, "trace": "ENABLED"}),
+        )
+    return (Check(object=_object(whose), op=Op.ABSENT, where={**whose.where, "trace": "ENABLED"}),)
+
+
+def _notes(whose: Whose) -> tuple[str, ...]:
+    size = "each wait writes a line of some 120 bytes into the session's file on the node, and takes time of its own"
+    if whose.session:
+        return (size,)
+    return (size, "sessions that are connected already are traced from their next call on")
