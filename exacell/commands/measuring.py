@@ -10,6 +10,7 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from exacell.change.settling import sent_by
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.values import dataclass
 from exacell.language.registry import Call
@@ -20,6 +21,7 @@ from exacell.measure.trace10046 import Traced, together
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.plan.model import Planned
+from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import OWNER
@@ -30,6 +32,7 @@ from exacell.session.tracefiles import read_files, summarize_files
 
 if TYPE_CHECKING:
     from exacell.measure.collected import Collected
+    from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
 
@@ -90,6 +93,40 @@ def _switched(session: Session, services: Services, call: Call, *, on: bool) -> 
     node = call.text_arg("node") or client.home()
     records = client.records(node)
     return Planned(trace_plan(rack, records, on=on, database=database, node=node, whose=whose, statement=call.text))
+
+
+def drive_commits(session: Session, services: Services, request: Request, call: Call) -> Planned:
+    """Return the plan of a load that commits; its result is one record for the node with its outcome.
+
+    Raises:
+        StatementError: no load can be like that.
+        RefusedError: a load has not ended, or has left its table.
+    """
+    rack, database = session.need_rack().name, call.text_arg("db")
+    load = CommitLoad(
+        sessions=call.int_arg("sessions") or 0, commits=call.int_arg("commits") or 0, tag=call.text_arg("tag")
+    )
+    client = DatabaseClient(session, services, database)
+    node = call.text_arg("node") or client.home()
+    plan = commit_plan(
+        rack,
+        client.records(node),
+        load,
+        database=database,
+        node=node,
+        statement=call.text,
+        goes_on=bool(request.finishing),
+        sent=sent_by(services.journal, rack, request.finishing) if request.finishing else frozenset(),
+    )
+    return Planned(plan)
+
+
+def drive_end(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that drops what a load that did not end has left."""
+    rack, database = session.need_rack().name, call.text_arg("db")
+    client = DatabaseClient(session, services, database)
+    node = client.home()
+    return Planned(end_plan(rack, client.records(node), database=database, node=node, statement=call.text))
 
 
 def collect_traces(session: Session, services: Services, call: Call) -> Result:
