@@ -15,7 +15,7 @@ import re
 from exacell.cellcli.nodes import Change, Describe, List, Statement, Verb
 from exacell.core.values import dataclass
 
-_ERROR = re.compile(r"^\s*(CELL-\d{5}):[ \t]*(.*?)\s*$", re.MULTILINE)
+_ERROR = re.compile(r"^\s*((?:CELL|DBM)-\d{5}):[ \t]*(.*?)\s*$", re.MULTILINE)
 _CARET = re.compile(r"\s*\^\s*")
 _CHANGED = re.compile(
     r"""(?P<subject>\S.*?)[ ]
@@ -34,7 +34,7 @@ _SERVICES = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class CellError:
-    """An error that a cell reports: its code, ``CELL-02559``, and the text after it, unchanged."""
+    """An error that a cell, or DBMCLI on a database node, reports: its code, ``CELL-02559``, and the text after it, unchanged."""
 
     code: str
     message: str
@@ -60,7 +60,7 @@ class Success:
 
 def errors(text: str) -> tuple[CellError, ...]:
     """Return every error in ``text`` in order; empty when no line is one."""
-    if "CELL-" not in text:
+    if "CELL-" not in text and "DBM-" not in text:
         return ()
     return tuple(CellError(code=match[1], message=match[2]) for match in _ERROR.finditer(text.replace("\r", "")))
 
@@ -73,7 +73,9 @@ def successes(text: str) -> tuple[Success, ...]:
 
 def is_message(line: str) -> bool:
     """Whether ``line`` is no data but an error, the caret above one, or a success (which has no TABs, unlike rows)."""
-    if "\t" in line and "CELL-" not in line and "^" not in line:  # nearly every line of an answer is a row
+    if (
+        "\t" in line and "CELL-" not in line and "DBM-" not in line and "^" not in line
+    ):  # nearly every line of an answer is a row
         return False
     if _ERROR.match(line) or _CARET.fullmatch(line):
         return True

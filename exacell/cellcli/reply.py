@@ -77,7 +77,7 @@ def plain_columns(text: str, count: int) -> tuple[list[str], ...] | None:
 
     Nearly every answer is such a one, and this takes a fifth of the time.
     """
-    if not count or not text.startswith("\t") or any(sign in text for sign in ('"', "\r", "^", "CELL-")):
+    if not count or not text.startswith("\t") or any(sign in text for sign in ('"', "\r", "^", "CELL-", "DBM-")):
         return None
     body = text.rstrip("\n")
     rows = body.split("\n")

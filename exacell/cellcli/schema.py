@@ -211,9 +211,61 @@ def objects() -> Mapping[str, ObjectType]:
     return MappingProxyType(found)
 
 
+DBSERVER = "DBSERVER"
+"""What DBMCLI has and cells have not: the database server itself."""
+
+ON_NODES = frozenset(
+    (
+        DBSERVER,
+        *("ALERTDEFINITION", "ALERTHISTORY", "DIAGPACK", "IBPORT", "IORMPLAN", "LUN", "METRICCURRENT"),
+        *("METRICDEFINITION", "METRICHISTORY", "PHYSICALDISK", "ROLE", "THRESHOLD", "USER"),
+    )
+)
+"""Object types that DBMCLI lists on a database node. Source: Oracle DBMMN, dbmcli-command-reference, list."""
+
+
+@cache
+def _dbserver() -> ObjectType:
+    attributes = {
+        name.lower(): Attribute(
+            object=DBSERVER,
+            name=name,
+            kind=Kind(kind),
+            modifiable="m" in flags,
+            created=False,
+            hidden=False,
+            described=True,
+            printed=True,
+            lifetime=_lifetime(since, until),
+            values=(),
+            default="",
+            secret="",
+            copied=False,
+            uncopied="",
+            note="",
+        )
+        for name, kind, flags, since, until in _rows("dbserver.tsv")
+    }
+    return ObjectType(
+        name=DBSERVER,
+        element="dbserver",
+        verbs=frozenset(("LIST", "DESCRIBE")),
+        list_name=True,
+        list_names=False,
+        list_filter=True,
+        default_columns=("name", "status"),
+        lifetime=_lifetime("-", "-"),
+        attributes=MappingProxyType(attributes),
+    )
+
+
 def find_object(word: str) -> ObjectType | None:
-    """Return the object type that ``word`` names exactly, in any case; None when there is none."""
-    return objects().get(word.upper())
+    """Return the object type that ``word`` names exactly, in any case; None when there is none.
+
+    DBMCLI's DBSERVER is found as well, which :func:`objects` does not have: no cell knows it.
+    """
+    name = word.upper()
+    return _dbserver() if name == DBSERVER else objects().get(name)
 
 
 def objects_of(verb: str) -> tuple[ObjectType, ...]:

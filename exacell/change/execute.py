@@ -6,6 +6,8 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.nodes import Describe, List
+from exacell.cellcli.schema import ON_NODES
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
 from exacell.language.registry import Effect, commands, handler_of, wanted_by
@@ -20,16 +22,18 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 
-def execute(session: Session, services: Services, request: Request, line: Line) -> Result:
+def execute(session: Session, services: Services, request: Request, line: Line, *, inside: bool = False) -> Result:
     """Carry one parsed line out and return its result; rendering, pipe and redirection are the surface's.
 
     Args:
         request: what surrounds the line.
+        inside: another statement asks, whose interruption it is.
 
     Raises:
         ExacellError: whatever went wrong; one line, with the way out.
     """
-    session.interrupted.clear()
+    if not inside:
+        session.interrupted.clear()
     refuse_forgotten(line.text)
     if line.flags.get("confirm-within"):
         from exacell.journal.confirming import refuse_ungathered
@@ -54,12 +58,14 @@ def _refuse_on_hosts(session: Session, line: Line) -> None:
     """
     if line.call is not None and line.call.command.hosts:
         return
+    if isinstance(line.cellcli, (List, Describe)) and line.cellcli.object in ON_NODES:
+        return  # DBMCLI's own.
     what = line.call.command.name if line.call is not None else line.text
     taken = ", ".join(command.name for command in commands().values() if command.hosts)
     raise StatementError(
         f"{what} is for cells, and {fold(session.selection.hosts)} "
         f"{'is a host' if len(session.selection.hosts) == 1 else 'are hosts'}; nothing was sent",
-        hint=f"hosts take {taken}",
+        hint=f"hosts take {taken} and, where DBMCLI is, list dbserver and other lists of its own",
     )
 
 

@@ -5,22 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
-from exacell.cellcli.schema import ObjectType, find_object, metrics
+from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
 from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold
-from exacell.core.errors import ExitCode
+from exacell.core.errors import ExitCode, StatementError
 from exacell.language.suggestion import NAMED
 from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.session.answers import Answers, problem_of
-from exacell.transport.base import FleetResult, Reply, Role, State
+from exacell.transport.base import FleetResult, Reply, Request as Sent, Role, State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
@@ -41,6 +42,12 @@ def pass_through(session: Session, services: Services, request: Request, line: L
         RefusedError: a guard forbids it; nothing was sent.
     """
     statement = line.cellcli
+    if isinstance(statement, (List, Describe)) and statement.object == DBSERVER and not len(session.selection.hosts):
+        groups = session.need_rack().host_groups
+        raise StatementError(
+            "dbserver is an object of database nodes, and no cell has it",
+            hint=f"on @{next(iter(groups))} {line.text}" if groups else "the rack's configuration names no dbnodes",
+        )
     form = str(line.flags.get("format") or session.settings.format)
     timeout = line.flags.get("timeout")
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
@@ -78,14 +85,19 @@ def _ask(
     Args:
         in_pieces: where the answers together are large, the replies may hold them on disk.
     """
-    text = render(statement)
-    result = services.fleet.send(
-        dict.fromkeys(session.cells(), text),
-        role=Role.READ,
-        timeout=timeout,
-        cancel=session.interrupted,
-        in_pieces=in_pieces,
-    )
+    text, hosts = render(statement), session.selection.hosts
+    if len(hosts):
+        command = f"dbmcli -e {quote(text)}"
+        asked = [Sent(target=host, command=command, role=Role.HOST_READ, timeout=timeout) for host in hosts]
+        result = services.fleet.run(asked, cancel=session.interrupted)
+    else:
+        result = services.fleet.send(
+            dict.fromkeys(session.cells(), text),
+            role=Role.READ,
+            timeout=timeout,
+            cancel=session.interrupted,
+            in_pieces=in_pieces,
+        )
     replies: Iterable[Reply] = result.replies.values()
     if in_pieces and any(reply.large is not None for reply in replies):
         from exacell.session.largelist import taken_in  # Small answers, which most are, need none of it.
@@ -124,7 +136,8 @@ def _ask(
     code = result.exit_code
     if problems and code is ExitCode.DONE:
         code = ExitCode.FAILED
-    session.selection.remember(result.targets, [target for target in result.targets if target not in good])
+    if not len(hosts):
+        session.selection.remember(result.targets, [target for target in result.targets if target not in good])
     return result, good, problems, code
 
 
@@ -154,10 +167,14 @@ def _list(
 ) -> Result:
     kind = find_object(statement.object)
     assert kind is not None
-    refuse_statement(services.transport.capabilities, render(statement))
+    hosts = session.selection.hosts
+    if not len(hosts):  # DBMCLI is reached over ssh, and has no XML.
+        refuse_statement(services.transport.capabilities, render(statement))
+    elif statement.all_attributes and form != "raw":
+        raise StatementError("the columns of attributes all can't be told apart here", hint="detail shows all of them")
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
     stripped = not services.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
-    if precise or ((statement.all_attributes or stripped) and form != "raw"):
+    if not len(hosts) and (precise or ((statement.all_attributes or stripped) and form != "raw")):
         return _list_xml(services, request, statement, kind, form)
     # Alerts of several lines are told apart in the whole text.
     in_pieces = form == "raw" or not (statement.detail or compared or statement.object == "ALERTHISTORY")
@@ -182,7 +199,8 @@ def _list(
         records = read_rows({cell: reply.stdout for cell, reply in good.items()}, columns, statement.object)
     if form not in AS_PRINTED:
         records = [{**values(record, statement.object), "cell": record["cell"]} for record in records]
-    shown = [Column("cell"), *(Column(name) for name in columns)] if columns and not statement.detail else []
+    first = Column("cell", title="host" if len(hosts) else "")
+    shown = [first, *(Column(name) for name in columns)] if columns and not statement.detail else []
     return Result(
         records=records,
         columns=shown,

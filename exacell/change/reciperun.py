@@ -20,10 +20,12 @@ from exacell.journal.confirming import WaitingRun
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.output.result import Column, Result, worst
-from exacell.recipes.parsing import Recipe, RecipeLine
+from exacell.recipes.values import RISKS
 from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
+    from exacell.change.recipeready import Ready, ReadyLine
+    from exacell.recipes.parsing import RecipeLine
     from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
@@ -32,12 +34,18 @@ if TYPE_CHECKING:
 class RecipeRunner:
     """Runs the lines of one recipe and gathers what they answer."""
 
-    def __init__(self, session: Session, services: Services, request: Request, recipe: Recipe, call: Call) -> None:
+    def __init__(self, session: Session, services: Services, request: Request, ready: Ready, call: Call) -> None:
+        recipe = ready.recipe
         within = call.flags.get("confirm-within")
-        self._waiting = WaitingRun(within=float(within)) if isinstance(within, (int, float)) else None
-        request = replace(request, origin=recipe.name, risk_ceiling=recipe.risk, waiting_run=self._waiting)
+        # A recipe that another one runs waits with it.
+        self._inside = bool(request.origin)
+        own = isinstance(within, (int, float)) and not self._inside
+        self._waiting = WaitingRun(within=float(within)) if own and isinstance(within, (int, float)) else None
+        waiting = request.waiting_run if self._inside else self._waiting
+        risk = _stricter(request.risk_ceiling, recipe.risk)
+        request = replace(request, origin=recipe.name, risk_ceiling=risk, waiting_run=waiting)
         self._session, self._services, self._request = session, services, request
-        self._recipe = recipe
+        self._ready, self._recipe = ready, recipe
         self._flags = call.flags
         self._statement = call.text
         self._first_change = len(session.changes)
@@ -51,7 +59,7 @@ class RecipeRunner:
         self._begun = self._of = 0
         """How many lines were begun, and how many there are."""
 
-    def run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
+    def run(self) -> Result:
         """Run all lines; the final ones in any case. Raises what stopped the others when nothing else went wrong.
 
         Raises:
@@ -59,16 +67,16 @@ class RecipeRunner:
         """
         waiting = self._waiting
         if waiting is None:
-            return self._run(lines)
-        for source, line in lines:
-            if line.effect is Effect.OPAQUE:
+            return self._run()
+        for each in self._ready.every():
+            if each.line.effect is Effect.OPAQUE:
                 raise RefusedError(
-                    f"recipe {self._recipe.name}, line {source.number} ({line.text}): --confirm-within needs changes that "
-                    "exacell can take back, and it can't read this one; nothing was run"
+                    f"recipe {self._recipe.name}, line {each.source.number} ({each.line.text}): --confirm-within needs "
+                    "changes that exacell can take back, and it can't read this one; nothing was run"
                 )
         session, services = self._session, self._services
         try:
-            result = self._run(lines)
+            result = self._run()
         finally:
             until = waiting.over(services.journal, session.need_rack().name) if waiting.changes else None
         if until is None:
@@ -78,32 +86,32 @@ class RecipeRunner:
         when = f"{until.astimezone():%H:%M:%S} (in {format_duration(waiting.within)})"
         return replace(result, notes=[*result.notes, f"{which} taken back at {when}: confirm {first} keeps all"])
 
-    def _run(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
+    def _run(self) -> Result:
         """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""
-        self._of = len(lines)
-        changes = any(source.final or line.effect in (Effect.WRITE, Effect.OPAQUE) for source, line in lines)
-        with self._services.while_changing() if changes else nullcontext():
-            return self._run_through(lines)
+        self._of = len(self._ready.lines)
+        with self._services.while_changing() if self._ready.changes and not self._inside else nullcontext():
+            return self._run_through()
 
-    def _run_through(self, lines: Sequence[tuple[RecipeLine, Line]]) -> Result:
+    def _run_through(self) -> Result:
         stopped: ExacellError | None = None
-        for source, line in lines:
-            if source.final or stopped is not None:
+        for each in self._ready.lines:
+            if each.source.final or stopped is not None:
                 continue
             try:
-                self._one(source, line)
+                self._one(each)
             except ExacellError as error:
                 stopped = error
-        for source, line in lines:
-            if source.final:
+        for each in self._ready.lines:
+            if each.source.final:
                 try:
-                    self._one(source, line)
+                    self._one(each)
                 except ExacellError as error:
-                    self._problems.append(f"finally, line {source.number}: {error.message}")
+                    self._problems.append(f"finally, line {each.source.number}: {error.message}")
                     self._codes.append(ExitCode.FAILED)
         return self._gathered(stopped)
 
-    def _one(self, source: RecipeLine, line: Line) -> None:
+    def _one(self, each: ReadyLine) -> None:
+        source, line = each.source, each.line
         session, services = self._session, self._services
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
             raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
@@ -113,23 +121,28 @@ class RecipeRunner:
         if interrupted:
             session.interrupted.clear()  # It ended the lines; what is final ends only with another one.
         try:
-            self._carry_out(source, line)
+            self._carry_out(source, line, each.inner)
         finally:
             if interrupted:
                 session.interrupted.set()
 
-    def _carry_out(self, source: RecipeLine, line: Line) -> None:
+    def _carry_out(self, source: RecipeLine, line: Line, inner: Ready | None) -> None:
         session, services, request = self._session, self._services, self._request
         if line.call is not None:
             flags = {**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.call.flags}
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
+            if inner is not None and line.call is not None:
+                runner = RecipeRunner(session, services, request, inner, line.call)
+                result = runner.run()
+                self._planned = self._planned or runner._planned
+                return self._keep(source, line, result)
             if line.call is not None and line.call.command.words == ("undo", "run"):
                 from exacell.change.undoing import undo
 
                 return self._keep(
                     source, line, undo(session, services, request, self._session.changes[self._first_change :], flags)
                 )
-            if self._dry and line.call is not None and self._left_out(line.call):
+            if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
                 return None
         elif line.cellcli is not None:
             line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
@@ -140,6 +153,19 @@ class RecipeRunner:
         )
         self._planned = self._planned or line.effect is Effect.WRITE
         return self._keep(source, line, result)
+
+    def _does_not_hold_yet(self, line: Line) -> bool:
+        """Whether a check does not hold behind changes that -n has only planned; says so, for it may hold after them."""
+        if line.call is None or line.call.command.words != ("check",) or not self._planned:
+            return False
+        try:
+            execute(self._session, self._services, self._request, line)
+        except RecipeError as error:
+            self._services.console.say(
+                f"-n: {error.message}; nothing was carried out that it may need, so it is not judged"
+            )
+            return True
+        return False
 
     def _read(self, line: Line) -> Result:
         """Carry a reading line out, and tell for which cells it waits."""
@@ -170,7 +196,7 @@ class RecipeRunner:
             self._services.console.say(note)
         self._codes.append(result.exit_code)
         self._problems += list(result.problems)
-        if line.effect is Effect.READ and result.data:
+        if (line.effect is Effect.READ or _runs(line)) and result.data:
             self._results.append(result)
         elif result.text:
             self._services.console.say(result.text)
@@ -220,6 +246,15 @@ def _told_apart(results: Sequence[Result]) -> tuple[Column, ...]:
         if len(values) == len(results) and all(len(of) == 1 for of in values) and len(set.union(*values)) > 1
     ]
     return (*columns[:1], *telling, *columns[1:])
+
+
+def _runs(line: Line) -> bool:
+    return line.call is not None and line.call.command.words == ("run",)
+
+
+def _stricter(one: str, other: str) -> str:
+    """Return the lower of two ceilings of risk; an empty one is none."""
+    return min((each for each in (one, other) if each), key=RISKS.index, default="")
 
 
 _PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque", "confirm-within"})

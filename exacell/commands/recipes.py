@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.condition import read_check, read_wait
+from exacell.change.readings import wrong_with
+from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
 from exacell.core.cellset import fold
 from exacell.core.errors import (
@@ -17,19 +19,19 @@ from exacell.core.errors import (
 )
 from exacell.core.units import and_more, counted, format_duration
 from exacell.journal.confirming import confirm as keep
+from exacell.language.reading import read_fact, read_until
 from exacell.language.registry import Call
 from exacell.output.result import Column, Draw, Record, Result
 from exacell.output.style import hung, paint, printable
 from exacell.output.tables import table_lines
-from exacell.recipes.checker import check_recipe, problems_of
+from exacell.recipes.checker import problems_of
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
-from exacell.recipes.parsing import line_of, values_of
-from exacell.recipes.values import holds
-from exacell.session.checking import failures
+from exacell.recipes.parsing import Draft, Problem
 from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.cellcli.condition import FactCheck
+    from exacell.language.reading import ReadingCheck
     from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
@@ -78,7 +80,7 @@ def show(session: Session, call: Call) -> Result:
 def check_one(session: Session, call: Call) -> Result:
     """Return a note, or one record for each problem: its line, what is wrong, and the way out."""
     draft = load_draft(session.home, call.text_arg("name"))
-    name, found = draft.recipe.name, problems_of(draft)
+    name, found = draft.recipe.name, (*problems_of(draft), *_inside(session, draft))
     if not found:
         return Result(notes=[f"recipe {name}: {counted(len(draft.recipe.lines), 'statement')}, well-formed"])
     rows: list[Record] = [
@@ -95,6 +97,39 @@ def check_one(session: Session, call: Call) -> Result:
     )
 
 
+def _inside(session: Session, draft: Draft, within: tuple[str, ...] = ()) -> Iterator[Problem]:
+    """Yield what is wrong with the recipes that a recipe runs, at the line that runs them; one named by a value is not judged."""
+    within = (*within, draft.recipe.name)
+    for line in draft.recipe.lines:
+        first, *words = line.text.split()
+        name = first[1:] if first.startswith("@") else words[0] if first.lower() == "run" and words else ""
+        if not name or "$" in name:
+            continue
+        keys = [word.partition("=")[0] for word in words if "=" in word and not word.startswith("-")]
+        try:
+            inner = load_draft(session.home, name)
+        except RecipeError as error:
+            yield Problem(number=line.number, message=error.message, hint=error.hint)
+            continue
+        if inner.recipe.name in within:
+            told = " → ".join((*within, inner.recipe.name))
+            yield Problem(number=line.number, message=f"recipe {inner.recipe.name} runs itself: {told}")
+            continue
+        takes = [param.name.lower() for param in inner.recipe.params]
+        for key in keys:
+            if key.lower() not in takes:
+                known = ", ".join(takes) or "none"
+                yield Problem(
+                    number=line.number, message=f"recipe {inner.recipe.name} has no parameter {key}: it takes {known}"
+                )
+        for each in (*problems_of(inner), *_inside(session, inner, within)):
+            yield Problem(
+                number=line.number,
+                message=f"recipe {inner.recipe.name}, line {each.number}: {each.message}",
+                hint=each.hint,
+            )
+
+
 def _problems_drawn(rows: Sequence[Record]) -> Draw:
     """Return what draws problems for eyes: a sentence each behind its line's number."""
 
@@ -109,26 +144,25 @@ def _problems_drawn(rows: Sequence[Record]) -> Draw:
 
 def run(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the records of the recipe's reading statements, in order."""
-    recipe = load_recipe(session.home, call.text_arg("name"))
-    values = values_of(recipe, call.extra)
-    check_recipe(recipe)
-    lines = [(line, line_of(recipe, line, values)) for line in recipe.lines if holds(line.when, values)]
     rack = session.need_rack()
-    if "asm" in recipe.needs:
-        services.asm()
+    ready = make_ready(session, services, request, call.text_arg("name"), call.extra)
+    recipe = ready.recipe
+    dry = bool(session.options.over(call.flags).get("dry-run"))
+    accepted = consent(services, ready, accepted=bool(call.flags.get("accept-opaque")), dry=dry)
+    call = replace(call, flags={**call.flags, **({"accept-opaque": True} if accepted else {})})
     services.more_to_come = True
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
-    return RecipeRunner(session, services, request, recipe, call).run(lines)
+    return RecipeRunner(session, services, request, ready, call).run()
 
 
-def check(services: Services, request: Request, call: Call) -> Result:
+def check(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return nothing when it holds.
 
     Raises:
         RecipeError: it does not hold; names cell, object, attribute and value.
     """
     text = call.text_arg("fact")
-    wrong = failures(services, request, read_check(text))
+    wrong = wrong_with(session, services, request, read_fact(text))
     if wrong:
         reason, cells = next(iter(wrong.items()))
         more = and_more(len(wrong))
@@ -147,7 +181,7 @@ def wait(session: Session, services: Services, request: Request, call: Call) -> 
         InterruptedByUserError: Ctrl-C.
     """
     text = call.text_arg("what")
-    until = read_wait(text, bounded=bool({"every", "for"} & call.args.keys()))
+    until = read_until(text, bounded=bool({"every", "for"} & call.args.keys()))
     if not isinstance(until, float):
         return _wait_until(session, services, request, call, until)
     with told_while_waiting(since(f"waiting for {format_duration(until)}"), services.console.waiting):
@@ -157,12 +191,14 @@ def wait(session: Session, services: Services, request: Request, call: Call) -> 
     return Result()
 
 
-def _wait_until(session: Session, services: Services, request: Request, call: Call, until: FactCheck) -> Result:
+def _wait_until(
+    session: Session, services: Services, request: Request, call: Call, until: FactCheck | ReadingCheck
+) -> Result:
     text = call.text_arg("what")
     every = max(call.float_arg("every", session.need_rack().poll), SHORTEST_LOOK)
     longest = call.float_arg("for", LONGEST_WAIT)
     began = monotonic()
-    while wrong := failures(services, request, until):
+    while wrong := wrong_with(session, services, request, until):
         left = longest - (monotonic() - began)
         if left <= 0:
             reason, cells = next(iter(wrong.items()))

@@ -56,7 +56,7 @@ def dbm_object_types() -> Mapping[str, ObjectType]:
             since=None if since == "-" else release_of(since),
             until=None if until == "-" else release_of(until),
         )
-        for name, kind, flags, since, until in rows_of("dbserver.tsv", "emulator")
+        for name, kind, flags, since, until in rows_of("dbserver.tsv")
     )
     server = ObjectType(
         name="DBSERVER",

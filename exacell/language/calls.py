@@ -6,11 +6,11 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from exacell.cellcli.condition import read_check, read_wait
 from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
+from exacell.language.reading import read_fact, read_until
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.words import RAW_TAILS, Word, split_words, unquote
 
@@ -31,8 +31,17 @@ def find_command(words: Sequence[Word]) -> Command | None:
     for count in range(min(longest, len(words)), 0, -1):
         key = tuple(word.value.lower() for word in words[:count])
         if key in table and not any(word.quoted for word in words[:count]):
-            return table[key]
+            return None if _cellclis_own(words, key) else table[key]
     return None
+
+
+def _cellclis_own(words: Sequence[Word], key: tuple[str, ...]) -> bool:
+    """Whether a command's only word is CellCLI's verb, with an object of it behind: ``import celldisk``, not ``import FILE``."""
+    if len(key) > 1 or key[0].upper() not in VERBS or len(words) < 2:
+        return False
+    from exacell.cellcli.schema import objects_of  # It reads a table, which hardly any statement needs.
+
+    return words[1].value.upper() in {known.name for known in objects_of(Verb(key[0].upper()))}
 
 
 def _brief(word: str) -> str:
@@ -313,9 +322,9 @@ def _check_value(param: Param, value: str, *, bounded: bool) -> None:
         StatementError: it does not; places count in ``value``.
     """
     if param.kind is Kind.FACT:
-        read_check(value)
+        read_fact(value)
     elif param.kind is Kind.UNTIL:
-        read_wait(value, bounded=bounded)
+        read_until(value, bounded=bounded)
 
 
 def _without(text: str, base: int, words: Sequence[Word]) -> tuple[str, list[tuple[int, int]]]:

@@ -56,6 +56,7 @@ class Kind(StrEnum):
     RACK = "rack"
     RECIPE = "recipe"
     SNAPSHOT = "snapshot"
+    MEASURED = "measured"
     METRIC = "metric"
     GRIDDISK = "griddisk"
     CELLDISK = "celldisk"
@@ -319,6 +320,8 @@ MODULES = (
     "carework",
     "metrics",
     "measuring",
+    "importing",
+    "comparing",
     "watching",
     "journal",
     "change",
@@ -330,6 +333,7 @@ MODULES = (
     "host",
     "hosts",
     "hostsettings",
+    "hostfacts",
     "help",
     "tutorial",
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 from exacell.cellcli.suggest import closest
@@ -15,9 +16,9 @@ from exacell.core.errors import ExacellError, RecipeError, StatementError
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind, Param, Value
-from exacell.recipes.parsing import Draft, Problem, Recipe, RecipeLine, recipe_error
+from exacell.recipes.parsing import Draft, Let, Problem, Recipe, RecipeLine, names_in, recipe_error
 from exacell.recipes.values import UnknownParameterError, conditions, with_places
-from exacell.recipes.words import unknown_words
+from exacell.recipes.words import of_reading, unknown_words
 
 _MOST = 8
 """Errors that are looked for in one line."""
@@ -53,19 +54,35 @@ def problems_of(draft: Draft) -> tuple[Problem, ...]:
     """Return all that is wrong with a recipe, in the order of its lines; empty for one that may run."""
     recipe = draft.recipe
     found = [*draft.problems]
+    for let in recipe.lets:
+        found += [Problem(number=let.number, message=said, hint=hint) for said, hint in _of_let(recipe, let).items()]
     for line in recipe.lines:
         found += [Problem(number=line.number, message=said, hint=hint) for said, hint in _of_line(recipe, line).items()]
     return tuple(sorted(dict.fromkeys(found), key=lambda problem: problem.number))
 
 
+def _of_let(recipe: Recipe, let: Let) -> dict[str, str]:
+    """Return what is wrong with a value that is to be read; it may name parameters, and what is read before it."""
+    before = replace(recipe, lets=recipe.lets[: recipe.lets.index(let)])
+    params = {param.name.lower(): param for param in names_in(before)}
+    samples = {param.name: _sample(param) for param in params.values()}
+    found = _read_with(let.reading.statement, samples, params)
+    if found:
+        return found
+    statement = with_places(let.reading.statement, samples)[0]
+    anything = [str(samples[param.name]) for param in params.values() if _proves_nothing(param.name, samples, params)]
+    return dict(of_reading(replace(let.reading, statement=statement), anything))
+
+
 def _of_line(recipe: Recipe, line: RecipeLine) -> dict[str, str]:
     """Return what is wrong with one line, each with the way out."""
     found: dict[str, str] = {}
-    params = {param.name.lower(): param for param in recipe.params}
+    named = names_in(recipe, line)
+    params = {param.name.lower(): param for param in named}
     found.update(_of_condition(line.when, params))
-    samples = {param.name: _sample(param) for param in recipe.params}
+    samples = {param.name: _sample(param) for param in named}
     found.update(_read_with(line.text, samples, params))
-    for param in recipe.params:
+    for param in named:
         if not re.search(rf"\$\{{?{param.name}\b", line.text, re.IGNORECASE):
             continue
         for word in (*param.choices, *param.words):

@@ -1,15 +1,18 @@
 """Recipe files: a header with typed parameters, statements of the one language, and blocks. Parsing is pure.
 
 A file of plain statements is already a recipe. Header words come first: ``recipe "title"``, ``param name : kind =
-default "help"``, ``risk <ceiling>``, ``needs asm``. ``when <condition>`` may end a statement; ``finally … end`` holds what
-runs in any case at the end. There are no loops and no templating: a parameter's value is put in as one word, quoted where
-it has to be, so that a value can never become syntax.
+default "help"``, ``risk <ceiling>``, ``needs asm, release>=19.3``, ``let name = <statement that reads>.<column> [of <key>]``.
+``when <condition>`` may end a statement; ``finally … end`` holds what runs in any case at the end; ``matrix x in 1,2,4 …
+end`` is written out for each of its values before the plan. There are no other loops and no templating: a value is put in as
+one word, quoted where it has to be, so that it can never become syntax.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.suggest import closest
@@ -17,8 +20,10 @@ from exacell.core.errors import RecipeError, StatementError
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.kinds import convert
-from exacell.language.registry import Param, Value, commands
+from exacell.language.reading import Reading, read_reading
+from exacell.language.registry import Kind, Param, Value, commands
 from exacell.language.words import join_continued, needs_more, split_words, strip_comment
+from exacell.recipes.matrix import Matrix, read_matrix
 from exacell.recipes.values import WORDS, read_needs, read_param, read_risk, read_title, substitute
 
 if TYPE_CHECKING:
@@ -27,17 +32,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeLine:
-    """One statement of a recipe: where it stands, its text, its condition, and whether it is in ``finally``."""
+    """One statement of a recipe: where it stands, its text, its condition, whether it is in ``finally``, and in which matrix."""
 
     number: int
     text: str
     when: str = ""
     final: bool = False
+    matrix: Matrix | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Let:
+    """A value that is read before the plan."""
+
+    number: int
+    name: str
+    reading: Reading
 
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """A recipe as its file says it. ``risk`` is a ceiling, empty for none; ``needs`` holds ``asm`` or nothing."""
+    """A recipe as its file says it. ``risk`` is a ceiling, empty for none; ``needs`` holds what has to be there."""
 
     name: str
     path: str
@@ -46,6 +61,7 @@ class Recipe:
     params: tuple[Param, ...] = ()
     risk: str = ""
     needs: tuple[str, ...] = ()
+    lets: tuple[Let, ...] = ()
     lines: tuple[RecipeLine, ...] = ()
 
 
@@ -92,24 +108,25 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
         params=tuple(scanner.params),
         risk=scanner.risk,
         needs=scanner.needs,
+        lets=tuple(scanner.lets),
         lines=tuple(scanner.lines),
     )
     return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
 
 
-BLOCKS = ("finally",)
+BLOCKS = ("finally", "matrix")
 """Words that open a block, which ``end`` closes."""
 
 _LIKE_BLOCKS = frozenset(
-    ("rolling", "experiment", "matrix", "if", "else", "for", "foreach", "while", "until", "repeat", "loop", "try", "do")
+    ("rolling", "experiment", "if", "else", "for", "foreach", "while", "until", "repeat", "loop", "try", "do")
 )
 """Words that open a block in other languages, or do so in people's minds."""
 
 _INSTEAD = {
     "rolling": "--rolling=N behind a changing statement takes the cells in turn",
     "if": "a condition ends a statement: … when $name = value",
-    "for": "there are no loops: a statement goes to all cells",
-    "foreach": "there are no loops: a statement goes to all cells",
+    "for": "a statement goes to all cells, and matrix x in 1,2,4 writes lines out for each value",
+    "foreach": "a statement goes to all cells, and matrix x in 1,2,4 writes lines out for each value",
     "while": "wait until … waits for something",
     "until": "wait until … waits for something",
 }
@@ -122,7 +139,9 @@ class _Scanner:
         self.title, self.risk = "", ""
         self.params: list[Param] = []
         self.needs: tuple[str, ...] = ()
+        self.lets: list[Let] = []
         self.lines: list[RecipeLine] = []
+        self._matrix: Matrix | None = None
         self.problems: list[Problem] = []
         self._seen: set[str] = set()
         """Words of the header that may stand once."""
@@ -147,7 +166,9 @@ class _Scanner:
             self._header(number, word.lower(), rest, plain)
         elif word.lower() == "end":
             self._end(number, rest)
-        elif word.lower() in BLOCKS:
+        elif word.lower() == "matrix":
+            self._begin_matrix(number, rest)
+        elif word.lower() == "finally":
             self._begin(number, rest)
         else:
             self._statement(number, word, body)
@@ -156,6 +177,8 @@ class _Scanner:
         """Judge what was left open."""
         if self._final:
             self._problem(last, "finally is never closed with end")
+        if self._matrix is not None:
+            self._problem(last, "matrix is never closed with end")
         for line in self._openers:
             near = closest(line.text.split()[0], BLOCKS)
             if near and line in self.lines:
@@ -165,7 +188,7 @@ class _Scanner:
     def _header(self, number: int, word: str, rest: str, body: str) -> None:
         if self.lines:
             self._problem(number, f"{word} stands in the header, before the first statement")
-        if word != "param":
+        if word not in ("param", "let"):
             if word in self._seen:
                 self._problem(number, f"{word} is said twice")
             self._seen.add(word)
@@ -176,15 +199,45 @@ class _Scanner:
                 self.risk = read_risk(rest)
             elif word == "needs":
                 self.needs = read_needs(rest)
+            elif word == "let":
+                self._let(number, rest)
             else:
-                param, wrong = read_param(body, [each.name for each in self.params])
+                param, wrong = read_param(body, self._names())
                 self.params.append(param)
                 for error in wrong:
                     self._wrong(number, error)
         except StatementError as error:
             self._wrong(number, error)
 
+    def _names(self) -> list[str]:
+        return [*(param.name for param in self.params), *(let.name for let in self.lets)]
+
+    def _let(self, number: int, rest: str) -> None:
+        name, equals, text = (part.strip() for part in rest.partition("="))
+        if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
+            raise StatementError(
+                f"'let {rest}' is not: let name = STATEMENT.COLUMN [of CELL or NAME]",
+                hint="such as: let size = list flashcache.size of exa1cel01",
+            )
+        if name.lower() in (each.lower() for each in self._names()):
+            self._problem(number, f"{name} is declared twice")
+        self.lets.append(Let(number=number, name=name, reading=read_reading(text)))
+
+    def _begin_matrix(self, number: int, rest: str) -> None:
+        if self._final:
+            self._problem(number, "finally holds no matrix")
+        if self._matrix is not None:
+            self._problem(number, "a matrix holds no matrix", "matrix x in 1,2 y in a,b writes out all pairs")
+        try:
+            self._matrix = read_matrix(number, rest, self._names())
+        except StatementError as error:
+            self._matrix = Matrix(number=number)
+            self._wrong(number, error)
+
     def _begin(self, number: int, rest: str) -> None:
+        if self._matrix is not None:
+            self._problem(number, "a matrix holds no finally", "end closes the matrix before it")
+            self._matrix = None
         if rest:
             self._problem(
                 number, "finally stands alone on its line", "its statements follow on lines of their own, then end"
@@ -198,19 +251,23 @@ class _Scanner:
             self._problem(number, "end stands alone on its line")
         if self._final:
             self._final = False
+        elif self._matrix is not None:
+            if not any(line.matrix is self._matrix for line in self.lines):
+                self._problem(self._matrix.number, "the matrix holds no statement")
+            self._matrix = None
         elif self._openers:
             line = self._openers.pop()
             self.lines.remove(line)
             word = line.text.split()[0]
             near = closest(word, BLOCKS)
-            hint = f"did you mean {near[0]}?" if near else _INSTEAD.get(word.lower(), "only finally does")
+            hint = f"did you mean {near[0]}?" if near else _INSTEAD.get(word.lower(), "only finally and matrix do")
             self._problem(line.number, f"'{word}' opens no block", hint)
         else:
             self._problem(number, "end closes nothing here")
 
     def _statement(self, number: int, word: str, body: str) -> None:
         known = _is_first_word(word)
-        near = () if known or self.lines else closest(word, WORDS)
+        near = () if known or self.lines else closest(word, [each for each in WORDS if each != "let"])
         if near:
             self._problem(
                 number, f"'{word}' is neither a statement nor a word of the header", f"did you mean {near[0]}?"
@@ -223,7 +280,7 @@ class _Scanner:
             return
         if not when and text != body:
             self._problem(number, "a condition is missing behind when", "when $name = value")
-        line = RecipeLine(number=number, text=text, when=when, final=self._final)
+        line = RecipeLine(number=number, text=text, when=when, final=self._final, matrix=self._matrix)
         self.lines.append(line)
         if not known and (word.lower() in _LIKE_BLOCKS or (len(body.split()) <= 2 and "=" not in body)):
             self._openers.append(line)
@@ -309,6 +366,32 @@ def values_of(recipe: Recipe, given: Mapping[str, str]) -> dict[str, Value]:
         # The text as given, with the parameter's own words in their spelling, is what goes into statements.
         found[param.name] = next((word for word in param.words if word.lower() == text.lower()), text)
     return found
+
+
+def written_out(recipe: Recipe, values: Mapping[str, Value]) -> Iterator[tuple[RecipeLine, Mapping[str, Value]]]:
+    """Yield the lines of a recipe in order, those of a matrix once for each of its values, with the values that hold there.
+
+    Raises:
+        RecipeError: a matrix has no value, or too many.
+    """
+    for matrix, lines in groupby(recipe.lines, key=lambda line: line.matrix):
+        block = list(lines)
+        try:
+            every = matrix.combinations(values) if matrix is not None else [{}]
+        except StatementError as error:
+            problem = Problem(
+                number=block[0].matrix.number if block[0].matrix else 0, message=error.message, hint=error.hint
+            )
+            raise recipe_error(recipe.name, [problem]) from error
+        for own in every:
+            yield from ((line, {**values, **own}) for line in block)
+
+
+def names_in(recipe: Recipe, line: RecipeLine | None = None) -> tuple[Param, ...]:
+    """Return what ``$name`` may name in a line, each as a parameter: the header's, what is read, and those of its matrix."""
+    read = [Param(name=let.name, kind=Kind.TEXT, help="read before the plan", required=True) for let in recipe.lets]
+    matrix = line.matrix if line is not None else None
+    return (*recipe.params, *read, *(matrix.params if matrix is not None else ()))
 
 
 def line_of(recipe: Recipe, line: RecipeLine, values: Mapping[str, Value]) -> Line:

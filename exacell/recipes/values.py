@@ -14,6 +14,7 @@ from exacell.core.errors import RecipeError, StatementError
 from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param, Value
 from exacell.language.words import Word, split_words
+from exacell.recipes.needs import KNOWN, Need
 
 _WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
 _INSIDE = re.compile(r"\$\{([A-Za-z_]\w*)\}")
@@ -162,11 +163,10 @@ def _side(text: str, values: Mapping[str, Value]) -> Value:
     return _lookup(whole[1], values) if whole else text.strip("\"'")
 
 
-WORDS = ("recipe", "param", "risk", "needs")
+WORDS = ("recipe", "param", "risk", "needs", "let")
 """First words of the lines of a header."""
 
 RISKS = ("none", "performance", "redundancy", "data")
-NEEDS = ("asm",)
 
 _KINDS: Mapping[str, Kind] = {
     "size": Kind.SIZE,
@@ -224,13 +224,10 @@ def read_needs(rest: str) -> tuple[str, ...]:
     Raises:
         StatementError: a recipe can't need that.
     """
-    found = tuple(part.strip().lower() for part in rest.split(",") if part.strip())
-    for part in found:
-        if part not in NEEDS:
-            raise StatementError(f"needs knows asm, not '{part}'", suggestions=closest(part, NEEDS))
+    found = tuple(part.strip() for part in rest.split(",") if part.strip())
     if not found:
-        raise StatementError("needs says nothing", hint="needs asm")
-    return found
+        raise StatementError("needs says nothing", hint=f"needs knows {KNOWN}")
+    return tuple(str(Need.of(part)) for part in found)
 
 
 def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementError, ...]]:

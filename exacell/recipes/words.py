@@ -7,14 +7,15 @@ from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 
 from exacell.care.sqltext import one_line, refuse_session_bound
-from exacell.cellcli.condition import FactCheck, is_condition, read_check, read_wait
+from exacell.cellcli.condition import FactCheck, is_condition
 from exacell.cellcli.nodes import Change, Filter, List, Operator
 from exacell.cellcli.schema import Kind as AttributeKind, find_object, metric, metrics
 from exacell.cellcli.suggest import closest
 from exacell.core.errors import ExacellError
 from exacell.language.kinds import convert
-from exacell.language.line import Line
-from exacell.language.registry import Call, Kind, Param
+from exacell.language.line import Line, parse_line
+from exacell.language.reading import Reading, ReadingCheck, read_fact, read_until
+from exacell.language.registry import Call, Effect, Kind, Param
 from exacell.language.shellwords import command_given
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
@@ -81,7 +82,9 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
                 if word.lower() not in known and word not in anything:
                     yield f"'{word}' is not one of {', '.join(param.choices)}", _did_you_mean(word, param.choices)
         elif param.kind in (Kind.FACT, Kind.UNTIL) and value is not None:
-            check = read_check(str(value)) if param.kind is Kind.FACT else read_wait(str(value), bounded=False)
+            check = read_fact(str(value)) if param.kind is Kind.FACT else read_until(str(value), bounded=False)
+            if isinstance(check, ReadingCheck):
+                yield from of_reading(check.reading, anything)
             if isinstance(check, FactCheck):
                 for fact in check.facts:
                     yield from _of_metrics(fact.object.upper(), (), check.filters, anything)
@@ -90,6 +93,25 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
                         yield from of_value(fact.object, fact.attribute, str(fact.value))
                     if fact.attribute == "name" and fact.object.upper() in _OF_METRICS:
                         yield from _of_names([str(fact.value)], anything)
+
+
+def of_reading(reading: Reading, anything: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the statement and the column of a reading, each with the way out."""
+    try:
+        line = parse_line(reading.statement, shell=False)
+    except ExacellError as error:
+        yield error.message, error.hint
+        return
+    if line is None or line.effect is not Effect.READ or (line.call is not None and not line.call.command.recipe_ok):
+        yield f"'{reading.statement}' is not a statement that reads, so it has no value to take", ""
+        return
+    yield from unknown_words(line, anything).items()
+    asked = line.cellcli
+    found = find_object(asked.object) if isinstance(asked, List) else None
+    if isinstance(asked, List) and found is not None and reading.column not in anything:
+        listed = asked.attributes or tuple(each.name for each in found.attributes.values())
+        if reading.column.lower() not in (name.lower() for name in listed):
+            yield f"'{reading.column}' is not among the attributes that it lists", _did_you_mean(reading.column, listed)
 
 
 def _of_metrics(

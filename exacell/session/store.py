@@ -36,6 +36,9 @@ create table if not exists baseline (
 create table if not exists iorm (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
+create table if not exists imported (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
+);
 create table if not exists traces (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
@@ -195,6 +198,28 @@ class Store:
             StoreError: there is nothing; names those that there are.
         """
         return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
+
+    def save_import(self, name: str, taken: str, body: str) -> None:
+        """Keep what was imported, as JSON with its ``name``; it belongs to no rack. What has the same name is replaced."""
+        self._keep("imported", "", name, body, at=taken)
+
+    def imports(self) -> list[dict[str, Any]]:
+        """Return the body of all that was imported, oldest first."""
+        query = "select name, body, 'import FILE… as=' || name from imported where rack=? order by taken, name"
+        return self._all("import", query, "", dict)
+
+    def find_import(self, name: str) -> dict[str, Any]:
+        """Return the body of what was imported under that name.
+
+        Raises:
+            StoreError: there is nothing; names those that there are.
+        """
+        found = self.imports()
+        for body in found:
+            if str(body["name"]).lower() == name.lower():
+                return body
+        names = ", ".join(body["name"] for body in found) or "none"
+        raise StoreError(f"there is no import {name}; there are: {names}", hint="import FILE… as=NAME")
 
     def save_traces(self, rack: str, found: Collected) -> None:
         """Keep what was collected from trace files; what has the same name is replaced."""

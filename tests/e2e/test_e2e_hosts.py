@@ -115,6 +115,23 @@ def test_production_hosts_take_named_commands_alone(lab):
             terminal.child.expect_exact(said)
 
 
+def test_dbmcli_answers_as_cellcli_does(inside):
+    """LIST and DESCRIBE of DBMCLI's objects go to database nodes, typed and with DBMCLI's errors; no cell gets DBSERVER."""
+    rows = inside.ok("-r", "t1", "-o", "json", "on @db list dbserver attributes name,status,coreCount").records
+    assert [(row["cell"], row["name"], row["status"]) for row in rows] == [
+        ("exa1db01", "exa1db01", "online"),
+        ("exa1db02", "exa1db02", "online"),
+    ]
+    (metric,) = inside.ok("-r", "t1", "-o", "json", "on db01 list metriccurrent DS_TEMP").records
+    assert isinstance(metric["metricValue"], float) and metric["unit"] == "C"
+    assert "coreCount:" in inside.ok("-r", "t1", "on db01 list dbserver detail").out
+    assert inside.ok("-r", "t1", "-o", "json", "on db01 describe dbserver").records[0]["name"] == "name"
+    done = inside("-r", "t1", "on db01 list physicaldisk nosuch")
+    assert done.code == 1 and "exa1db01: DBM-02906" in done.err
+    done = inside("-r", "t1", "list dbserver")
+    assert done.code == 2 and "on @db list dbserver" in done.err
+
+
 def test_a_silent_host_hides_no_other(inside, fault):
     """A host that can't be reached is a problem by its name, and the other one's answer is there."""
     fault("exa1db01", "refuse")

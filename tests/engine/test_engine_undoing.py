@@ -12,6 +12,7 @@ from engine_fakes import CELLS, NODES, Bench
 from exacell.cellcli.fold import for_cell
 from exacell.change import undoing
 from exacell.change.pending import pending
+from exacell.change.recipeready import Ready, ReadyLine
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import resume, retry, unfinished
 from exacell.change.running import intent
@@ -510,9 +511,15 @@ def test_a_recipe_that_was_interrupted_takes_back_what_it_changed(desk: Desk, mo
         return carried_out(given, request)
 
     monkeypatch.setattr(desk, "execute", interrupted)
-    result = RecipeRunner(desk.session, desk, desk.request, recipe, line.call).run(
-        [(each, line_of(recipe, each, {})) for each in recipe.lines]
-    )
+    result = RecipeRunner(
+        desk.session,
+        desk,
+        desk.request,
+        Ready(
+            recipe=recipe, lines=tuple(ReadyLine(source=each, line=line_of(recipe, each, {})) for each in recipe.lines)
+        ),
+        line.call,
+    ).run()
     assert result.problems == ["recipe ab was interrupted before line 4"]
     assert desk.done == [MORE, f"on {ONE} {BACK}"]
 

@@ -57,7 +57,6 @@ COMMANDS = (
         params=(_RECIPE,),
         flags=(Flag(name="accept-opaque", help="let host commands of the recipe run"),),
         open_keys=True,
-        recipe_ok=False,
         runs=True,
         handler="exacell.commands.recipes:run",
     ),
@@ -67,7 +66,9 @@ COMMANDS = (
         effect=Effect.READ,
         summary="require a fact on every selected cell; the recipe stops when it does not hold",
         details="check all <object>.<attribute> <op> <value> [where a=b and …]: every such object; check no <object> "
-        "[where …]: there is none; check same <object>.<attribute>, …: equal on all cells.",
+        "[where …]: there is none; check same <object>.<attribute>, …: equal on all cells. check <statement that reads>.<column> "
+        '[of <cell or name>] <op> <value> ["why"]: every value in that column of its answer; = != < <= > >=, sizes, '
+        "durations and percents are understood.",
         example="check all flashcache.status = normal",
         params=(
             Param(name="fact", kind=Kind.FACT, positional=True, required=True, rest=True, help="all …, no … or same …"),

@@ -1,0 +1,70 @@
+"""Ask what a reading of a recipe names, and judge a check of one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from exacell.cellcli.condition import FactCheck
+from exacell.cellcli.nodes import List
+from exacell.change.execute import execute
+from exacell.core.errors import RecipeError, StatementError
+from exacell.language.line import parse_line
+from exacell.language.reading import Reading, ReadingCheck, chosen, compares, shown_beside
+from exacell.language.registry import Effect
+from exacell.session.checking import failures
+
+if TYPE_CHECKING:
+    from exacell.language.line import Line
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+
+def line_to_read(reading: Reading) -> Line:
+    """Return the statement of a reading, parsed; a LIST without attributes asks for all.
+
+    Raises:
+        StatementError: it is none, or changes something.
+    """
+    line = parse_line(reading.statement, shell=False)
+    if line is None or line.effect is not Effect.READ or (line.call is not None and not line.call.command.recipe_ok):
+        raise StatementError(f"'{reading.statement}' is not a statement that reads, so it has no value to take")
+    asked = line.cellcli
+    if isinstance(asked, List) and not (asked.attributes or asked.all_attributes or asked.detail):
+        line = replace(line, cellcli=replace(asked, detail=True))
+    # Programs get typed values, and so does this.
+    return replace(line, flags={**line.flags, "format": "json"})
+
+
+def values_read(session: Session, services: Services, request: Request, reading: Reading) -> list[tuple[str, Any]]:
+    """Return who or what each record of a reading is about, with its value.
+
+    Raises:
+        StatementError: the statement is none that reads, or has no such column or record.
+        RecipeError: somebody gave no answer.
+        ExacellError: whatever the statement itself raises.
+    """
+    result = execute(session, services, replace(request, line=None), line_to_read(reading), inside=True)
+    if result.problems and not result.records:
+        raise RecipeError(result.problems[0])
+    return chosen(reading, result.records, [column.name for column in result.columns])
+
+
+def wrong_with(
+    session: Session, services: Services, request: Request, check: FactCheck | ReadingCheck
+) -> dict[str, list[str]]:
+    """Return reason → cells for everything in a check that does not hold; empty when all of it does."""
+    if isinstance(check, FactCheck):
+        return failures(services, request, check)
+    result = execute(session, services, replace(request, line=None), line_to_read(check.reading), inside=True)
+    found: dict[str, list[str]] = {problem: [] for problem in result.problems}
+    if found and not result.records:
+        return found
+    wanted = f"not {check.operator} {check.value}" if check.operator != "!=" else "which must not be"
+    for about, value in chosen(check.reading, result.records, [column.name for column in result.columns]):
+        if not compares(value, check.operator, check.value):
+            shown = shown_beside(value, check.value)
+            why = f"; {check.why}" if check.why else ""
+            found[f"{about or check.reading.statement}: {check.reading.column} is {shown}, {wanted}{why}"] = []
+    return found

@@ -1,0 +1,222 @@
+"""What a statement that reads answers in one column, and a comparison with it: ``show iorm.objective of exa1cel01``. Pure.
+
+``let`` takes such a value before a recipe's plan, ``check`` and ``wait until`` compare it. Values are taken from records,
+never from printed text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from exacell.cellcli.condition import FactCheck, read_check, read_wait
+from exacell.cellcli.statement import Verb
+from exacell.core.errors import StatementError, UnitError
+from exacell.core.units import human_size, parse_duration, parse_size
+from exacell.core.values import dataclass
+from exacell.language.registry import commands
+from exacell.language.words import unquote
+
+EXAMPLE = 'check list flashcache.size >= 288g "the cache is too small"'
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """A column of what a statement answers.
+
+    Attributes:
+        statement: as it would be typed.
+        column: of its records; case does not count.
+        key: the cell or the name of the record that is meant; empty for all of them.
+    """
+
+    statement: str
+    column: str
+    key: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.statement}.{self.column}" + (f" of {self.key}" if self.key else "")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingCheck:
+    """Every value of a reading is to compare with ``value`` so; ``why`` is what is said where one does not."""
+
+    reading: Reading
+    operator: str
+    value: str
+    why: str = ""
+
+
+_COLUMN = r"(?P<statement>.*\S)\.(?P<column>[A-Za-z_][\w#$]*)(?:\s+of\s+(?P<key>\"[^\"]*\"|'[^']*'|[^\s<>=!]+))?"
+_READING = re.compile(_COLUMN, re.IGNORECASE | re.DOTALL)
+_CHECK = re.compile(
+    _COLUMN
+    + r"\s*(?P<operator><=|>=|!=|=|<|>)\s*(?P<value>\"[^\"]*\"|'[^']*'|[^\s\"'<>=!]+)(?:\s+(?P<why>\"[^\"]+\"|'[^']+'))?",
+    re.IGNORECASE | re.DOTALL,
+)
+
+
+def read_reading(text: str) -> Reading:
+    """Return the reading that ``text`` is; whether its statement is one, and reads, is not asked.
+
+    Raises:
+        StatementError: it is none.
+    """
+    found = _READING.fullmatch(text.strip())
+    if found is None:
+        raise StatementError(
+            f"'{text.strip()}' names no column of a statement: STATEMENT.COLUMN [of CELL or NAME]",
+            start=0,
+            end=len(text),
+            hint="such as: list flashcache.size of exa1cel01",
+        )
+    return _reading(found)
+
+
+def _reading(found: re.Match[str]) -> Reading:
+    return Reading(statement=found["statement"].strip(), column=found["column"], key=unquote(found["key"] or ""))
+
+
+def begins_statement(text: str) -> bool:
+    """Whether a text begins as a statement does, and not as a check of facts (all, no, same)."""
+    word = text.split(None, 1)[0].lower() if text.strip() else ""
+    return word == "on" or word.upper() in {verb.value for verb in Verb} or any(word == key[0] for key in commands())
+
+
+def read_fact(text: str) -> FactCheck | ReadingCheck:
+    """Return the check that ``text`` is: of facts of the cells, or of what a statement answers.
+
+    Raises:
+        StatementError: it is neither; places count in ``text``.
+    """
+    if not begins_statement(text):
+        return read_check(text)
+    found = _CHECK.fullmatch(text.strip())
+    if found is None:
+        raise StatementError(
+            "a check of a statement is STATEMENT.COLUMN [of CELL or NAME], a comparison and a value",
+            start=0,
+            end=len(text),
+            hint=f"such as: {EXAMPLE}; a value with blanks stands in quotes",
+        )
+    return ReadingCheck(
+        reading=_reading(found),
+        operator=found["operator"],
+        value=unquote(found["value"]),
+        why=unquote(found["why"] or ""),
+    )
+
+
+def read_until(text: str, *, bounded: bool) -> FactCheck | ReadingCheck | float:
+    """Return what a wait is for: the check behind UNTIL, or seconds; see :func:`exacell.cellcli.condition.read_wait`.
+
+    Raises:
+        StatementError: it is neither.
+    """
+    first, *rest = text.split(None, 1) or [""]
+    if first.lower() == "until" and rest and begins_statement(rest[0]):
+        return read_fact(rest[0])
+    return read_wait(text, bounded=bounded)
+
+
+def chosen(
+    reading: Reading, records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()
+) -> list[tuple[str, Any]]:
+    """Return who or what each record is about, and its value in the reading's column.
+
+    Args:
+        columns: the records' columns in the order in which they are shown; the first that is no cell names a record.
+
+    Raises:
+        StatementError: no record is there, none is of that key, or it has no such column.
+    """
+    if not records:
+        raise StatementError(f"'{reading.statement}' answered with nothing, so there is no {reading.column}")
+    known = list(dict.fromkeys([*columns, *(name for record in records for name in record)]))
+    column = next((name for name in known if name.lower() == reading.column.lower()), None)
+    if column is None:
+        listed = ", ".join(name for name in known if name != "cell")
+        raise StatementError(f"'{reading.statement}' has no column {reading.column}: it has {listed}")
+    names = [name for name in dict.fromkeys(["name", *known]) if name not in ("cell", column)][:2]
+    found: list[tuple[str, Any]] = []
+    for record in records:
+        about = [str(record[name]) for name in ("cell", *names) if record.get(name) is not None]
+        if not reading.key or reading.key.lower() in (each.lower() for each in about):
+            found.append((" ".join(about[:2]), record.get(column)))
+    if not found:
+        raise StatementError(
+            f"'{reading.statement}' has nothing of {reading.key}",
+            hint=f"of takes a cell or what stands in {' or '.join(names) or 'its first column'}",
+        )
+    return found
+
+
+def single(reading: Reading, found: Sequence[tuple[str, Any]]) -> Any:
+    """Return the one value that a reading has.
+
+    Raises:
+        StatementError: there is none, or there are several.
+    """
+    values = list(dict.fromkeys(value if value.__hash__ else str(value) for _, value in found))
+    if len(values) > 1:
+        told = ", ".join(f"{about}: {value}" for about, value in found[:3]) + (" …" if len(found) > 3 else "")
+        raise StatementError(
+            f"{reading} is not one value but {len(values)} ({told})", hint=f"{reading.column} of CELL or NAME takes one"
+        )
+    if values[0] is None or values[0] == "":
+        raise StatementError(f"{reading} is empty")
+    return values[0]
+
+
+def compares(value: Any, operator: str, wanted: str) -> bool:
+    """Return whether a value of a record compares so with a word: numbers, sizes, durations and percents by what they mean.
+
+    Raises:
+        StatementError: less or more is asked of what is no number.
+    """
+    if isinstance(value, bool):
+        value = str(value).lower()
+    pair = next((pair for reader in _READERS if (pair := _both(reader, value, wanted)) is not None), None)
+    if pair is not None:
+        one, other = pair
+        return {
+            "=": one == other,
+            "!=": one != other,
+            "<": one < other,
+            "<=": one <= other,
+            ">": one > other,
+            ">=": one >= other,
+        }[operator]
+    if operator not in ("=", "!="):
+        raise StatementError(
+            f"{value if value not in (None, '') else 'nothing'} {operator} {wanted}: these are no numbers, and text "
+            "is compared by = and !="
+        )
+    return (("" if value is None else str(value)).lower() == wanted.lower()) == (operator == "=")
+
+
+def shown_beside(value: Any, wanted: str) -> str:
+    """Return a value of a record as a person reads it beside the word it was compared with: bytes as a size beside a size."""
+    if value is None or value == "":
+        return "empty"
+    unit = wanted[-1:].upper()
+    if isinstance(value, int) and not isinstance(value, bool) and unit in ("K", "M", "G", "T"):
+        return human_size(value)
+    return str(value)
+
+
+def _percent(text: str) -> float:
+    return float(text.removesuffix("%"))
+
+
+_READERS: tuple[Callable[[str], float], ...] = (_percent, parse_size, parse_duration)
+
+
+def _both(reader: Callable[[str], float], value: Any, wanted: str) -> tuple[float, float] | None:
+    try:
+        other = reader(wanted.strip())
+        return (value if isinstance(value, (int, float)) else reader(str(value).strip())), other
+    except (ValueError, UnitError):
+        return None

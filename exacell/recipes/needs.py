@@ -1,0 +1,85 @@
+"""What a recipe says that it needs, and whether a cell has it. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from exacell.cellcli.schema import release_key
+from exacell.cellcli.suggest import closest
+from exacell.core.errors import StatementError
+from exacell.core.values import dataclass
+
+PLAIN = ("asm", "opaque")
+"""Needs of one word: the database nodes are known; commands that exacell does not read are part of it."""
+
+_ASKED: Mapping[str, str] = {
+    "release": "list cell attributes name, releaseVersion",
+    "mode": "list cell attributes name, flashCacheMode",
+    "media": "list celldisk attributes name, diskType",
+    "hosts": "",
+}
+_VALUES: Mapping[str, tuple[str, ...]] = {"mode": ("writeback", "writethrough"), "media": ("flash", "hard", "pmem")}
+_NEED = re.compile(r"(?P<word>[a-z]+)\s*(?P<operator>>=|=)\s*(?P<value>[\w.-]+)", re.IGNORECASE)
+
+KNOWN = "asm, opaque, release>=19.3, mode=writeback, media=flash, hosts=GROUP"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Need:
+    """One need: ``release>=19.3``. ``statement`` is what cells are asked to judge it; empty where none is."""
+
+    word: str
+    operator: str = ""
+    value: str = ""
+
+    @property
+    def statement(self) -> str:
+        """The LIST that cells answer; empty where they are not asked."""
+        return _ASKED.get(self.word, "")
+
+    def __str__(self) -> str:
+        return f"{self.word}{self.operator}{self.value}"
+
+    @classmethod
+    def of(cls, text: str) -> Need:
+        """Return the need that ``text`` is.
+
+        Raises:
+            StatementError: it is none.
+        """
+        if text.lower() in PLAIN:
+            return cls(word=text.lower())
+        found = _NEED.fullmatch(text)
+        word = found["word"].lower() if found else text.lower()
+        if found is None or word not in _ASKED:
+            raise StatementError(f"needs knows {KNOWN}, not '{text}'", suggestions=closest(word, (*PLAIN, *_ASKED)))
+        value = found["value"].lower() if word != "hosts" else found["value"]
+        if (found["operator"] == ">=") != (word == "release"):
+            raise StatementError(f"'{text}' is not a need: {'release>=19.3' if word == 'release' else word + '=...'}")
+        if word == "release" and not re.fullmatch(r"\d+(\.\d+)*", value):
+            raise StatementError(f"'{value}' is not a release: 19.3 or 11.2.3.3.0")
+        if word in _VALUES and value not in _VALUES[word]:
+            raise StatementError(
+                f"{word} is one of {', '.join(_VALUES[word])}, not '{value}'", suggestions=closest(value, _VALUES[word])
+            )
+        return cls(word=word, operator=found["operator"], value=value)
+
+
+def unmet(need: Need, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return why a cell does not have what is needed, as the rest of a sentence about it; empty when it has.
+
+    Args:
+        rows: its answer to the need's statement.
+    """
+    if need.word == "release":
+        has = str(rows[0].get("releaseVersion") or "") if rows else ""
+        return "" if has and release_key(has) >= release_key(need.value) else f"has {has or 'no release'}"
+    if need.word == "mode":
+        # Cells of 11.2.2 and older know no mode: they write through. Source: cellcli.md.
+        has = str((rows[0].get("flashCacheMode") if rows else "") or "WriteThrough")
+        return "" if has.lower() == need.value else f"has {has}"
+    kinds = {str(row.get("diskType") or "").lower() for row in rows}
+    wanted = "pmem" if need.value == "pmem" else f"{need.value}disk"
+    return "" if wanted in kinds else f"has no {'PMEM' if wanted == 'pmem' else wanted}"

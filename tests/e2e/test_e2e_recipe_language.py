@@ -1,0 +1,121 @@
+"""What recipes are made of besides statements, run on an emulated rack: let, matrix, checks of readings, recipes in recipes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.program import InProcess
+
+SIZES = """\
+recipe "The cache in several sizes"
+needs release>=11.2, mode=writeback, media=hard
+param sizes : text = "288g,320g" "sizes to try"
+let was = list flashcache.size of exa1cel01
+matrix size in $sizes
+  resize flashcache size=$size
+  check list flashcache.size <= $size "it did not get smaller"
+  @look who=$size
+end
+finally
+  resize flashcache size=$was
+end
+"""
+LOOK = 'recipe "Look"\nparam who : text\nlist flashcache attributes name, size when $who != none\n'
+
+
+def written(inside: InProcess, **recipes: str) -> None:
+    folder = inside.home / "recipes"
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in recipes.items():
+        (folder / f"{name}.exa").write_text(text)
+
+
+def sizes(inside: InProcess) -> set[int]:
+    return {row["size"] for row in inside.ok("-r", "t1", "-o", "json", "list flashcache attributes name, size").records}
+
+
+def test_a_matrix_runs_its_lines_for_each_value_and_puts_back_what_was_read(inside: InProcess) -> None:
+    """The value is read before anything changes; each size is made, checked and looked at by the recipe inside; then it is as
+    it was."""
+    written(inside, sizes=SIZES, look=LOOK)
+    before = sizes(inside)
+    assert "4 statements, well-formed" in inside.ok("-r", "t1", "check recipe sizes").err
+    done = inside.ok("-r", "t1", "-o", "json", "run sizes", "-y")
+    assert [row["size"] for row in done.records] == [309237645312] * 3 + [343597383680] * 3
+    assert f"was = {before.copy().pop()} (364.8G): list flashcache.size of exa1cel01" in done.err
+    assert sizes(inside) == before
+
+
+def test_a_dry_run_shows_every_size_and_judges_no_check_behind_a_change(inside: InProcess) -> None:
+    """-n plans each of the changes, says which checks it can't judge, and changes nothing."""
+    written(inside, sizes=SIZES, look=LOOK)
+    before = sizes(inside)
+    done = inside("-r", "t1", "run sizes sizes=16g,32g", "-n")
+    assert done.code == 0, done.err
+    for size in ("16g", "32g"):
+        assert f"Plan on t1: resize flashcache size={size}" in done.out + done.err
+    assert done.err.count("nothing was carried out that it may need, so it is not judged") == 2
+    assert sizes(inside) == before
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("needs release>=26.1\nlist cell", "needs release>=26.1: exa1cel[01-03] has 19.3"),
+        ("needs mode=writethrough\nlist cell", "needs mode=writethrough: exa1cel[01-03] has WriteBack"),
+        ("needs media=pmem\nlist cell", "needs media=pmem: exa1cel[01-03] has no PMEM"),
+        ("needs hosts=initiators\nlist cell", "needs hosts=initiators: rack t1 has db"),
+        ("let a = list griddisk.size\nlist cell", "let a: list griddisk.size is not one value but"),
+        ("let a = list flashcache.size of nobody\nlist cell", "has nothing of nobody"),
+        ("@again\nlist cell", "recipe again runs itself: again -> again"),
+        ("@missing\nlist cell", "there is no recipe missing"),
+        ("@look which=1\nlist cell", "recipe look has no parameter which: it takes who"),
+        ("matrix x in $none\nlist cell\nend", "$none is not a parameter"),
+    ],
+)
+def test_nothing_runs_where_something_is_not_there(inside: InProcess, text: str, said: str) -> None:
+    """What is needed, read or run inside is judged before the first line; the refusal names it and no line is run."""
+    written(inside, again=f'recipe "Again"\n{text}\n', look=LOOK)
+    done = inside("-r", "t1", "run again", "-y")
+    assert done.code in (1, 2) and said in done.err.replace("\n", " ")
+    assert "[1/" not in done.err and done.out == ""
+
+
+def test_a_check_recipe_looks_into_the_recipes_inside(inside: InProcess) -> None:
+    """check recipe finds what is wrong in a recipe that is run, at the line that runs it, without running anything."""
+    written(inside, outer='recipe "Outer"\nlist cell\n@inner a=1\n', inner="param a : int\nlst cell $a\n")
+    done = inside("-r", "t1", "check recipe outer")
+    assert done.code == 2 and "line 3: recipe inner, line 2:" in done.out
+
+
+def test_undo_run_of_a_recipe_inside_takes_back_its_own_changes_alone(inside: InProcess) -> None:
+    """What the outer recipe changed stays; what the inner one changed is back when it ends, whatever its risk allows."""
+    written(
+        inside,
+        outer='recipe "Outer"\non exa1cel01 alter cell comment=outer\n@inner\nlist cell attributes name, comment\n',
+        inner='recipe "Inner"\non exa1cel02 alter cell comment=inner\nfinally\n  undo run\nend\n',
+    )
+    done = inside.ok("-r", "t1", "-o", "json", "run outer", "-y")
+    told = {row["name"]: row["comment"] for row in done.records if row.get("comment")}
+    assert told.get("exa1cel01") == "outer" and "exa1cel02" not in told
+    inside.ok("-r", "t1", "on exa1cel01 alter cell comment=''", "-y")
+
+
+def test_the_lower_ceiling_of_risk_counts(inside: InProcess) -> None:
+    """A recipe that may not touch performance runs none that does."""
+    written(inside, outer='recipe "Outer"\nrisk none\n@sizes\n', sizes=SIZES, look=LOOK)
+    before = sizes(inside)
+    done = inside("-r", "t1", "run outer", "-y")
+    assert done.code != 0 and "risk" in done.err
+    assert sizes(inside) == before
+
+
+@pytest.mark.parametrize("value", ["a'b", 'x"y', "; drop flashcache", "$(touch /tmp/x)", "-n", "a | wc", "$size"])
+def test_a_value_of_a_matrix_is_one_word(inside: InProcess, value: str) -> None:
+    """What stands in a parameter's value arrives as that value, and nothing of it is syntax."""
+    written(inside, words="param v : text\nmatrix x in $v\n  on exa1cel01 alter cell comment=$x\nend\n")
+    quoted = f'"{value}"' if '"' not in value else f"'{value}'"
+    inside.ok("-r", "t1", f"run words v={quoted}", "-y")
+    (row,) = inside.ok("-r", "t1", "-o", "json", "on exa1cel01 list cell attributes name, comment").records
+    assert row["comment"] == value
+    inside.ok("-r", "t1", "on exa1cel01 alter cell comment=''", "-y")
