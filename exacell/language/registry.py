@@ -334,6 +334,7 @@ MODULES = (
     "host",
     "hosts",
     "hostsettings",
+    "hostfacts",
     "help",
     "tutorial",
 )
