@@ -83,7 +83,7 @@ def test_the_first_sentence_is_the_verdict(on: float, off: float, runs: int, say
 
 
 def test_sentences_tell_how_sure_it_is_and_what_was_not_fair() -> None:
-    """Behind the verdict stand what was not alike, each thing once with its runs, the test, and the spread without a difference."""
+    """Behind the verdict stand what was not alike, once with its runs, the test, and the spread without a difference."""
     noticed = (
         "disk group DATA is being rebalanced (REBAL)",
         "run 7: cel01: release: a → b",
@@ -119,9 +119,9 @@ def test_what_is_declared_is_what_there_is() -> None:
 
 IMPOSSIBLE = [
     ({}, {}, ""),
-    ({"memoryLog": "10G normal"}, {}, "can't show anything on cel01: databases from 19c on write their redo to its PMEM log first"),
+    ({"memoryLog": "10G normal"}, {}, "can't show anything on cel01: databases from 19c on write"),
     ({"flashLog": "none"}, {}, "can't show anything on cel01: there is no flash log"),
-    ({"release": "20.1.0.0.0", "model": "Oracle Corporation ORACLE SERVER X8-2L High Capacity"}, {}, "Smart Flash Log Write-Back"),
+    ({"release": "20.1.0.0.0", "model": "ORACLE SERVER X8-2L High Capacity"}, {}, "Smart Flash Log Write-Back"),
     ({}, {"FL_RQ_W": 100.0, "FL_IO_W_SKIP_LOG_ON_FAST_DEV": 90.0}, "the redo logs are on flash themselves"),
 ]  # fmt: skip
 
