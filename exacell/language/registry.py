@@ -320,6 +320,7 @@ MODULES = (
     "carework",
     "metrics",
     "measuring",
+    "experiments",
     "importing",
     "comparing",
     "watching",
