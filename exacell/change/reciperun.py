@@ -222,8 +222,16 @@ class RecipeRunner:
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])
+        # What a single statement draws as sentences and a table stays so.
+        own = self._results[0] if len(self._results) == 1 and not self._results[0].fold else None
         return Result(
-            records=records, columns=columns, data=bool(self._results), fold=True, problems=problems, exit_code=code
+            records=records,
+            columns=columns,
+            data=bool(self._results),
+            fold=own is None,
+            problems=problems,
+            exit_code=code,
+            draw=None if own is None else own.draw,
         )
 
 
@@ -249,7 +257,7 @@ def _told_apart(results: Sequence[Result]) -> tuple[Column, ...]:
 
 
 def _runs(line: Line) -> bool:
-    return line.call is not None and line.call.command.words == ("run",)
+    return line.call is not None and line.call.command.words in (("run",), ("experiment",))
 
 
 def _stricter(one: str, other: str) -> str:

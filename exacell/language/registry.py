@@ -320,6 +320,7 @@ MODULES = (
     "carework",
     "metrics",
     "measuring",
+    "experiments",
     "importing",
     "comparing",
     "watching",
@@ -334,6 +335,7 @@ MODULES = (
     "hosts",
     "hostsettings",
     "hostfacts",
+    "fetching",
     "help",
     "tutorial",
 )
