@@ -335,6 +335,7 @@ MODULES = (
     "hosts",
     "hostsettings",
     "hostfacts",
+    "fetching",
     "help",
     "tutorial",
 )
