@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
+from exacell.change.settling import sent_by
 from exacell.commands.subjects.files import trace_files
 from exacell.commands.subjects.traced import SYNC, pair_of
 from exacell.core.errors import RefusedError
@@ -15,6 +16,7 @@ from exacell.output.explained import explained
 from exacell.output.findings import shown
 from exacell.output.result import Column, Result
 from exacell.plan.model import Planned
+from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import OWNER
@@ -24,6 +26,7 @@ from exacell.session.tracecollect import Asked, collect
 from exacell.session.tracefiles import summarize_files
 
 if TYPE_CHECKING:
+    from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
 
@@ -80,6 +83,40 @@ def _switched(session: Session, services: Services, call: Call, *, on: bool) -> 
     node = call.text_arg("node") or client.home()
     records = client.records(node)
     return Planned(trace_plan(rack, records, on=on, database=database, node=node, whose=whose, statement=call.text))
+
+
+def drive_commits(session: Session, services: Services, request: Request, call: Call) -> Planned:
+    """Return the plan of a load that commits; its result is one record for the node with its outcome.
+
+    Raises:
+        StatementError: no load can be like that.
+        RefusedError: a load has not ended, or has left its table.
+    """
+    rack, database = session.need_rack().name, call.text_arg("db")
+    load = CommitLoad(
+        sessions=call.int_arg("sessions") or 0, commits=call.int_arg("commits") or 0, tag=call.text_arg("tag")
+    )
+    client = DatabaseClient(session, services, database)
+    node = call.text_arg("node") or client.home()
+    plan = commit_plan(
+        rack,
+        client.records(node),
+        load,
+        database=database,
+        node=node,
+        statement=call.text,
+        goes_on=bool(request.finishing),
+        sent=sent_by(services.journal, rack, request.finishing) if request.finishing else frozenset(),
+    )
+    return Planned(plan)
+
+
+def drive_end(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that drops what a load that did not end has left."""
+    rack, database = session.need_rack().name, call.text_arg("db")
+    client = DatabaseClient(session, services, database)
+    node = client.home()
+    return Planned(end_plan(rack, client.records(node), database=database, node=node, statement=call.text))
 
 
 def collect_traces(session: Session, services: Services, call: Call) -> Result:

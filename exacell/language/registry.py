@@ -320,6 +320,7 @@ MODULES = (
     "carework",
     "metrics",
     "measuring",
+    "experiments",
     "importing",
     "comparing",
     "watching",
@@ -333,6 +334,8 @@ MODULES = (
     "host",
     "hosts",
     "hostsettings",
+    "hostfacts",
+    "fetching",
     "help",
     "tutorial",
 )

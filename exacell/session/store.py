@@ -45,6 +45,10 @@ create table if not exists traces (
 create table if not exists health (
     rack text not null, cell text not null, at real not null, body text not null, primary key (rack, cell, at)
 );
+create table if not exists experiment (
+    rack text not null, name text not null, began text not null, state text not null, body text not null,
+    primary key (rack, name)
+);
 """
 
 _HEALTH_DAYS = 100
@@ -174,6 +178,18 @@ class Store:
                 return plan
         known = ", ".join(plan.name for plan in found) or "none"
         raise StoreError(f"there is no plan {name} of rack {rack}; there are: {known}", hint="plan as=NAME <statement>")
+
+    def keep_experiment(self, rack: str, name: str, began: str, state: str, body: Mapping[str, Any]) -> None:
+        """Keep an experiment as it stands; what was kept of it before is replaced."""
+        row = (rack, name, began, state, json.dumps(body))
+        with self._open() as connection:
+            connection.execute("insert or replace into experiment values (?,?,?,?,?)", row)
+
+    def experiments(self, rack: str, made_of: Callable[[Any], T], *states: str) -> list[T]:
+        """Return the experiments of a rack, oldest first; only those in one of ``states``, where some are given."""
+        only = f" and state in ({','.join(map(repr, states))})" if states else ""
+        query = f"select name, body, 'a new one' from experiment where rack=?{only} order by began, name"
+        return self._all("experiment", query, rack, made_of)
 
     def save_baseline(self, rack: str, name: str, facts: Mapping[str, Mapping[str, str]]) -> None:
         """Keep a baseline; one of the same name is replaced."""
