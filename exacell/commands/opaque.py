@@ -26,6 +26,7 @@ from exacell.change.dcli.record import Record
 from exacell.change.dcli.told import told
 from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
+from exacell.change.detached import begin, follow, still_there
 from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
 from exacell.change.sending import Sending, size_of
@@ -49,6 +50,7 @@ from exacell.session.dbsql import (
     query_asm,
     query_database,
 )
+from exacell.session.detached import new_folder
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.session.recording import since, told_while_waiting
 from exacell.transport.base import Upload
@@ -339,9 +341,6 @@ def _detached(
     group: Group, judgement: Judgement, call: Call, command: str, flags: Mapping[str, Value], *, printing: bool
 ) -> Result:
     """Run a command apart from the link on each host, follow it to its end there, and return what became of it."""
-    from exacell.change.detached import begin, follow, still_there
-    from exacell.session.detached import new_folder
-
     session, services, folder = group.session, group.services, new_folder()
     record = Record(group, judgement, call.text, flags=flags, what=call.command.name, details={"detached": folder})
     with record.open():
