@@ -154,7 +154,7 @@ class _Conduct:
         if failed is not None and stopped is None:
             stopped = failed
         elif failed is not None:
-            self._console.say(f"the factor was not given back: {failed.message}")
+            self._console.say(f"the factor was not given back: {failed.message}; resume --abandon tries again")
         return self.end(DONE if stopped is None else STOPPED), stopped
 
     def _restored(self) -> ExacellError | None:
@@ -180,15 +180,13 @@ class _Conduct:
             row for row in journal.with_origin(rack, self.experiment.origin) if row.origin == self.experiment.origin
         ]
         changes = [row.change for row in rows if not journal.whole_state(rack, row.change).undone]
-        if not changes:
-            return
-        self._console.say(f"experiment {self.experiment.name}: the factor is given back as it was")
         # Each was a change of one and the same thing: what the first found is what comes back.
-        result = undo(self._session, self._services, self._request, changes, self._flags)
-        if result.exit_code is not ExitCode.DONE:
-            error = RefusedError(next(iter(result.problems), "not all of it was taken back"))
-            error.exit_code = result.exit_code
-            raise error
+        if changes:
+            result = undo(self._session, self._services, self._request, changes, self._flags)
+            if result.exit_code is not ExitCode.DONE:
+                raise RefusedError(next(iter(result.problems), "not all of it was taken back"))
+            self._console.say(f"experiment {self.experiment.name}: the factor is given back as it was")
+        self.experiment = replace(self.experiment, given_back=True)
 
     def end(self, state: str) -> Experiment:
         """Keep the experiment in its last state, and free the rack where it was taken for it."""
@@ -238,6 +236,9 @@ class _Conduct:
         if level == self._level:
             return
         statement = _LEVELS[self.experiment.design.factor](level, self.experiment.design.db)
+        if self.experiment.given_back:  # Kept before anything is sent: who finds it after a kill is told.
+            self.experiment = replace(self.experiment, given_back=False)
+            self._keep()
         self._carry_out(statement, statement, replace(self._request, origin=self.experiment.origin))
         self._level = level
 
@@ -325,5 +326,5 @@ def ended(experiment: Experiment, stopped: ExacellError | None, result: Result) 
         result,
         problems=[*result.problems, f"{stopped.message}; {stopped.hint}" if stopped.hint else stopped.message],
         notes=[*result.notes, f"{len(experiment.left)} of {len(experiment.schedule)} runs are left: {way}"],
-        exit_code=stopped.exit_code,
+        exit_code=ExitCode.INTERRUPTED if stopped.exit_code is ExitCode.INTERRUPTED else ExitCode.FAILED,
     )

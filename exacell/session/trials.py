@@ -47,7 +47,8 @@ def conducted_elsewhere(found: Experiment) -> bool:
 def left_line(found: Experiment) -> str:
     """Return what is said of an experiment that nobody carries out any more, with the way on."""
     done = len(found.schedule) - len(found.left)
+    kept = "" if found.given_back else ", and its factor may stand as a run needed it"
     return (
-        f"experiment {found.name} ended before its last run ({done} of {len(found.schedule)} done): "
+        f"experiment {found.name} ended before its last run ({done} of {len(found.schedule)} done){kept}: "
         "resume goes on with it, resume --abandon gives the factor back and ends it"
     )

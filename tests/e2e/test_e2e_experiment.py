@@ -138,6 +138,20 @@ def test_an_interrupted_experiment_gives_the_factor_back_at_once(rack: InProcess
     assert "nothing is unfinished" in rack.ok("-r", "t1", "resume", "-y").err
 
 
+def test_a_lost_link_stops_it_and_resume_goes_on_and_gives_back(rack: InProcess) -> None:
+    """Without a cell neither the runs nor the way back go on, and that is told; when it is there again, resume ends it."""
+    process = start(rack, "as=lost", "for=30m")
+    assert until(lambda: switched(rack), seconds=120)
+    for kind in ("drop bytes=0", "refuse"):
+        rack.ok("emulator", "fault", "t1", "exa1cel02", *kind.split())
+    _, err = process.communicate(timeout=200)
+    rack.ok("emulator", "fault", "t1", "all", "clear")
+    assert process.returncode == 1 and "the factor was not given back" in err and "exa1cel02" in err
+    assert "its factor may stand as a run needed it" in rack("-r", "t1", "cells").err
+    done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
+    assert verdict(done)["finding"] == "different" and len(blocks(done)) == 6
+
+
 def test_abandoning_a_killed_experiment_gives_the_factor_back(rack: InProcess) -> None:
     """A process that was killed while the flash log was off leaves it off; resume --abandon switches it on again."""
     process = start(rack, "as=left", "for=30m")
@@ -163,7 +177,7 @@ def test_nobody_else_goes_on_with_an_experiment_that_runs(rack: InProcess) -> No
 
 
 STOPPED = [
-    ("workload='prompt nothing'", 2, "measured nothing: SPOT had no log file sync; workload= drives the load of a run"),
+    ("workload='prompt nothing'", 1, "measured nothing: SPOT had no log file sync; workload= drives the load of a run"),
     ("workload='check all flashcache.status = broken'", 1, "run 1 of 14: check all flashcache.status = broken"),
     ("reset='check no griddisk'", 1, "check no griddisk"),
 ]

@@ -81,6 +81,7 @@ class Experiment:
         noticed: what was not alike, before it began or on the way; a sentence each without its stop.
         who: the process that carries it out or did so last.
         keeps: it has taken the rack's lock, and is to give it back.
+        given_back: the factor is as it was before.
         passports: cell → under which conditions the first run was measured.
     """
 
@@ -95,6 +96,7 @@ class Experiment:
     noticed: tuple[str, ...] = ()
     who: Mapping[str, str] = field(default_factory=dict)
     keeps: bool = False
+    given_back: bool = True
     passports: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
