@@ -19,7 +19,7 @@ from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.trace10046 import Traced, together
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
-from exacell.plan.model import Planned
+from exacell.plan.model import Check, Planned
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import OWNER
@@ -88,7 +88,7 @@ def _switched(session: Session, services: Services, call: Call, *, on: bool) -> 
     whose = Whose(service=call.text_arg("service"), module=call.text_arg("module"), session=call.text_arg("session"))
     client = DatabaseClient(session, services, database)
     node = call.text_arg("node") or client.home()
-    records = client.records(node)
+    records = client.records(node, [Check(object="db.trace"), Check(object="db.session")])
     return Planned(trace_plan(rack, records, on=on, database=database, node=node, whose=whose, statement=call.text))
 
 
