@@ -28,13 +28,31 @@ def left_behind(session: Session, services: Services, *, warn: bool = False) -> 
 
     try:
         left = pending(services.journal, session.rack.name)
-        found = tuple(item.warning if warn else item.sentence for item in left)
+        found = (*(item.warning if warn else item.sentence for item in left), *_experiments(session))
         if not found:
             _left_nothing(session)
         return found
     except JournalError as error:
         # Reads go on; a change is refused with the same words when it is asked for.
         return (f"{error.message}; what earlier changes left behind is not known: {error.hint}",)
+
+
+def _experiments(session: Session) -> tuple[str, ...]:
+    """Return a line for each experiment that did not come to its end."""
+    path = session.home.state_dir / "store.db"
+    if not path.exists():
+        return ()
+    from exacell.session.store import Store, StoreError
+
+    try:
+        if not Store(path).experiments(session.need_rack().name, bool, "running", "stopped"):
+            return ()
+        from exacell.session.trials import conducted_elsewhere, left_line, unfinished
+
+        left = unfinished(Store(path), session.need_rack().name)
+        return tuple(left_line(found) for found in left if not conducted_elsewhere(found))
+    except StoreError as error:
+        return (f"{error.message}; whether an experiment was left unfinished is not known: {error.hint}",)
 
 
 def unnoted(session: Session, services: Services, problem: str) -> tuple[str, ...]:

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from exacell.session.state import Session
 
 
+NOTHING = ["nothing is unfinished"]
+"""What is noted where no change is."""
+
+
 def unfinished(session: Session, services: Services) -> list[Planned]:
     """Return the plan rows of the changes that resume goes on with, oldest first.
 
@@ -83,7 +87,7 @@ def resume(
     if not rows:
         if change is not None:
             raise RefusedError(f"change {change} of rack {rack} is not unfinished", hint="pending; journal show")
-        return Result(notes=["nothing is unfinished"])
+        return Result(notes=NOTHING)
     results = []
     for place, row in enumerate(rows, 1):
         refuse_running(services.journal, rack, row.change)

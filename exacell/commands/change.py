@@ -15,18 +15,19 @@ from exacell.change.leftovers import look
 from exacell.change.lockwatch import SETTLES
 from exacell.change.pending import pending as pending_on
 from exacell.change.racklock import LockedError, describe, lock_of
-from exacell.change.resuming import resume as go_on, retry as once_more
+from exacell.change.resuming import NOTHING, resume as go_on, retry as once_more
 from exacell.change.settling import newest_to_undo
 from exacell.change.undoing import undo as take_back
+from exacell.commands.experiments import end as end_experiment, go_on as go_on_with
 from exacell.commands.rehearsal.trial import rehearse as try_out
 from exacell.core.cellset import fold
-from exacell.core.errors import RefusedError, StatementError
+from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Effect
 from exacell.output.changes import lock_sentence
-from exacell.output.result import Column, Result
+from exacell.output.result import Column, Result, together
 from exacell.output.style import wrapped
 from exacell.session.saved import (
     Expected,
@@ -36,6 +37,7 @@ from exacell.session.saved import (
     stages_json,
 )
 from exacell.session.store import Store
+from exacell.session.trials import conducted_elsewhere, left_line, unfinished
 
 if TYPE_CHECKING:
     from exacell.session.request import Request
@@ -113,9 +115,22 @@ def plans(session: Session, services: Services, call: Call) -> Result:
 
 
 def resume(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return the outcomes of all resumed changes."""
+    """Return the outcomes of all resumed changes, and what the experiments found that were gone on with."""
     own = {name: value for name, value in call.flags.items() if name != "abandon"}
-    return go_on(session, services, request, own, change=call.int_arg("change"), abandon=call.flag("abandon"))
+    change, abandon = call.int_arg("change"), call.flag("abandon")
+    experiments = [] if change is not None else unfinished(services.store(), session.need_rack().name)
+    result = go_on(session, services, request, own, change=change, abandon=abandon)
+    if not experiments or result.exit_code is not ExitCode.DONE or session.interrupted.is_set():
+        return result
+    # What a change left half done is settled first: the runs that are left begin from there.
+    results = [] if result.notes == NOTHING else [result]
+    for found in experiments:
+        results.append(
+            end_experiment(session, services, request, found, own)
+            if abandon
+            else go_on_with(session, services, request, found, own)
+        )
+    return results[0] if len(results) == 1 else replace(together(results), data=True)
 
 
 def retry(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -151,6 +166,18 @@ def pending(session: Session, services: Services, call: Call) -> Result:
             "says": p.sentence,
         }
         for p in left
+    ]
+    rows += [
+        {
+            "cell": None,
+            "change": None,
+            "state": "unfinished",
+            "statement": found.statement,
+            "mend": "resume",
+            "says": left_line(found),
+        }
+        for found in unfinished(services.store(), session.need_rack().name)
+        if not conducted_elsewhere(found)
     ]
     columns = [*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")]
     return Result(records=rows, columns=columns, data=True, notes=list(notes))

@@ -12,7 +12,7 @@ from exacell.cellcli.schema import Kind as Type, find_object
 from exacell.cellcli.statement import List, parse, render
 from exacell.commands.rehearsal.copyreading import read_all, read_cells
 from exacell.core.errors import ExitCode, RefusedError, StatementError
-from exacell.core.units import counted, format_size
+from exacell.core.units import counted, size_text, sizes_apart
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result, worst
 from exacell.output.tables import table_lines
@@ -69,7 +69,11 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
         found = told(between_cells(facts), facts)
     rows = [_row(d) for d in found]
     cells = [target for target in facts if not target.startswith(ASM)]
-    notes = [f"{counted(len(cells), 'cell')}, no drift"] if cells and not rows else _verdict(rows)
+    notes = (
+        [f"{counted(len(cells), 'cell')}, no drift"]
+        if cells and not rows
+        else _verdict([_row(_readable(d)) for d in found])
+    )
     exit_code = worst([code, ExitCode.DRIFT]) if rows else code
     columns = [Column(n) for n in (*_WHERE, "value", "expected", "judgement")]
 
@@ -109,12 +113,15 @@ def _verdict(rows: Sequence[Mapping[str, object]]) -> list[str]:
 
 
 def _readable(d: Difference) -> Difference:
-    """Return a difference with sizes as LIST prints them, where they say the same."""
+    """Return a difference with its sizes as a person reads them."""
     kind = find_object(d.object)
     attribute = None if kind is None else kind.attribute(d.attribute)
     if attribute is None or attribute.kind is not Type.SIZE:
         return d
-    value, expected = (format_size(int(text)) if text.isdigit() else text for text in (d.value, d.expected))
+    if d.value.isdecimal() and d.expected.isdecimal():
+        value, expected = sizes_apart(int(d.value), int(d.expected))
+    else:
+        value, expected = (size_text(int(text)) if text.isdecimal() else text for text in (d.value, d.expected))
     return replace(d, value=value, expected=expected)
 
 

@@ -147,8 +147,12 @@ _TRUTH = ("adds", "prevents", "hits", "cache")
 def truth(session: Session, call: Call) -> Result:
     """Return one record about what is true of the database's loads; without an effect, a note that the model decides."""
     given = {name: call.args[name] for name in _TRUTH if call.args.get(name) is not None}
+    if (saves := call.args.get("saves")) is not None:
+        if "adds" in given:
+            raise StatementError("adds= and saves= say opposite things of the same mean: give one of them")
+        given["adds"] = -call.float_arg("saves", 0.0) if saves else 0.0
     if given and call.flag("forget"):
-        raise StatementError("--forget takes the effect away: it goes with none of adds=, prevents=, hits= and cache=")
+        raise StatementError("--forget takes the effect away: it goes with nothing that plants one")
     known = {} if call.flag("forget") else given or None
     told = control.truth(session.home.config_dir, call.text_arg("name"), db=call.text_arg("db"), known=known)
     if len(told) == 1:

@@ -2,41 +2,34 @@
 
 from __future__ import annotations
 
-import glob
-import re
-import shlex
-from collections.abc import Sequence
 from math import ceil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.core.errors import RefusedError, StatementError
-from exacell.core.values import dataclass
+from exacell.change.settling import sent_by
+from exacell.commands.subjects.files import trace_files
+from exacell.commands.subjects.traced import SYNC, pair_of
+from exacell.core.errors import RefusedError
 from exacell.language.registry import Call
 from exacell.measure import compared, tracesaid
-from exacell.measure.histogram import Histogram
-from exacell.measure.logwrites import LogWrites, together as together_writes
-from exacell.measure.trace10046 import Traced, together
+from exacell.measure.trace10046 import together
 from exacell.output.explained import explained
+from exacell.output.findings import shown
 from exacell.output.result import Column, Result
 from exacell.plan.model import Check, Planned
+from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import OWNER
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.store import Store
 from exacell.session.tracecollect import Asked, collect
-from exacell.session.tracefiles import read_files, summarize_files
+from exacell.session.tracefiles import summarize_files
 
 if TYPE_CHECKING:
-    from exacell.measure.collected import Collected
+    from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
 
-SYNC = "log file sync"
-"""The event that is meant where none is named."""
-
-_NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _KEPT = (
     Column("name"),
     Column("db"),
@@ -60,7 +53,7 @@ def summarize_traces(call: Call) -> Result:
         RefusedError: there is no such file, one can't be read, or the event is not in them.
     """
     event = call.text_arg("event")
-    found = summarize_files(_files(call.text_arg("files")), event)
+    found = summarize_files(trace_files(call.text_arg("files")), event)
     if event and not found.events:
         raise RefusedError(
             f"no wait for '{event}' in {found.files} files",
@@ -90,6 +83,44 @@ def _switched(session: Session, services: Services, call: Call, *, on: bool) -> 
     node = call.text_arg("node") or client.home()
     records = client.records(node, [Check(object="db.trace"), Check(object="db.session")])
     return Planned(trace_plan(rack, records, on=on, database=database, node=node, whose=whose, statement=call.text))
+
+
+def drive_commits(session: Session, services: Services, request: Request, call: Call) -> Planned:
+    """Return the plan of a load that commits; its result is one record for the node with its outcome.
+
+    Raises:
+        StatementError: no load can be like that.
+        RefusedError: a load has not ended, or has left its table.
+    """
+    rack, database = session.need_rack().name, call.text_arg("db")
+    load = CommitLoad(
+        sessions=call.int_arg("sessions") or 0, commits=call.int_arg("commits") or 0, tag=call.text_arg("tag")
+    )
+    client = DatabaseClient(session, services, database)
+    node = call.text_arg("node") or client.home()
+    plan = commit_plan(
+        rack,
+        client.records(node, [Check(object="db.commits")]),
+        load,
+        database=database,
+        node=node,
+        statement=call.text,
+        goes_on=bool(request.finishing),
+        sent=sent_by(services.journal, rack, request.finishing) if request.finishing else frozenset(),
+    )
+    return Planned(plan)
+
+
+def drive_end(session: Session, services: Services, call: Call) -> Planned:
+    """Return the plan that drops what a load that did not end has left."""
+    rack, database = session.need_rack().name, call.text_arg("db")
+    client = DatabaseClient(session, services, database)
+    node = client.home()
+    return Planned(
+        end_plan(
+            rack, client.records(node, [Check(object="db.commits")]), database=database, node=node, statement=call.text
+        )
+    )
 
 
 def collect_traces(session: Session, services: Services, call: Call) -> Result:
@@ -142,14 +173,6 @@ def list_traces(session: Session, call: Call) -> Result:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Set:
-    """One side of a comparison: its files, and the log writes that waits share, where the files tell."""
-
-    files: Sequence[Traced]
-    writes: LogWrites | None
-
-
 def compare_traces(session: Session, call: Call) -> Result:
     """Return one record per sentence, then one per figure, of what an event's waits differ by in two sets of trace files.
 
@@ -158,74 +181,4 @@ def compare_traces(session: Session, call: Call) -> Result:
         RefusedError: there is no such file or collection, one can't be read or stands in both sets, they are of different
             events, or a set has no wait for the event.
     """
-    kept = {side: _kept(session, call.text_arg(side)) for side in ("a", "b")}
-    event = _event(call.text_arg("event"), [found for found in kept.values() if found is not None])
-    paths = {side: _files(call.text_arg(side)) for side, found in kept.items() if found is None}
-    if twice := {path.resolve() for path in paths.get("a", ())} & {path.resolve() for path in paths.get("b", ())}:
-        raise RefusedError(f"{sorted(map(str, twice))[0]} is in both sets: they must have no file in common")
-    sets = {
-        side: _Set(files=found.files, writes=found.writes if found.writes.writes else None)
-        if found is not None
-        else _read_set(paths[side], event)
-        for side, found in kept.items()
-    }
-    notes = [f"{side}: {said}" for side, found in sets.items() for said in _doubts(found.files, event)]
-    a, b = (_waits(side, found.files, event) for side, found in sets.items())
-    sure = compared.intervals(a, b)
-    if sure is None:
-        notes.append("the intervals of quantiles need numpy: pip install 'exacell[analysis]'")
-    first, second = sets["a"].writes, sets["b"].writes
-    writes = (first, second) if first is not None and second is not None else None
-    return explained(tuple(compared.sentences(event, a, b, writes)), compared.rows(a, b, sure, writes), notes=notes)
-
-
-def _kept(session: Session, name: str) -> Collected | None:
-    """Return what was collected under a name; None where files are named instead."""
-    if not _NAME.fullmatch(name) or Path(name).exists() or session.rack is None:
-        return None
-    return Store(session.home.state_dir / "store.db").find_traces(session.rack.name, name)
-
-
-def _event(asked: str, kept: Sequence[Collected]) -> str:
-    """Return the event that is compared: the one that is asked for, or that of what was collected."""
-    events = dict.fromkeys((*([asked] if asked else []), *(found.event for found in kept)))
-    if len(events) > 1:
-        raise RefusedError(f"{' and '.join(events)} can't be compared: waits for one event are compared")
-    return next(iter(events), SYNC)
-
-
-def _read_set(paths: Sequence[Path], event: str) -> _Set:
-    files = read_files(paths, event, grouped=True)
-    found = [LogWrites.of(own.values()) for own in together(files).writes.values()]
-    return _Set(files=files, writes=together_writes(found) if found else None)
-
-
-def _waits(side: str, found: Sequence[Traced], event: str) -> list[Histogram]:
-    """Return the waits of each file that has some."""
-    waits = [file.events[event] for file in found if event in file.events]
-    if not waits:
-        raise RefusedError(f"no wait for '{event}' in the {len(found)} files of {side}")
-    return waits
-
-
-def _doubts(found: Sequence[Traced], event: str) -> list[str]:
-    """Return what is wrong with a sample: files that are not whole."""
-    whole = together(list(found))
-    return [said for said in tracesaid.sentences(whole, event) if said.startswith(tracesaid.NOT_WHOLE)]
-
-
-def _files(text: str) -> list[Path]:
-    """Return the files that a statement names, with * and ? as a shell takes them; each once, without .trm files."""
-    try:
-        names = shlex.split(text)
-    except ValueError as error:
-        raise StatementError(f"{text}: {error}") from error
-    found: dict[Path, None] = {}
-    for name in names:
-        paths = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else [name]
-        if not paths:
-            raise RefusedError(f"{name}: there is no such file")
-        found |= dict.fromkeys(Path(path).expanduser() for path in paths if not path.endswith(".trm"))
-    if not found:
-        raise RefusedError("only .trm files are named: the waits are in the .trc files beside them")
-    return list(found)
+    return shown(pair_of(session, call.text_arg("event"), call.text_arg("a"), call.text_arg("b")))

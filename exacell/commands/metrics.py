@@ -76,7 +76,7 @@ def snaps(session: Session, call: Call) -> Result:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Pairs:
+class Pairs:
     """Two snapshots' kinds and what they mean.
 
     Attributes:
@@ -89,27 +89,37 @@ class _Pairs:
     compared: Comparison
 
 
-def _pairs(session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str] = KINDS) -> _Pairs:
-    """Return the two snapshots that a statement names, of the wanted kinds, compared.
+def pairs_of(
+    asked: tuple[Session, Services, Request], names: tuple[str, str], *, anyway: bool, wanted: Sequence[str] = KINDS
+) -> Pairs:
+    """Return the two snapshots that are named, of the wanted kinds, compared.
 
     Raises:
+        StoreError: there is no such snapshot.
         RefusedError: they have no counters in common, or were taken under different conditions.
     """
+    session, services, request = asked
     rack = session.need_rack().name
     store = Store(session.home.state_dir / "store.db")
-    names = call.text_arg("before"), call.text_arg("after")
     first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
     kinds = [kind for kind in wanted if kind in first and kind in second]
     if not kinds:
         lacking = "they have no counters in common" if wanted == KINDS else f"not both have {', '.join(wanted)}"
         raise RefusedError(f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: {lacking}")
     compared = compare(session, services, request, [(first[kind], second[kind]) for kind in kinds])
-    if compared.unlike and not call.flag("anyway"):
+    if compared.unlike and not anyway:
         raise RefusedError(
             f"{names[0]} and {names[1]} are not alike: {'; '.join(compared.unlike)}",
             hint="their difference would tell of that as well as of the load; --anyway shows it and marks it",
         )
-    return _Pairs(kinds=kinds, first=first, second=second, compared=compared)
+    return Pairs(kinds=kinds, first=first, second=second, compared=compared)
+
+
+def _named_pairs(
+    session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str] = KINDS
+) -> Pairs:
+    names = call.text_arg("before"), call.text_arg("after")
+    return pairs_of((session, services, request), names, anyway=call.flag("anyway"), wanted=wanted)
 
 
 def explain_pair(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -119,19 +129,25 @@ def explain_pair(session: Session, services: Services, request: Request, call: C
         RefusedError: not both snapshots have that kind, or they were taken under different conditions.
     """
     kind = call.text_arg("kind")
-    pairs = _pairs(session, services, request, call, (kind,))
+    pairs = _named_pairs(session, services, request, call, (kind,))
     (deltas,), unlike = pairs.compared.deltas, pairs.compared.unlike
     found = explain(kind, pairs.first[kind], pairs.second[kind], deltas)
-    marked = [f"The snapshots are not alike, so the figures tell of that as well as of the load: {'; '.join(unlike)}."]
     return explained(
-        (*(marked if unlike else ()), *found.sentences),
-        [_figure(figure) for figure in found.figures],
+        (*not_alike(unlike), *found.sentences),
+        [figure_row(figure) for figure in found.figures],
         notes=pairs.compared.notes,
         failed=bool(deltas[-1].invalid),
     )
 
 
-def _figure(figure: Figure) -> dict[str, Any]:
+def not_alike(unlike: Sequence[str]) -> tuple[str, ...]:
+    """Return the sentence that says what differs between two snapshots; none where nothing does."""
+    said = f"The snapshots are not alike, so the figures tell of that as well as of the load: {'; '.join(unlike)}."
+    return (said,) if unlike else ()
+
+
+def figure_row(figure: Figure) -> dict[str, Any]:
+    """Return a figure over the rack as a record."""
     limits = {name: None if value is None else round(value, 4) for name, value in vars(figure).items() if name in _ENDS}
     return {
         "cell": None,
@@ -152,7 +168,7 @@ def show_delta(session: Session, services: Services, request: Request, call: Cal
     Raises:
         RefusedError: the snapshots have no counters in common, or were taken under different conditions.
     """
-    pairs = _pairs(session, services, request, call)
+    pairs = _named_pairs(session, services, request, call)
     kinds, first, second, compared = pairs.kinds, pairs.first, pairs.second, pairs.compared
     rows: list[dict[str, Any]] = []
     problems: list[str] = []

@@ -152,6 +152,8 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     call = replace(call, flags={**call.flags, **({"accept-opaque": True} if accepted else {})})
     services.more_to_come = True
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
+    for said in ready.outline():
+        services.console.say(said)
     return RecipeRunner(session, services, request, ready, call).run()
 
 
@@ -208,7 +210,9 @@ def _wait_until(
             raise error
         reason, cells = next(iter(wrong.items()))
         where = f"{fold(cells)}: " if cells else ""
-        services.console.waiting(f"waiting: {where}{reason}{and_more(len(wrong))}; {format_duration(round(left))} left")
+        # The time comes first: it is what a narrow window still shows.
+        rest = format_duration(round(left))
+        services.console.waiting(f"waiting, {rest} at most: {where}{reason}{and_more(len(wrong))}")
         if session.interrupted.wait(min(every, left)):
             raise InterruptedByUserError(f"wait {text} was interrupted")
     services.console.waiting(None)

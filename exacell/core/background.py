@@ -36,6 +36,8 @@ class Interruption(threading.Event):
     def __init__(self) -> None:
         super().__init__()
         self._wished = False
+        self.times = 0
+        """How often it was set: what came before a statement that took it back is not forgotten by who remembers this."""
         self._waiting: list[threading.Lock] = []
 
     def is_set(self) -> bool:
@@ -45,6 +47,7 @@ class Interruption(threading.Event):
     def set(self) -> None:
         """Set it and wake all who wait; safe in a signal handler, which must not raise either."""
         self._wished = True
+        self.times += 1
         for bell in tuple(self._waiting):
             with suppress(RuntimeError):  # It rings already.
                 bell.release()

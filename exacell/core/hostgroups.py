@@ -20,6 +20,10 @@ TAKEN = ("all", "cells", "ok", "failed", "up", "down")
 """Names of groups of cells that every rack has, which no group of hosts may have."""
 
 
+FACT_KINDS = ("kernel", "cpu", "numa", "block", "scsi", "multipath", "iscsi", "net", "irq", "module")
+"""What facts about a host are about, in the order in which they are shown."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class HostGroup:
     """One group of hosts.

@@ -96,6 +96,22 @@ def human_size(size_bytes: int | float) -> str:
     return f"{sign}{value:.0f}B"
 
 
+_EXACT_SIZE = 10
+"""Characters up to which a size is shown exactly, as CellCLI prints it; longer ones are rounded."""
+
+
+def size_text(size_bytes: int | float) -> str:
+    """Return a size for eyes: exactly as CellCLI prints it when that is short (``364.75G``), else rounded."""
+    exact = format_size(int(size_bytes)) if float(size_bytes).is_integer() else ""
+    return exact if exact and len(exact) <= _EXACT_SIZE else human_size(size_bytes)
+
+
+def sizes_apart(*sizes: int) -> list[str]:
+    """Return sizes in bytes for eyes, all of them in bytes where rounding would make two unlike ones look alike."""
+    shown = [size_text(size) for size in sizes]
+    return shown if len(set(shown)) == len(set(sizes)) else [f"{size} bytes" for size in sizes]
+
+
 def counted(number: int, noun: str) -> str:
     """Return a number with its noun: ``1 grid disk``, ``2 grid disks``, ``0 grid disks``."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -37,9 +37,9 @@ class Truth:
     def __post_init__(self) -> None:
         """Raise EmulatorError where no load can be like that."""
         if self.adds is not None and not -60 <= self.adds <= 1000:
-            raise EmulatorError(f"adds={self.adds:g} is not possible: percent, from -60 to 1000")
+            raise EmulatorError(f"adds={self.adds:g} is not possible: percent, to 1000; saves= takes off up to 60")
         if self.prevents is not None and self.adds is None:
-            raise EmulatorError("prevents= goes with adds=: 0 where the mean stays as it is")
+            raise EmulatorError("prevents= goes with adds= or saves=: 0 where the mean stays as it is")
         if self.prevents is not None and not 0 <= self.prevents <= 1000:
             raise EmulatorError(f"prevents={self.prevents:g} is not possible: per million, from 0 to 1000")
         if self.hits is not None and not 0 <= self.hits <= 100:

@@ -31,8 +31,17 @@ def find_command(words: Sequence[Word]) -> Command | None:
     for count in range(min(longest, len(words)), 0, -1):
         key = tuple(word.value.lower() for word in words[:count])
         if key in table and not any(word.quoted for word in words[:count]):
-            return table[key]
+            return None if _cellclis_own(words, key) else table[key]
     return None
+
+
+def _cellclis_own(words: Sequence[Word], key: tuple[str, ...]) -> bool:
+    """Whether a command's only word is CellCLI's verb, with an object of it behind: ``import celldisk``, not ``import FILE``."""
+    if len(key) > 1 or key[0].upper() not in VERBS or len(words) < 2:
+        return False
+    from exacell.cellcli.schema import objects_of  # It reads a table, which hardly any statement needs.
+
+    return words[1].value.upper() in {known.name for known in objects_of(Verb(key[0].upper()))}
 
 
 def _brief(word: str) -> str:

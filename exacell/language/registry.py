@@ -56,6 +56,7 @@ class Kind(StrEnum):
     RACK = "rack"
     RECIPE = "recipe"
     SNAPSHOT = "snapshot"
+    MEASURED = "measured"
     METRIC = "metric"
     GRIDDISK = "griddisk"
     CELLDISK = "celldisk"
@@ -319,6 +320,9 @@ MODULES = (
     "carework",
     "metrics",
     "measuring",
+    "experiments",
+    "importing",
+    "comparing",
     "watching",
     "journal",
     "change",
@@ -330,6 +334,8 @@ MODULES = (
     "host",
     "hosts",
     "hostsettings",
+    "hostfacts",
+    "fetching",
     "help",
     "tutorial",
 )

@@ -18,7 +18,7 @@ from dataclasses import field
 from exacell.cellcli.iorm import IormPlan, diff, parse
 from exacell.core.cellset import fold
 from exacell.core.errors import ReplyError
-from exacell.core.units import format_size
+from exacell.core.units import size_text, sizes_apart
 from exacell.core.values import dataclass
 from exacell.measure.snapshot import CellCounters, Snapshot, created_anew, fell
 
@@ -206,6 +206,8 @@ def _changes(key: str, old: str, new: str) -> Iterator[str]:
                 what = f"{change.directive} {change.attribute}".strip()
                 yield f"{what}: {change.before or 'not set'} → {change.after or 'not set'}"
             return
+    if key in _SIZES and old.isdecimal() and new.isdecimal():
+        old, new = sizes_apart(int(old), int(new))
     yield " → ".join([_shown(key, text) for text in (old, new)])
 
 
@@ -218,5 +220,5 @@ def _plan(text: str) -> IormPlan | None:
 
 def _shown(key: str, text: str) -> str:
     if key in _SIZES and text.isdecimal():
-        return format_size(int(text))
+        return size_text(int(text))
     return text or "none"

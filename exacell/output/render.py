@@ -16,7 +16,7 @@ from exacell.core.formats import check_format
 from exacell.output import formats
 from exacell.output.folding import fold_texts
 from exacell.output.result import Record, Result
-from exacell.output.style import paint, printable, takes_unicode
+from exacell.output.style import paint, printable, readable, takes_unicode
 from exacell.output.tables import table_blocks
 
 _AT_ONCE = 256
@@ -100,7 +100,7 @@ def _for_programs(result: Result, name: str, *, header: bool) -> Iterator[str]:
 def _for_eyes(result: Result, width: int | None, color: bool, header: bool) -> Iterator[str]:
     """Yield the lines of a table form that is not a plain table of the records."""
     if result.draw is not None:
-        yield from result.draw(width, color, header)
+        yield from (readable(line, sys.stdout) for line in result.draw(width, color, header))
     elif result.text:
         yield from (printable(line) for line in result.text.splitlines())
     elif result.raw and result.fold:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from exacell.cellcli.rows import Rows
 from exacell.core.cellset import fold
-from exacell.core.units import format_size, human_size
+from exacell.core.units import size_text
 from exacell.output.columns import Body, body_of
 from exacell.output.folding import FoldedRecord, fold_records
 from exacell.output.formats import flat, keys_of
@@ -17,9 +17,6 @@ from exacell.output.result import Column
 from exacell.output.style import paint, paint_around, paint_within, printable
 
 Record = Mapping[str, Any]
-
-_EXACT_SIZE = 10
-"""Characters up to which a size is shown exactly, as CellCLI prints it; longer ones are rounded."""
 
 _GAP = 2
 """Blanks between two columns."""
@@ -57,12 +54,6 @@ PROSE = "prose"
 
 RIGHT = frozenset(("size", "number", "percent"))
 """Kinds of columns whose values stand right."""
-
-
-def size_text(size_bytes: int | float) -> str:
-    """Return a size for eyes: exactly as CellCLI prints it when that is short (``364.75G``), else rounded."""
-    exact = format_size(int(size_bytes)) if float(size_bytes).is_integer() else ""
-    return exact if exact and len(exact) <= _EXACT_SIZE else human_size(size_bytes)
 
 
 def number_text(value: int | float) -> str:

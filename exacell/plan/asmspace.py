@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from exacell.core.errors import RefusedError, ReplyError
-from exacell.core.units import ALLOCATION_UNIT, MIB, counted, format_size
+from exacell.core.units import ALLOCATION_UNIT, MIB, counted, size_text
 from exacell.core.values import dataclass
 from exacell.plan.asmfacts import END, PREAMBLE, AsmFacts, DiskGroup, check_sql
 from exacell.plan.facts import EXPELLED, LET_GO, GridDisk
@@ -99,7 +99,7 @@ class Keeping:
     def said(self, disks_per_cell: Sequence[int]) -> str:
         """Return in words what is counted beside the copies, and what can't be known."""
         count, spare = sum(disks_per_cell), self.spare(disks_per_cell)
-        parts = [f"{format_size(self.metadata(count))} of ASM's own"]
+        parts = [f"{size_text(self.metadata(count))} of ASM's own"]
         if spare:
             parts.append(f"the space of {counted(spare, 'disk')} kept free for the mirrors (required_mirror_free_mb)")
         text = " and ".join(parts)

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from exacell.cellcli.directives import parse as parse_iorm
+from exacell.cellcli.schema import Kind, find_object
 from exacell.core.errors import ExacellError
+from exacell.core.units import sizes_apart
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, FactValue, Op
 
@@ -73,11 +75,26 @@ def failure(check: Check, records: Sequence[Record]) -> str:
     for record in chosen:
         value = _get(record, check.attribute)
         if not _holds(check, value):
-            shown = _shown(value)
+            shown, wished = _side_by_side(noun, check, value)
             name = _get(record, "name")
-            wanted = "which must not be" if check.op is Op.NE else f"not {_wanted(check)}"
+            wanted = "which must not be" if check.op is Op.NE else f"not {wished}"
             return _because(check, f"{noun} {name}: {check.attribute} is {shown}, {wanted}")
     return ""
+
+
+def _side_by_side(noun: str, check: Check, value: Any) -> tuple[str, str]:
+    """Return what is read and what was wanted, for eyes: a size has its unit, and two unlike ones never look alike."""
+    kind = find_object(noun)
+    attribute = kind.attribute(check.attribute) if kind is not None and check.attribute else None
+    sized = attribute is not None and attribute.kind is Kind.SIZE
+    if sized and isinstance(value, int) and isinstance(check.value, int):
+        read, wished = sizes_apart(value, check.value)
+        return read, _wanted(check, wished)
+    if sized and isinstance(value, int):
+        return sizes_apart(value)[0], _wanted(check)
+    if sized and isinstance(check.value, int):
+        return _shown(value), _wanted(check, sizes_apart(check.value)[0])
+    return _shown(value), _wanted(check)
 
 
 def _shown(value: Any) -> str:
@@ -85,8 +102,9 @@ def _shown(value: Any) -> str:
     return text or "empty"
 
 
-def _wanted(check: Check) -> str:
-    value = check.value
+def _wanted(check: Check, text: str = "") -> str:
+    """Return what a check wants; ``text`` is the value as it is shown, where that is not how Python writes it."""
+    value = text or check.value
     text = " or ".join(str(v) for v in value) if isinstance(value, tuple) else str(value)
     return {
         Op.AT_LEAST: f"at least {text}",

@@ -177,6 +177,9 @@ def settings_plan(
         (why, hosts), *_ = alike.items()
         raise RefusedError(f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent")
     changed = {change.name: change.after for step in steps for change in step.changes}
+    warnings = ["until the next boot: the kernel forgets it then"] if steps else []
+    if any(path.startswith("/sys/module/") for path in changed):
+        warnings.append("a driver may read a parameter only while it is loaded: reading back shows what it was told")
     notes = tuple(f"to keep it over a boot: {line}" for line in persistent(wanted, changed)) if steps else ()
     return Plan(
         statement=text,
@@ -185,7 +188,7 @@ def settings_plan(
         done=done,
         skipped=skipped,
         notes=notes,
-        warnings=("until the next boot: the kernel forgets it then",) if steps else (),
+        warnings=tuple(warnings),
         inverse=inverse,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exacell.core.units import format_size
+from exacell.core.units import size_text
 from exacell.plan.facts import CELL, CELL_PMEM, CellFacts
 
 
@@ -84,7 +84,7 @@ def _cached(fact: CellFacts, disks: set[str]) -> str:
 
 def _dirty(fact: CellFacts) -> str:
     dirty = fact.metric_bytes("FC_BY_DIRTY")
-    return f"FC_BY_DIRTY is {format_size(dirty)}" if dirty else ""
+    return f"FC_BY_DIRTY is {size_text(dirty)}" if dirty else ""
 
 
 def _taken(fact: CellFacts, flash: set[str]) -> str:
@@ -95,4 +95,4 @@ def _taken(fact: CellFacts, flash: set[str]) -> str:
     size = sum(disk.size - disk.free for disk in fact.flash_disks)
     lost = size - sum(grid.size for grid in fact.grid_disks if grid.cell_disk.lower() in flash)
     most = lost > sum(disk.size for disk in fact.flash_disks) // 2
-    return f"{format_size(lost)} of its flash are neither free nor a grid disk's" if most else ""
+    return f"{size_text(lost)} of its flash are neither free nor a grid disk's" if most else ""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.condition import passes
 from exacell.cellcli.nodes import Filter, Operator
+from exacell.cellcli.schema import Kind, find_object
 from exacell.core.cellset import fold
+from exacell.core.units import sizes_apart
 from exacell.plan.checks import failure
 from exacell.plan.model import Check, Op
 
@@ -74,5 +76,20 @@ def _same(found: dict[str, list[str]], fact: Fact, tables: Mapping[str, Rows]) -
         values = tuple(sorted(str(row.get(fact.attribute)).replace(cell, "{cell}") for row in rows))
         groups.setdefault(values, []).append(cell)
     if len(groups) > 1:
-        said = "; ".join(f"{fold(cells)} has {', '.join(values) or 'none'}" for values, cells in groups.items())
+        shown = _spoken(fact, {value for values in groups for value in values})
+        said = "; ".join(
+            f"{fold(cells)} has {', '.join(shown[value] for value in values) or 'none'}"
+            for values, cells in groups.items()
+        )
         found.setdefault(f"{fact.object}.{fact.attribute} differs: {said}", [])
+
+
+def _spoken(fact: Fact, values: Collection[str]) -> dict[str, str]:
+    """Return value → what is shown of it: a size has its unit, and two unlike ones never look alike."""
+    kind = find_object(fact.object)
+    attribute = kind.attribute(fact.attribute) if kind is not None else None
+    if attribute is None or attribute.kind is not Kind.SIZE:
+        return {value: value for value in values}
+    sizes = [value for value in values if value.isdecimal()]
+    shown = sizes_apart(*map(int, sizes))
+    return {value: value for value in values} | dict(zip(sizes, shown, strict=True))

@@ -7,15 +7,44 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.care.sqltext import query_script, sent_script
 from exacell.plan.model import DATABASE
+from exacell.plan.planners.commits import MODULE, TABLE, CommitLoad
+from exacell.session.answers import problem_of
 from exacell.session.dbrecords import looks, read_look
-from exacell.session.dbsql import OWNER, database_request, home_of, problem_in, rows_of
-from exacell.transport.base import Ours, Reply, Role
+from exacell.session.dbsql import OWNER, SQLPLUS, database_request, home_of, problem_in, rows_of
+from exacell.transport.base import Ours, Reply, Request, Role, State
 
 if TYPE_CHECKING:
+    from exacell.care.sqltext import Rows
     from exacell.plan.model import Check
     from exacell.session.asm import AsmClient
     from exacell.session.services import Services
     from exacell.session.state import Session
+
+_TABLE = f"select table_name from dba_tables where owner = 'SYS' and table_name = '{TABLE}'"
+_COMMITTED = f"select count(*), nvl(sum(n), 0) from {TABLE}"
+
+_LOADED = "__EXACELL_LOADED__"
+_LONGEST = 24 * 3600.0
+"""Seconds that a load may take."""
+
+_LOAD = """\
+echo 'update {table} set n = 0;' | sqlplus -S -L '/ as sysdba' >/dev/null
+i=0; all=
+while [ $i -lt {sessions} ]; do
+  i=$((i + 1))
+  awk -v i=$i -v n={commits} -v tag='{tag}' 'BEGIN {{
+    print "whenever sqlerror exit failure"; print "set feedback off"; print "set appinfo \\"{module}\\""
+    if (tag != "") print "alter session set tracefile_identifier = \\047" tag "\\047;"
+    while (n-- > 0) print "update {table} set n = n + 1 where id = " i ";\\ncommit;"
+    print "exit"
+  }}' | sqlplus -S -L '/ as sysdba' >/dev/null &
+  all="$all $!"
+done
+bad=0
+for one in $all; do wait $one || bad=$((bad + 1)); done
+echo {mark} $bad
+"""
+"""One SQL*Plus a session, fed by awk."""
 
 
 def sql_targets(session: Session, services: Services, names: Iterable[str]) -> dict[str, AsmClient | DatabaseClient]:
@@ -47,17 +76,27 @@ class DatabaseClient:
         return home_of(self._session, self._services, self.database, user=self._user)
 
     def records(self, node: str, checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:
-        """Return what an instance tells of the objects that checks speak of, by object; see :mod:`exacell.session.dbrecords`.
+        """Return what an instance tells of the objects that checks speak of, by object: see :mod:`exacell.session.dbrecords`,
+        and ``db.commits``, the table of a load that commits.
 
         Raises:
             ReplyError: the instance says ``ORA-``, or can't be asked.
         """
-        found: dict[str, list[dict[str, Any]]] = {}
+        found = {"db.commits": self._commits(node)} if any(check.object == "db.commits" for check in checks) else {}
         for look, sql in looks(checks).items():
-            request = database_request(self._session, self.database, node, query_script(sql), user=self._user)
-            rows = rows_of(self._services.transport.run([request]).replies[node])
-            found |= read_look(look, [tuple(row) for row in rows.rows], checks)
+            found |= read_look(look, [tuple(row) for row in self._query(node, sql).rows], checks)
         return found
+
+    def _commits(self, node: str) -> list[dict[str, Any]]:
+        """Return the table of a load that commits, where there is one: its rows and how often they were updated."""
+        if not self._query(node, _TABLE).rows:
+            return []
+        ((rows, total),) = self._query(node, _COMMITTED).rows
+        return [{"name": TABLE, "rows": rows, "total": total}]
+
+    def _query(self, node: str, sql: str) -> Rows:
+        request = database_request(self._session, self.database, node, query_script(sql), user=self._user)
+        return rows_of(self._services.transport.run([request]).replies[node])
 
     def send(
         self, statements: Mapping[str, str], *, timeout: float, ours: Ours | None = None
@@ -67,18 +106,36 @@ class DatabaseClient:
         Raises:
             RefusedError: the transport is read-only.
         """
-        requests = [
-            database_request(
-                self._session,
-                self.database,
-                node,
-                sent_script(sql),
-                user=self._user,
-                role=Role.ASM_WRITE,
-                timeout=timeout,
-                ours=ours,
-            )
-            for node, sql in statements.items()
-        ]
+        requests = [self._request(node, sql, timeout, ours) for node, sql in statements.items()]
         replies = self._services.transport.run(requests).replies
-        return {node: (reply, problem_in(reply)) for node, reply in replies.items()}
+        return {node: (reply, _problem(statements[node], reply)) for node, reply in replies.items()}
+
+    def _request(self, node: str, sql: str, timeout: float, ours: Ours | None) -> Request:
+        load = CommitLoad.read(sql)
+        return database_request(
+            self._session,
+            self.database,
+            node,
+            "" if load is not None else sent_script(sql),
+            user=self._user,
+            role=Role.ASM_WRITE,
+            timeout=timeout if load is None else _LONGEST,
+            ours=ours,
+            then=SQLPLUS if load is None else _script(load),
+        )
+
+
+def _script(load: CommitLoad) -> str:
+    return _LOAD.format(
+        table=TABLE, sessions=load.sessions, commits=load.commits, tag=load.tag, module=MODULE, mark=_LOADED
+    )
+
+
+def _problem(sql: str, reply: Reply) -> str:
+    """Return what is wrong with the reply to a statement or a load, empty when it passed."""
+    if CommitLoad.read(sql) is None:
+        return problem_in(reply)
+    failed = reply.stdout.partition(_LOADED)[2].split()
+    if not failed:
+        return problem_of(reply) if reply.state is not State.OK else "the load ended early"
+    return "" if failed[0] == "0" else f"{failed[0]} sessions of the load failed"

@@ -28,26 +28,32 @@ OWNER = "oracle"
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
 _NOT_HERE = "__EXACELL_NO_INSTANCE__"
 
-_LAUNCH = """\
+_FIND = """\
 sid=$(ps -eo args= | sed -n 's/^ora_pmon_//p' | grep -ix '{name}_\\{{0,1\\}}[0-9]*' | head -n 1)
 [ -n "$sid" ] || {{ echo {mark}; exit 3; }}
 ORAENV_ASK=NO; ORACLE_SID={name}; PATH=$PATH:/usr/local/bin; export ORAENV_ASK ORACLE_SID PATH
 . oraenv >/dev/null 2>&1
 ORACLE_SID=$sid; PATH=$ORACLE_HOME/bin:$PATH; export ORACLE_HOME ORACLE_SID PATH
-exec sqlplus -S -L '/ as sysdba'
 """
 """The instance is found by its process and its home by oraenv. Source: reference asm.md section 1, environment."""
 
 
-def launch(name: str) -> str:
+SQLPLUS = "exec sqlplus -S -L '/ as sysdba'\n"
+"""What runs on the instance, unless something else is to."""
+
+
+def launch(name: str, then: str = SQLPLUS) -> str:
     """Return the command that opens SQL*Plus on the instance that a database has on the node.
+
+    Args:
+        then: lines of a shell that run instead, with the instance's environment.
 
     Raises:
         StatementError: the name is none that a database can have.
     """
     if not _NAME.fullmatch(name):
         raise StatementError(f"db={name} is no name of a database")
-    script = _LAUNCH.format(name=name, mark=_NOT_HERE)
+    script = _FIND.format(name=name, mark=_NOT_HERE) + then
     return f"/bin/sh -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))}'"
 
 
@@ -87,10 +93,11 @@ def database_request(
     role: Role = Role.ASM_READ,
     timeout: float | None = None,
     ours: Ours | None = None,
+    then: str = SQLPLUS,
 ) -> Request:
-    """Return the request that runs a SQL*Plus script on the database's instance on one node."""
+    """Return the request that runs a SQL*Plus script, or lines of a shell, on the database's instance on one node."""
     cluster = cluster_of(session, database)
-    command = launch(database)
+    command = launch(database, then)
     if cluster.sudo:
         command, login = f"sudo -n -u {user} {command}", None
     else:

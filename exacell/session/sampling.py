@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.schema import metrics as metric_table
 from exacell.core.errors import ExitCode
-from exacell.core.units import format_duration, format_size
+from exacell.core.units import format_duration, size_text
 from exacell.core.values import dataclass
 from exacell.measure.snapshot import CellCounters, Snapshot, fell_in_history, history_witness
 from exacell.plan import facts as f
@@ -107,7 +107,7 @@ def _passport(
 
 def _log(log: Record) -> str:
     size = log.get("size")
-    shown = format_size(int(size)) if isinstance(size, (int, float)) else ""
+    shown = size_text(int(size)) if isinstance(size, (int, float)) else ""
     return " ".join(filter(None, (shown, str(log.get("status") or "")))) or "none"
 
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
 from exacell.core.errors import RefusedError
-from exacell.core.units import and_more, format_size
+from exacell.core.units import and_more, size_text, sizes_apart
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import FORMER, Plan, as_data
@@ -157,7 +157,9 @@ def _spoken(path: str, *values: str) -> tuple[str, list[str]]:
     if attribute:
         words += f" {_ATTRIBUTES.get(attribute, attribute)}"
     sized = (attribute or kind) in _SIZES
-    return words, [format_size(int(v)) if sized and v.isdigit() else v or "empty" for v in values]
+    if sized and all(v.isdecimal() for v in values):
+        return words, sizes_apart(*map(int, values))
+    return words, [size_text(int(v)) if sized and v.isdecimal() else v or "empty" for v in values]
 
 
 _OBJECTS = {

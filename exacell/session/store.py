@@ -36,11 +36,18 @@ create table if not exists baseline (
 create table if not exists iorm (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
+create table if not exists imported (
+    rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
+);
 create table if not exists traces (
     rack text not null, name text not null, taken text not null, body text not null, primary key (rack, name)
 );
 create table if not exists health (
     rack text not null, cell text not null, at real not null, body text not null, primary key (rack, cell, at)
+);
+create table if not exists experiment (
+    rack text not null, name text not null, began text not null, state text not null, body text not null,
+    primary key (rack, name)
 );
 """
 
@@ -172,6 +179,18 @@ class Store:
         known = ", ".join(plan.name for plan in found) or "none"
         raise StoreError(f"there is no plan {name} of rack {rack}; there are: {known}", hint="plan as=NAME <statement>")
 
+    def keep_experiment(self, rack: str, name: str, began: str, state: str, body: Mapping[str, Any]) -> None:
+        """Keep an experiment as it stands; what was kept of it before is replaced."""
+        row = (rack, name, began, state, json.dumps(body))
+        with self._open() as connection:
+            connection.execute("insert or replace into experiment values (?,?,?,?,?)", row)
+
+    def experiments(self, rack: str, made_of: Callable[[Any], T], *states: str) -> list[T]:
+        """Return the experiments of a rack, oldest first; only those in one of ``states``, where some are given."""
+        only = f" and state in ({','.join(map(repr, states))})" if states else ""
+        query = f"select name, body, 'a new one' from experiment where rack=?{only} order by began, name"
+        return self._all("experiment", query, rack, made_of)
+
     def save_baseline(self, rack: str, name: str, facts: Mapping[str, Mapping[str, str]]) -> None:
         """Keep a baseline; one of the same name is replaced."""
         self._keep("baseline", rack, name, _unsecret(facts))
@@ -195,6 +214,28 @@ class Store:
             StoreError: there is nothing; names those that there are.
         """
         return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
+
+    def save_import(self, name: str, taken: str, body: str) -> None:
+        """Keep what was imported, as JSON with its ``name``; it belongs to no rack. What has the same name is replaced."""
+        self._keep("imported", "", name, body, at=taken)
+
+    def imports(self) -> list[dict[str, Any]]:
+        """Return the body of all that was imported, oldest first."""
+        query = "select name, body, 'import FILE… as=' || name from imported where rack=? order by taken, name"
+        return self._all("import", query, "", dict)
+
+    def find_import(self, name: str) -> dict[str, Any]:
+        """Return the body of what was imported under that name.
+
+        Raises:
+            StoreError: there is nothing; names those that there are.
+        """
+        found = self.imports()
+        for body in found:
+            if str(body["name"]).lower() == name.lower():
+                return body
+        names = ", ".join(body["name"] for body in found) or "none"
+        raise StoreError(f"there is no import {name}; there are: {names}", hint="import FILE… as=NAME")
 
     def save_traces(self, rack: str, found: Collected) -> None:
         """Keep what was collected from trace files; what has the same name is replaced."""

@@ -18,6 +18,7 @@ from exacell.core.units import (
     parse_duration,
     parse_size,
     round_down,
+    sizes_apart,
     whole_size,
 )
 
@@ -127,3 +128,17 @@ def test_parse_duration_refuses(text: str) -> None:
 def test_format_duration(seconds: float, text: str) -> None:
     """A duration for eyes never shows sixty of anything."""
     assert format_duration(seconds) == text
+
+
+@pytest.mark.parametrize(
+    ("sizes", "texts"),
+    [
+        ((288 * GIB, 391647330304), ["288G", "364.75G"]),
+        ((25604246634496, 288 * GIB), ["23.29T", "288G"]),
+        ((25604246634496, 25604246634496), ["23.29T", "23.29T"]),
+        ((25604246634496, 25604246634496 + MIB), ["25604246634496 bytes", "25604247683072 bytes"]),
+    ],
+)
+def test_unlike_sizes_never_look_alike(sizes: tuple[int, ...], texts: list[str]) -> None:
+    """Sizes side by side are short for eyes, and in bytes where rounding would make two unlike ones the same."""
+    assert sizes_apart(*sizes) == texts

@@ -1,4 +1,4 @@
-"""-n on recipes and on what keeps something, with the shipped recipes on an emulated rack."""
+"""-n on recipes and on what keeps something, with recipes on an emulated rack."""
 
 from __future__ import annotations
 
@@ -8,15 +8,23 @@ import pytest
 
 from tests.support.program import InProcess
 
-AB = ("run", "flashlog_ab", "db=SPOT", "for=10m")
+STEPS = """recipe "Two snapshots and what lies between"
+risk none
+snap flashlog as=ab_on_before
+wait 10m
+snap flashlog as=ab_on_after
+delta ab_on_before ab_on_after
+"""
 
 
 def test_a_dry_run_keeps_nothing_and_waits_for_nothing(inside: InProcess) -> None:
     """-n takes no snapshot, so that one of the same name stays, leaves out what would compare them, and does not wait."""
+    (inside.home / "recipes").mkdir()
+    (inside.home / "recipes" / "steps.exa").write_text(STEPS, encoding="utf-8")
     inside.ok("-r", "t1", "snap", "flashlog", "as=ab_on_before", "fresh=no")
     before = inside.ok("-r", "t1", "-o", "json", "snaps").records
     began = time.monotonic()
-    done = inside.ok("-r", "t1", *AB, "-n")
+    done = inside.ok("-r", "t1", "run", "steps", "-n")
     assert time.monotonic() - began < 300, "wait 10m was waited for"
     assert "-n: wait was not carried out" in done.err and "-n: snap was not carried out" in done.err
     assert "-n: ab_on_before was not kept, so this is left out" in done.err and done.out == ""

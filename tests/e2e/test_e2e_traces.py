@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.program import InProcess
+from tests.support.patience import until
+from tests.support.program import InProcess, Program
 
 SYNC = "log file sync"
 NODE = "exa1db01"
@@ -167,3 +172,71 @@ def test_a_recipe_that_fails_leaves_no_trace_on(inside: InProcess, tmp_path: Pat
     assert done.code != 0
     assert "trace off" in done.err + done.out
     assert enabled(inside) == []
+
+
+def table_there(program: InProcess) -> int:
+    """Return how many tables of a load there are."""
+    query = "select count(*) n from dba_tables where table_name = 'EXACELL_COMMITS'"
+    (row,) = program.ok("-r", "t1", "-o", "json", "sql", "db=SPOT", query).records
+    return int(row["N"])
+
+
+def logged(program: InProcess) -> list[object]:
+    """Return what each cell's IORM plan says of each database."""
+    rows = program.ok("-r", "t1", "-o", "json", "show", "iorm").records
+    return [(row["cell"], row["name"], row.get("flashLog"), row.get("share")) for row in rows]
+
+
+def test_twenty_traced_sessions_are_compared_by_one_recipe(shared: InProcess, inside: InProcess) -> None:
+    """flashlog_traces traces, loads, collects and compares both halves without a file copied by hand, and puts all back."""
+    before = logged(inside)
+    done = inside.ok(
+        "-r", "t1", "-o", "json", "run", "flashlog_traces", "db=SPOT", "tag=A", "sessions=20", "commits=15", "-y"
+    )
+    kept = {row["name"]: row for row in inside.ok("-r", "t1", "-o", "json", "trace", "list").records}
+    assert {name: row["waits"] for name, row in kept.items()} == {"A_on": 300, "A_off": 300}
+    assert all(0 < row["logWrites"] < 300 for row in kept.values())
+    assert "meanByWrite" in done.out
+    assert (enabled(inside), table_there(inside), logged(inside)) == ([], 0, before)
+
+
+def test_a_load_that_is_killed_is_finished_and_the_recipe_runs_again(shared: InProcess, outside: Program) -> None:
+    """kill -9 in the middle of the load: resume lets all commit and drops the table, undo takes the rest back, and the next run
+    of the recipe is whole."""
+    inside = InProcess(outside.home)
+    before = logged(inside)
+    words = ("run", "flashlog_traces", "db=SPOT", "tag=K", "sessions=3", "commits=900", "-y")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "exacell", "-r", "t1", *words],
+        env=outside.env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert until(lambda: any(shared.home.rglob("*_K_on.trc")), seconds=60)
+        os.kill(process.pid, signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait()
+    assert table_there(inside) == 1
+    resumed = outside("-r", "t1", "resume", "-y")
+    assert resumed.code == 0, resumed.err
+    assert "all have committed" in resumed.err + resumed.out or "commit on exa1db01" in resumed.err
+    assert table_there(inside) == 0
+    assert enabled(inside) == [("DATABASE", None)]
+    changes = outside.ok("-r", "t1", "-o", "json", "journal").records
+    number = next(row["change"] for row in changes if row["statement"] == "trace on db=SPOT")
+    outside.ok("-r", "t1", "undo", str(number), "-y")
+    assert (enabled(inside), logged(inside)) == ([], before)
+    again = outside("-r", "t1", "run", "flashlog_traces", "db=SPOT", "tag=K2", "sessions=3", "commits=40", "-y")
+    assert again.code == 0, again.err
+    assert (enabled(inside), table_there(inside), logged(inside)) == ([], 0, before)
+
+
+def test_a_load_that_ended_left_nothing_to_end(inside: InProcess) -> None:
+    """Behind a load that came to its end drive end has nothing to do."""
+    inside.ok("-r", "t1", "drive", "commits", "db=SPOT", "sessions=2", "commits=3", "-y")
+    assert table_there(inside) == 0
+    again = inside.ok("-r", "t1", "-o", "json", "drive", "end", "db=SPOT", "-y")
+    assert again.records[0]["outcome"] == "nothing to do"

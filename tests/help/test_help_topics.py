@@ -16,6 +16,8 @@ from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.language.options import OPTIONS, usage
 from exacell.language.registry import Command, Effect, commands, handler_of
+from exacell.output.render import lines
+from exacell.output.result import Result
 
 ROOT = Path(__file__).parents[2]
 
@@ -188,3 +190,15 @@ def test_a_page_shows_no_empty_default_and_no_flag_of_reads_for_a_change() -> No
         shown = "\n".join(page(words))
         assert "(default )" not in shown
         assert found.effect is not Effect.WRITE or "--diff" not in shown
+
+
+def test_the_first_screen_is_ascii_where_the_locale_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """LC_ALL=C gets help with as many lines and the same words, and no sign beyond ASCII."""
+    first = Result(text="", draw=lambda width, color, header: iter(page([], width)))
+    shown = {}
+    for locale in ("C", "C.UTF-8"):
+        monkeypatch.setenv("LC_ALL", locale)
+        shown[locale] = list(lines(first, "table", width=80, color=False))
+    assert all(line.isascii() for line in shown["C"])
+    assert not all(line.isascii() for line in shown["C.UTF-8"])
+    assert [re.findall(r"\w+", line) for line in shown["C"]] == [re.findall(r"\w+", line) for line in shown["C.UTF-8"]]

@@ -16,7 +16,7 @@ import pytest
 
 import exacell
 from benchmarks import house
-from exacell.cellcli.schema import objects
+from exacell.cellcli.schema import objects, objects_of
 from exacell.core.errors import StatementError
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
@@ -406,12 +406,14 @@ def test_parameters_make_sense(found: Command) -> None:
 
 @pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
 def test_no_pair_that_cellcli_owns(found: Command) -> None:
-    """No command reuses a verb and object that CellCLI owns."""
+    """No command reuses a verb and object that CellCLI owns; a verb alone leaves all of its objects to CellCLI."""
     if len(found.words) > 1 and found.words[0].upper() in VERBS:
         kind = objects().get(found.words[1].upper())
         assert kind is None or found.words[0].upper() not in kind.verbs
-    if len(found.words) == 1:
-        assert found.words[0].upper() not in VERBS
+    if len(found.words) == 1 and found.words[0].upper() in VERBS:
+        for kind in objects_of(found.words[0]):
+            line = parse_line(f"{found.words[0]} {kind.name.lower()} all")
+            assert line is not None and line.cellcli is not None
 
 
 @pytest.mark.parametrize("found", [c for c in COMMANDS if c.effect is Effect.WRITE], ids=lambda c: c.name)

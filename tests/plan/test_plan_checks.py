@@ -148,3 +148,16 @@ MEANS_ANOTHER = [
 def test_what_means_another_thing_is_told(attribute: str, printed: Any, sent: Any) -> None:
     """A value that means something else than what was sent is called so, with both."""
     assert f"{attribute} is" in failure(check(attribute, value=sent), [{"name": "x", attribute: printed}])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        (check("size", value=288 << 30), "size is 364.75G, not 288G"),
+        (check("size", value=391647330305), "size is 364.75G, not 364.8G"),
+        (check("size", op=Op.AT_LEAST, value=25603700000000), "size is 364.75G, not at least 23.29T"),
+    ],
+)
+def test_sizes_are_told_as_a_person_reads_them(wanted: Check, said: str) -> None:
+    """No size of twelve digits stands in the reason why a check does not hold."""
+    assert failure(wanted, [{"name": "d", "size": 391647330304}]) == f"griddisk d: {said}"

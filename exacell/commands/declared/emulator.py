@@ -197,9 +197,12 @@ COMMANDS = (
         params=(
             _NAME,
             Param(name="db", kind=Kind.DB, help="the database (the rack's first)"),
-            Param(name="adds", kind=Kind.NUMBER, help="percent added to the mean of a redo write; negative: taken off"),
+            Param(name="adds", kind=Kind.NUMBER, help="percent that the flash log adds to a redo write's mean"),
+            Param(name="saves", kind=Kind.NUMBER, help="percent that it takes off, in place of adds="),
             Param(
-                name="prevents", kind=Kind.NUMBER, help="outliers prevented per million redo writes; goes with adds="
+                name="prevents",
+                kind=Kind.NUMBER,
+                help="outliers prevented per million redo writes; goes with one of these",
             ),
             Param(name="hits", kind=Kind.NUMBER, help="percent of reads of blocks that the flash cache serves"),
             Param(name="cache", kind=Kind.SIZE, help="size of the flash cache, per cell, that serves so many"),

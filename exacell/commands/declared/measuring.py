@@ -54,6 +54,34 @@ COMMANDS = (
         handler="exacell.commands.measuring:summarize_traces",
     ),
     Command(
+        name="drive commits",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="let sessions of a database update a row and commit, again and again: a load whose waits are log file sync",
+        details="On one node so many SQL*Plus sessions update a row of their own in the table EXACELL_COMMITS, which is made "
+        "for it and dropped behind it; that all commits are there is proven by reading the table. Plain SQL, because in "
+        "PL/SQL only the last commit of a call waits. tag= is the sessions' TRACEFILE_IDENTIFIER, by which "
+        "trace collect finds their files.",
+        example="drive commits db=SPOT sessions=20 commits=200000 tag=ON -y",
+        params=(
+            Param(name="db", kind=Kind.DB, required=True, help="the database"),
+            Param(name="sessions", kind=Kind.INT, default="20", help="that commit at the same time"),
+            Param(name="commits", kind=Kind.INT, default="200000", help="of each session"),
+            Param(name="tag", kind=Kind.NAME, help="TRACEFILE_IDENTIFIER of the sessions"),
+            Param(name="node", kind=Kind.NAME, help="where they run (the first node that answers)"),
+        ),
+        handler="exacell.commands.measuring:drive_commits",
+    ),
+    Command(
+        name="drive end",
+        group=GROUP,
+        effect=Effect.WRITE,
+        summary="drop the table that a load of drive commits left because it did not end",
+        example="drive end db=SPOT -y",
+        params=(Param(name="db", kind=Kind.DB, required=True, help="the database"),),
+        handler="exacell.commands.measuring:drive_end",
+    ),
+    Command(
         name="trace collect",
         group=GROUP,
         effect=Effect.LOCAL,

@@ -46,6 +46,9 @@ def _nothing(state: SqlPlusState, _: str) -> Step:
 
 def _set(state: SqlPlusState, text: str) -> Step:
     complaints = set_options(state.settings, rest_of(text), state.asm.version)
+    name = state.settings.others.get("APPINFO", "OFF")
+    if state.session is not None and state.session.user is not None and name.upper() not in ("ON", "OFF"):
+        state.session.user.module = name
     yield Out("".join(f"{line}\n" for line in complaints))
     return None
 

@@ -16,7 +16,7 @@ from dataclasses import replace
 from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render_value
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
-from exacell.core.units import MIB, format_size
+from exacell.core.units import MIB, size_text
 from exacell.plan import facts as f
 from exacell.plan.gate import needed
 from exacell.plan.guards.caches import unproven_cache
@@ -84,7 +84,7 @@ def _why_not(fact: f.CellFacts) -> str:
         taken = _taken(fact, disk)
         if taken > _KEPT + log:
             return (
-                f"{format_size(taken)} of {disk.name} are neither free nor a grid disk's: a flash cache may be there; drop it "
+                f"{size_text(taken)} of {disk.name} are neither free nor a grid disk's: a flash cache may be there; drop it "
                 "first (write-back: flushed)"
             )
     return ""

@@ -17,6 +17,7 @@ from exacell.core.units import (
     format_size,
     parse_size,
     round_down,
+    size_text,
     whole_size,
 )
 from exacell.plan.facts import CellDisk, CellFacts, GridDisk, rounded_cache
@@ -74,7 +75,7 @@ def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text
         if full and (each or len(full) == len(disks)):
             wanted = f", {format_size(each)} are needed" if each else ", less than the 16M of the smallest grid disk"
             raise RefusedError(
-                f"{text}: {cell}: {full[0].name} has {format_size(full[0].free)} free{wanted}; nothing was sent",
+                f"{text}: {cell}: {full[0].name} has {size_text(full[0].free)} free{wanted}; nothing was sent",
                 hint=held_by(fact, full[0].name),
             )
 

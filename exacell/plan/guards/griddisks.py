@@ -141,8 +141,6 @@ def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple
         return bool(allowed) and (not now or not now <= allowed)
 
     moved = [grid for grid in grids if name is not None or shut_out(grid)]
-    if not moved:
-        return ()
     states = (*NOT_IN_USE, UNMOUNTED)
     pooled = next((grid for grid in moved if grid.pool), None)
     if pooled is not None:

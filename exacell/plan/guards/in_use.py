@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange, Scalar
 from exacell.core.errors import RefusedError
-from exacell.core.units import ALLOCATION_UNIT, format_size, parse_size, round_down, whole_size
+from exacell.core.units import ALLOCATION_UNIT, format_size, parse_size, round_down, size_text, whole_size
 from exacell.plan.asmspace import ways_out
 from exacell.plan.checks import on_disks
 from exacell.plan.facts import CellFacts, GridDisk
@@ -137,7 +137,7 @@ def _room(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> t
     for name, needed in more.items():
         if fact.read_now and needed > free.get(name, 0):
             raise RefusedError(
-                f"{text}: {fact.cell}: {name} has {format_size(free.get(name, 0))} free, {format_size(needed)} more are needed; "
+                f"{text}: {fact.cell}: {name} has {size_text(free.get(name, 0))} free, {size_text(needed)} more are needed; "
                 "nothing was sent",
                 hint=held_by(fact, name),
             )

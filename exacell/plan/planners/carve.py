@@ -11,6 +11,7 @@ from exacell.core.units import (
     counted,
     format_size,
     round_down,
+    size_text,
     whole_size,
 )
 from exacell.core.values import dataclass
@@ -117,7 +118,7 @@ def carve_plan(
     clients = _available_to(facts, groups) if available_to is None else available_to
     steps = tuple(_create(facts[cell], disks[cell], words[cell], prefix, size, clients) for cell in todo)
     count = sum(len(disks[cell]) for cell in todo)
-    notes = [_room_note(free, tightest, size), f"{count} grid disks, {format_size(size * count)} in all"]
+    notes = [_room_note(free, tightest, size), f"{count} grid disks, {size_text(size * count)} in all"]
     if clients:
         said = "" if available_to is not None else ", as the ASM cluster's other grid disks have"
         notes.append(f"availableTo={clients}{said}")

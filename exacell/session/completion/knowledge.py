@@ -59,6 +59,10 @@ def knowledge(
                 return recipe_titles(home)
             case Kind.ASM:
                 return tuple(rack.asm) if rack else ()
+            case Kind.MEASURED:
+                from exacell.session.completion.stored_names import stored_names
+
+                return stored_names(home, rack.name if rack else "", kind)
             case Kind.SNAPSHOT | Kind.PLAN | Kind.BASELINE | Kind.CHANGE | Kind.IORM:
                 from exacell.session.completion.stored_names import stored_names
 

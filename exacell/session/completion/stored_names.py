@@ -27,6 +27,12 @@ _STORE, _JOURNAL = "store.db", "journal.db"
 
 _QUERIES = {
     Kind.SNAPSHOT: (_STORE, "select name, group_concat(kind, ', ') from snapshot where rack=? group by name"),
+    Kind.MEASURED: (
+        _STORE,
+        "select name, 'import' from imported"
+        " union all select name, 'snapshot of ' || group_concat(kind, ', ') from snapshot where rack=?1 group by name"
+        " union all select name, 'trace files' from traces where rack=?1",
+    ),
     Kind.PLAN: (_STORE, "select name, json_extract(body, '$.statement') from plan where rack=? order by made, name"),
     Kind.BASELINE: (_STORE, "select name, taken from baseline where rack=? order by taken"),
     Kind.IORM: (_STORE, "select name, taken from iorm where rack=? order by taken"),

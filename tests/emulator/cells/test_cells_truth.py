@@ -92,8 +92,8 @@ def test_what_is_planted_survives_a_restart_of_the_rack(bench: Bench) -> None:
 
 
 IMPOSSIBLE = [
-    ({"adds": -70.0}, "adds=-70 is not possible: percent, from -60 to 1000"),
-    ({"prevents": 3.0}, "prevents= goes with adds="),
+    ({"adds": -70.0}, "adds=-70 is not possible: percent, to 1000; saves= takes off up to 60"),
+    ({"prevents": 3.0}, "prevents= goes with adds= or saves="),
     ({"adds": 1.0, "prevents": 2000.0}, "prevents=2000 is not possible"),
     ({"hits": 120.0, "cache": 1}, "hits=120 is not possible"),
     ({"hits": 50.0}, "hits= and cache= go together"),

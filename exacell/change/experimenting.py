@@ -1,0 +1,330 @@
+"""Carry an experiment out: run after run, kept behind each, and the factor given back whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from exacell.change.changing import refuse_read_only
+from exacell.change.execute import execute
+from exacell.change.racklock import LockedError, lock_of
+from exacell.change.undoing import undo
+from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, RefusedError
+from exacell.core.units import format_duration
+from exacell.journal.actor import actor
+from exacell.journal.rows import Actor
+from exacell.language.line import with_call_flags
+from exacell.measure.experiments import fairness
+from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Design, Experiment, Measured
+from exacell.measure.experiments.said import MEASURES, same_line
+from exacell.output.console import SilentConsole
+from exacell.output.result import Result
+from exacell.session.measuring import Waited, conditions, waited
+from exacell.session.recording import since, told_while_waiting
+from exacell.session.trials import conducted_elsewhere, keep
+
+if TYPE_CHECKING:
+    from exacell.language.registry import Value
+    from exacell.measure.experiments.schedule import Run
+    from exacell.measure.snapshot import CellCounters
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+_LEVELS: Mapping[str, Callable[[str, str], str]] = {
+    "flashlog": lambda level, db: f"{'enable' if level == 'on' else 'disable'} flashlog db={db}"
+}
+"""The statement that brings a factor to a level."""
+
+
+def carry_out(
+    session: Session, services: Services, request: Request, experiment: Experiment, flags: Mapping[str, Value]
+) -> tuple[Experiment, ExacellError | None]:
+    """Do the runs that are left, give the factor back, and return the experiment as it ended and what stopped it.
+
+    Args:
+        flags: those of the statement; they hold for what each run carries out.
+
+    Raises:
+        LockedError: somebody else has the rack; nothing was sent.
+    """
+    refuse_read_only(session)
+    services.journal.refuse_damaged()
+    lock = lock_of(session.need_rack(), session.home.state_dir)
+    experiment = replace(
+        experiment.whole(),
+        state=RUNNING,
+        keeps=lock.take(kept=True) or experiment.keeps,
+        who={name: str(value) for name, value in actor().items()},
+    )
+    conduct = _Conduct(session, services, request, experiment, flags)
+    with services.while_changing():
+        return conduct.all()
+
+
+def give_back(
+    session: Session, services: Services, request: Request, experiment: Experiment, flags: Mapping[str, Value]
+) -> Experiment:
+    """Take back what an experiment changed that nobody goes on with, and return it as ended.
+
+    Raises:
+        ExacellError: it can't be taken back; the experiment stays as it was.
+    """
+    refuse_read_only(session)
+    conduct = _Conduct(session, services, request, experiment, flags)
+    with services.while_changing():
+        conduct.restore()
+        return conduct.end(ABANDONED)
+
+
+def refuse_conducted(experiment: Experiment) -> None:
+    """Return when no living process, other than this one, carries the experiment out.
+
+    Raises:
+        RefusedError: one does, or one of another host may.
+    """
+    who = Actor.of(experiment.who)
+    if conducted_elsewhere(experiment):
+        raise RefusedError(
+            f"experiment {experiment.name} is being carried out by process {who.pid} on {who.host}",
+            hint="let it end, or end that process first",
+        )
+
+
+def refuse_unready(
+    session: Session, services: Services, request: Request, design: Design, cells: Mapping[str, CellCounters]
+) -> None:
+    """Return when both levels can be planned now, and what is to be measured can be read.
+
+    Raises:
+        ExacellError: something of it can't be.
+    """
+    quiet = SilentConsole()
+    aside, beside = services.aside(services.fleet, same_interruption=True, console=quiet)
+    for level in design.levels:
+        statement = _LEVELS[design.factor](level, design.db)
+        result = execute(aside, beside, request, with_call_flags(statement, {"dry-run": True}))
+        if result.exit_code is not ExitCode.DONE:
+            raise RefusedError(f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent")
+    if design.measure != "flashlog":
+        waited(session, services, request, measure=design.measure, db=design.db)
+    elif any("FL_RQ_TM_W" not in counters.values for counters in cells.values()):
+        raise RefusedError("these cells have no FL_RQ_TM_W: measure=redo asks the database; nothing was sent")
+
+
+_PASSED_ON = frozenset({"reason", "ticket", "accept-opaque", "rolling", "no-rolling"})
+"""Flags of the experiment that hold for what its runs carry out; loss of data is never accepted wholesale."""
+
+
+class _Conduct:
+    """One experiment under way.
+
+    Statements run in a session beside the user's, which shows no plan of each: the whole schedule was agreed to.
+    """
+
+    def __init__(
+        self, session: Session, services: Services, request: Request, experiment: Experiment, flags: Mapping[str, Value]
+    ) -> None:
+        self._user, self._console = session, services.console
+        self._quiet = SilentConsole()
+        self._session, self._services = services.aside(services.fleet, same_interruption=True, console=self._quiet)
+        self._session.options = replace(self._session.options, quiet=True)
+        self._request = request
+        self._flags: dict[str, Value] = {**{k: v for k, v in flags.items() if k in _PASSED_ON}, "yes": True}
+        self.experiment = experiment
+        self._level = ""
+        self._wishes = session.interrupted.times
+
+    def all(self) -> tuple[Experiment, ExacellError | None]:
+        """Do what is left and give the factor back; both are kept."""
+        stopped: ExacellError | None = None
+        try:
+            self._keep()
+            for run in self.experiment.left:
+                self._refuse_interrupted()
+                self._one(run)
+        except ExacellError as error:
+            stopped = error
+        finally:
+            # What ends the program must not leave the factor where it is, either.
+            failed = self._restored()
+        if failed is not None and stopped is None:
+            stopped = failed
+        elif failed is not None:
+            self._console.say(f"the factor was not given back: {failed.message}; resume --abandon tries again")
+        return self.end(DONE if stopped is None else STOPPED), stopped
+
+    def _restored(self) -> ExacellError | None:
+        interrupted = self._user.interrupted.times > self._wishes
+        self._user.interrupted.clear()  # It ended the runs; giving back ends only with another one.
+        try:
+            self.restore()
+        except ExacellError as error:
+            return error
+        finally:
+            if interrupted:
+                self._user.interrupted.set()
+        return None
+
+    def restore(self) -> None:
+        """Take back what the experiment changed, as ``undo run`` does in a recipe.
+
+        Raises:
+            ExacellError: not all of it could be taken back.
+        """
+        rack, journal = self.experiment.rack, self._services.journal
+        rows = [
+            row for row in journal.with_origin(rack, self.experiment.origin) if row.origin == self.experiment.origin
+        ]
+        changes = [row.change for row in rows if not journal.whole_state(rack, row.change).undone]
+        # Each was a change of one and the same thing: what the first found is what comes back.
+        if changes:
+            result = undo(self._session, self._services, self._request, changes, self._flags)
+            if result.exit_code is not ExitCode.DONE:
+                raise RefusedError(next(iter(result.problems), "not all of it was taken back"))
+            self._console.say(f"experiment {self.experiment.name}: the factor is given back as it was")
+        self.experiment = replace(self.experiment, given_back=True)
+
+    def end(self, state: str) -> Experiment:
+        """Keep the experiment in its last state, and free the rack where it was taken for it."""
+        if self.experiment.keeps:
+            with suppress(LockedError):  # Somebody has taken it over: it is theirs.
+                lock_of(self._session.need_rack(), self._session.home.state_dir).give_back()
+        self.experiment = replace(self.experiment, state=state, keeps=False)
+        self._keep()
+        return self.experiment
+
+    def _keep(self) -> None:
+        keep(self._services.store(), self.experiment)
+
+    def _refuse_interrupted(self) -> None:
+        # A statement that begins forgets an interruption; how often one came is not forgotten.
+        if self._user.interrupted.times > self._wishes or self._user.told_to_end:
+            raise InterruptedByUserError(
+                f"experiment {self.experiment.name} was interrupted; what was measured is kept"
+            )
+
+    def _one(self, run: Run) -> None:
+        design, where = self.experiment.design, f"run {run.number} of {len(self.experiment.schedule)}"
+        if run.block or run.level != self.experiment.now:
+            self._set(run.level)
+        if design.reset:
+            self._carry_out(design.reset, f"{where}: {design.reset}", self._request)
+        self._wait(design.settle, f"{where}: settling")
+        before = self._waited()
+        began = datetime.now(UTC)
+        if design.workload:
+            self._carry_out(design.workload, f"{where}: {design.workload}", self._request)
+        else:
+            self._wait(design.seconds, f"{where}: measuring")
+        after = self._waited().since(before)
+        if after.count < 0 or after.micros < 0:
+            raise RefusedError(f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)")
+        if not after.count:
+            raise RefusedError(
+                f"{where} measured nothing: {design.db} had no {MEASURES[design.measure]}",
+                hint="workload= drives the load of a run; for= waits while another one comes",
+            )
+        self._look(run)
+        self._add(run, after, began)
+
+    def _set(self, level: str) -> None:
+        """Bring the factor to a level; nothing is sent where it is there already."""
+        if level == self._level:
+            return
+        statement = _LEVELS[self.experiment.design.factor](level, self.experiment.design.db)
+        if self.experiment.given_back:  # Kept before anything is sent: who finds it after a kill is told.
+            self.experiment = replace(self.experiment, given_back=False)
+            self._keep()
+        self._carry_out(statement, statement, replace(self._request, origin=self.experiment.origin))
+        self._level = level
+
+    def _carry_out(self, statement: str, told: str, request: Request) -> None:
+        """Carry one statement out, and tell what it said where it went wrong.
+
+        Raises:
+            ExacellError: it failed.
+        """
+        self._refuse_interrupted()
+        self._quiet.said.clear()
+        with told_while_waiting(since(told), self._console.waiting):
+            try:
+                result = execute(self._session, self._services, request, with_call_flags(statement, self._flags))
+            except ExacellError:
+                self._tell()
+                raise
+        if result.exit_code is ExitCode.DONE:
+            return
+        self._tell()
+        error = RefusedError(f"{statement}: {next(iter(result.problems), 'it failed')}")
+        error.exit_code = result.exit_code
+        raise error
+
+    def _tell(self) -> None:
+        for line in self._quiet.said:
+            self._console.say(line)
+
+    def _wait(self, seconds: float, told: str) -> None:
+        if not seconds:
+            return
+        with told_while_waiting(since(f"{told} for {format_duration(round(seconds))}"), self._console.waiting):
+            self._user.interrupted.wait(seconds)
+        self._refuse_interrupted()
+
+    def _waited(self) -> Waited:
+        self._refuse_interrupted()
+        design = self.experiment.design
+        return waited(self._session, self._services, self._request, measure=design.measure, db=design.db)
+
+    def _look(self, run: Run) -> None:
+        """Note what of the cells' conditions is another than in the first run, the factor apart."""
+        self._refuse_interrupted()
+        cells = conditions(self._session, self._services, self._request)
+        known = self.experiment.passports
+        if not known:
+            found = {cell: dict(counters.passport) for cell, counters in cells.items()}
+            self.experiment = replace(self.experiment, passports=found)
+            return
+        lines = fairness.changed(known, cells, self.experiment.design.db)
+        noticed = [f"run {run.number}: {line}" for line in lines]
+        self.experiment = replace(self.experiment, noticed=(*self.experiment.noticed, *noticed))
+        for line in noticed:
+            self._console.say(line)
+
+    def _add(self, run: Run, found: Waited, began: datetime) -> None:
+        value = found.micros / found.count
+        measured = Measured(
+            number=run.number,
+            block=run.block,
+            pair=run.pair,
+            level=run.level,
+            value=value,
+            count=found.count,
+            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        )
+        self.experiment = replace(self.experiment, runs=(*self.experiment.runs, measured))
+        self._keep()
+        where = f"block {run.block}" if run.block else f"A/A pair {run.pair}"
+        lasted = format_duration(round((datetime.now(UTC) - began).total_seconds()))
+        self._console.say(
+            f"[{run.number}/{len(self.experiment.schedule)}] {where}, {run.level}: {value:,.1f} us on average, "
+            f"{found.count:,} in {lasted}"
+        )
+        if run.pair and not any(left.pair for left in self.experiment.left):
+            self._console.say(same_line(self.experiment))
+
+
+def ended(experiment: Experiment, stopped: ExacellError | None, result: Result) -> Result:
+    """Return the result of an experiment with what stopped it, and the way on."""
+    if stopped is None:
+        return result
+    way = "resume goes on with the runs that are left; resume --abandon ends it"
+    return replace(
+        result,
+        problems=[*result.problems, f"{stopped.message}; {stopped.hint}" if stopped.hint else stopped.message],
+        notes=[*result.notes, f"{len(experiment.left)} of {len(experiment.schedule)} runs are left: {way}"],
+        exit_code=ExitCode.INTERRUPTED if stopped.exit_code is ExitCode.INTERRUPTED else ExitCode.FAILED,
+    )

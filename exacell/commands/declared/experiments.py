@@ -1,0 +1,78 @@
+"""Declarations of the commands that :mod:`exacell.commands.experiments` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Flag, Kind, Param
+
+GROUP = "metrics"
+
+FACTORS, ORDERS, MEASURES = ("flashlog",), ("abba", "random"), ("commits", "redo", "flashlog")
+
+COMMANDS = (
+    Command(
+        name="experiment",
+        group=GROUP,
+        effect=Effect.WRITE,
+        runs=True,
+        summary="compare two levels of a factor, run after run in blocks, and say what holds",
+        details="A block is one run at each level, in drawn order; pairs of runs at the level as it is come first (A/A). One "
+        "question for the whole schedule, with what it can detect and what would be unfair. commits and redo are the mean wait "
+        "for log file sync and log file parallel write, flashlog the mean redo request on the cells. Below 6 blocks there is "
+        "no verdict. resume goes on after Ctrl-C or a kill; the factor is given back whatever happens (help docs measuring).",
+        example="experiment factor=flashlog levels=on,off db=SPOT blocks=6 for=60s",
+        params=(
+            Param(name="factor", kind=Kind.CHOICE, choices=FACTORS, required=True, help="what is switched"),
+            Param(
+                name="levels",
+                kind=Kind.NAMES,
+                choices=("on", "off"),
+                default="on,off",
+                help="the tried one first",
+            ),
+            Param(name="db", kind=Kind.DB, required=True, help="whose it is, and whose waits are measured"),
+            Param(name="blocks", kind=Kind.INT, default="6", help="of two runs; 6 for a verdict"),
+            Param(name="order", kind=Kind.CHOICE, choices=ORDERS, default="abba", help="how blocks turn"),
+            Param(name="seed", kind=Kind.INT, default="1", help="draws the order"),
+            Param(name="aa", kind=Kind.INT, default="3", help="pairs at one level first"),
+            Param(
+                name="measure",
+                kind=Kind.CHOICE,
+                choices=MEASURES,
+                default="commits",
+                help="what waits count",
+            ),
+            Param(name="matters", kind=Kind.NUMBER, default="2", help="smallest percent of interest"),
+            Param(
+                name="workload",
+                kind=Kind.TEXT,
+                help="a statement that each run carries out",
+            ),
+            Param(
+                name="load",
+                kind=Kind.TEXT,
+                words=("none",),
+                help="in its place, a command of this machine",
+            ),
+            Param(name="for", kind=Kind.DURATION, default="60s", help="of a run without workload"),
+            Param(name="settle", kind=Kind.DURATION, default="0s", help="wait before each run"),
+            Param(name="reset", kind=Kind.TEXT, help="before each run, such as @reset_cold"),
+            Param(name="as", kind=Kind.NAME, help="its name (e1, e2, …)"),
+        ),
+        flags=(
+            Flag(name="anyway", help="also where it can't show anything here"),
+            Flag(name="accept-opaque", help="let host commands of it run"),
+        ),
+        handler="exacell.commands.experiments:experiment",
+    ),
+    Command(
+        name="results",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="what an experiment found: the verdict, how sure it is, and its blocks",
+        details="Without a name the newest one's. --all lists the experiments of this rack.",
+        example="results e1",
+        params=(Param(name="name", kind=Kind.NAME, positional=True, help="the experiment"),),
+        flags=(Flag(name="all", help="list them, oldest first"),),
+        handler="exacell.commands.experiments:results",
+    ),
+)

@@ -1,0 +1,32 @@
+"""Declarations of the commands that :mod:`exacell.commands.hostfacts` carries out."""
+
+from __future__ import annotations
+
+from exacell.commands.declared.hosts import GROUP
+from exacell.core.hostgroups import FACT_KINDS
+from exacell.language.registry import Command, Effect, Kind, Param
+
+COMMANDS = (
+    Command(
+        name="facts",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="what hosts are: kernel, disks and queues, drivers, firmware, multipath, iSCSI, network, interrupts",
+        details="On the hosts that ON names. Kinds are kernel, cpu, numa, block, scsi, multipath, iscsi, net, irq and module "
+        "(drivers' versions and parameters); without one all are read. --diff shows only where hosts differ. What a host "
+        "can't tell, ethtool's part without ethtool, is not there. Nothing is copied to a host.",
+        example="on @db facts --diff",
+        params=(
+            Param(
+                name="kinds",
+                kind=Kind.NAMES,
+                positional=True,
+                choices=FACT_KINDS,
+                rest=True,
+                help="of what, several with commas: block,net",
+            ),
+        ),
+        hosts=True,
+        handler="exacell.commands.hostfacts:facts",
+    ),
+)

@@ -1,0 +1,52 @@
+"""Declarations of the commands that :mod:`exacell.commands.importing` carries out."""
+
+from __future__ import annotations
+
+from exacell.language.registry import Command, Effect, Kind, Param
+
+GROUP = "metrics"
+
+PROGRAMS = (
+    "fio",
+    "iostat",
+    "orion",
+    "calibrate",
+    "calibrate_io",
+    "awr",
+    "slob",
+    "sg_vpd",
+    "queues",
+    "vscsistats",
+    "vflash",
+    "esxtop",
+)
+"""Programs whose output is read; :data:`exacell.measure.importers.kinds.KINDS` has the readers."""
+
+COMMANDS = (
+    Command(
+        name="import",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="read what fio, iostat, ORION, AWR and others wrote, show it, and keep it under a name",
+        details="What a file is, its content tells; kind= says it where that is not clear. Several files are one set: parts of "
+        "one run, or repetitions of it, which give compare an interval. Points at the same load are put together, the peak "
+        "and the knee of a curve are marked, and a cold first pass is set apart. Files of gzip are unpacked. "
+        "Without as= nothing is kept. IMPORT CELLDISK stays CellCLI's own statement. The page importing has the details.",
+        example="import as=before /tmp/run1.json /tmp/run2.json",
+        params=(
+            Param(name="as", kind=Kind.NAME, help="the name to keep it under; an older one of it is replaced"),
+            Param(name="kind", kind=Kind.CHOICE, choices=PROGRAMS, help="whose output it is"),
+            Param(name="files", kind=Kind.FILE, positional=True, rest=True, required=True, help="files to read"),
+        ),
+        handler="exacell.commands.importing:import_files",
+    ),
+    Command(
+        name="imports",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="what was imported, oldest first",
+        example="imports",
+        handler="exacell.commands.importing:imports",
+    ),
+)

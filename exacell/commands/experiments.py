@@ -1,0 +1,227 @@
+"""Experiments: two levels of a factor compared run after run, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from exacell.change.changing import refuse_read_only
+from exacell.change.consent import ask
+from exacell.change.experimenting import carry_out, ended, give_back, refuse_conducted, refuse_unready
+from exacell.core.errors import ExacellError, RefusedError, StatementError
+from exacell.language.line import with_call_flags
+from exacell.language.registry import Call, Value
+from exacell.measure.experiments import fairness
+from exacell.measure.experiments.record import DONE, RUNNING, Design, Experiment
+from exacell.measure.experiments.said import block_rows, columns_of, schedule_lines, sentences, verdict_row
+from exacell.output.explained import explained
+from exacell.output.result import Column, Result
+from exacell.session.measuring import conditions, unfair
+from exacell.session.trials import experiments, find
+
+if TYPE_CHECKING:
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+_MOST = 200
+
+
+def experiment(session: Session, services: Services, request: Request, call: Call) -> Result:
+    """Return one record per sentence, the verdict first, then one per block.
+
+    Raises:
+        StatementError: a value is none that an experiment can have.
+        RefusedError: it can't show anything, nobody agreed, or an experiment of that name is kept; nothing was sent.
+    """
+    rack, flags = session.need_rack(), session.options.over(call.flags)
+    if flags.get("confirm-within"):
+        raise StatementError("an experiment takes back what it changes: it goes without --confirm-within")
+    design = _design(session, call)
+    known = experiments(services.store(), rack.name)
+    name = _name(call.text_arg("as"), [each.name for each in known])
+    cells = conditions(session, services, request)
+    impossible = fairness.cannot_show(cells)
+    if impossible and not call.flag("anyway"):
+        raise RefusedError(
+            f"this comparison can't be made here: {'; '.join(impossible)}; nothing was sent",
+            hint="--anyway makes it and says so with the verdict",
+        )
+    now = fairness.level_now({cell: c.passport.get("dbPlan", "") for cell, c in cells.items()}, design.db)
+    if not now:
+        raise RefusedError(
+            f"cells differ in whether {design.db} may use the flash log; nothing was sent",
+            hint="show iorm tells; enable flashlog makes them alike",
+        )
+    refuse_unready(session, services, request, design, cells)
+    found = Experiment(
+        name=name,
+        rack=rack.name,
+        statement=call.text,
+        design=design,
+        began=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        now=now,
+        noticed=(*impossible, *unfair(session, services, request, cells, db=design.db, reset=bool(design.reset))),
+    )
+    for line in [*schedule_lines(found, *_spread(known, design)), *(f"  Unfair: {why}" for why in found.noticed)]:
+        services.console.say(line)
+    if flags.get("dry-run"):
+        return Result(notes=["-n: nothing was sent"])
+    refuse_read_only(session)
+    if not flags.get("yes"):
+        ask(services.console, "experiment", hint="-y answers yes; -n only shows the schedule")
+    return told(*carry_out(session, services, request, found, flags))
+
+
+def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
+    """Return what an experiment found so far, and what stopped it."""
+    columns = [Column(name, kind) for name, kind in columns_of(found.design)]
+    result = explained(
+        [
+            f"Experiment {found.name}: {sentence}" if not place else sentence
+            for place, sentence in enumerate(sentences(found))
+        ],
+        block_rows(found),
+        columns=columns,
+    )
+    figures = {"cell": None, **verdict_row(found)}
+    place = sum("says" in record for record in result.records)
+    records = [*result.records[:place], figures, *result.records[place:]]
+    return ended(found, stopped, replace(result, records=records))
+
+
+def results(session: Session, services: Services, call: Call) -> Result:
+    """Return what an experiment found, or one record per experiment."""
+    rack = session.need_rack().name
+    if call.flag("all"):
+        rows = [
+            {
+                "cell": None,
+                "name": each.name,
+                "began": each.began,
+                "state": each.state,
+                "blocks": f"{len(each.blocks)} of {each.design.blocks}",
+                "finding": str(each.verdict().finding),
+                "statement": each.statement,
+            }
+            for each in experiments(services.store(), rack)
+        ]
+        columns = [Column(name) for name in ("name", "began", "state", "blocks", "finding", "statement")]
+        return Result(records=rows, columns=columns, data=True)
+    found = find(services.store(), rack, call.text_arg("name"))
+    result = told(found)
+    left = (
+        []
+        if found.state == DONE
+        else [f"{len(found.left)} of {len(found.schedule)} runs were not made ({found.state})"]
+    )
+    return replace(result, notes=[*result.notes, *left])
+
+
+def _design(session: Session, call: Call) -> Design:
+    levels = call.args.get("levels")
+    given = tuple(level.lower() for level in levels) if isinstance(levels, tuple) else ()
+    if sorted(given) != ["off", "on"]:
+        raise StatementError(f"levels={','.join(given)}: the flash log has two levels, on and off, in either order")
+    blocks, seed, pairs = (call.int_arg(name) or 0 for name in ("blocks", "seed", "aa"))
+    if not 1 <= blocks <= _MOST or not 0 <= pairs <= _MOST:
+        raise StatementError(f"blocks={blocks} aa={pairs}: blocks= may be 1 to {_MOST}, aa= 0 to {_MOST}")
+    matters = call.float_arg("matters", 2.0)
+    if not 0 < matters <= 100:
+        raise StatementError(f"matters={matters:g}: percent, above 0 and at most 100")
+    seconds, db = call.float_arg("for", 60.0), call.text_arg("db")
+    workload, load = call.text_arg("workload"), call.text_arg("load")
+    if load not in ("", "none"):
+        if workload:
+            raise StatementError("workload= and load= both say what a run carries out: give one of them")
+        workload = f"host {load}"
+    rack = session.need_rack()
+    if not workload and rack.emulated:
+        workload = f"emulator load {rack.name} db={db} for={round(seconds)}s"
+    for name, text in (("workload", workload), ("reset", call.text_arg("reset"))):
+        if text:
+            _refuse_no_statement(name, text)
+    return Design(
+        factor=call.text_arg("factor"),
+        levels=(given[0], given[1]),
+        db=db,
+        blocks=blocks,
+        order=call.text_arg("order"),
+        seed=seed,
+        pairs=pairs,
+        matters=matters,
+        measure=call.text_arg("measure"),
+        workload=workload,
+        seconds=seconds,
+        settle=call.float_arg("settle", 0.0),
+        reset=call.text_arg("reset"),
+    )
+
+
+def _refuse_no_statement(name: str, text: str) -> None:
+    try:
+        line = with_call_flags(text, {})
+    except StatementError as error:
+        raise StatementError(f"{name}='{text}': {error.message}", hint=error.hint) from error
+    if line.call is not None and line.call.command.name in ("experiment", "resume", "undo", "undo run"):
+        raise StatementError(f"{name}='{text}': {line.call.command.name} can't be a part of an experiment")
+
+
+def _name(asked: str, known: Sequence[str]) -> str:
+    if not asked:
+        return next(name for number in range(1, len(known) + 2) if (name := f"e{number}") not in known)
+    if asked.lower() in (name.lower() for name in known):
+        raise RefusedError(
+            f"there is an experiment {asked} already; nothing was sent",
+            hint=f"results {asked} tells of it; as= another name",
+        )
+    return asked
+
+
+def _spread(known: Sequence[Experiment], design: Design) -> tuple[float | None, str]:
+    """Return the spread of the newest experiment on the same database and measure, and its name."""
+    for each in reversed(known):
+        alike = (each.design.db.lower(), each.design.measure) == (design.db.lower(), design.measure)
+        spread = each.verdict().spread if alike else None
+        if spread is not None:
+            return spread, each.name
+    return None, ""
+
+
+def go_on(
+    session: Session, services: Services, request: Request, found: Experiment, flags: Mapping[str, Value]
+) -> Result:
+    """Show the runs that are left, and do them once that was agreed to; return what was found.
+
+    Raises:
+        RefusedError: a living process carries it out, or nobody agreed; nothing was sent.
+    """
+    refuse_conducted(found)
+    given = session.options.over(flags)
+    found = replace(found.whole(), state=RUNNING)
+    seen = found.verdict().same_spread
+    for line in schedule_lines(found, seen, f"the A/A stretch of {found.name}" if seen is not None else ""):
+        services.console.say(line)
+    if given.get("dry-run"):
+        return Result(notes=["-n: nothing was sent"])
+    if not given.get("yes"):
+        ask(services.console, f"resume of experiment {found.name}", hint="-y answers yes; -n only shows the schedule")
+    return told(*carry_out(session, services, request, found, given))
+
+
+def end(
+    session: Session, services: Services, request: Request, found: Experiment, flags: Mapping[str, Value]
+) -> Result:
+    """Give the factor back that an unfinished experiment switched, and return what was found; it is not gone on with.
+
+    Raises:
+        RefusedError: a living process carries it out.
+        ExacellError: the factor can't be given back.
+    """
+    refuse_conducted(found)
+    given = session.options.over(flags)
+    if given.get("dry-run"):
+        return Result(notes=["-n: nothing was sent"])
+    return told(give_back(session, services, request, found, given))

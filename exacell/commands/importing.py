@@ -1,0 +1,43 @@
+"""Outputs of other programs: read, shown and kept under a name."""
+
+from __future__ import annotations
+
+from exacell.commands.subjects.files import named_files
+from exacell.language.registry import Call
+from exacell.measure.importers.findings import alone
+from exacell.output.findings import shown
+from exacell.output.result import Column, Result
+from exacell.session.imports import keep, read_set
+from exacell.session.state import Session
+from exacell.session.store import Store
+
+
+def import_files(session: Session, call: Call) -> Result:
+    """Return one record per sentence, then one per series and load.
+
+    Raises:
+        StatementError: the names of the files can't be read.
+        RefusedError: there is no such file, one can't be read, is of no known program, or they are of different ones.
+    """
+    name = call.text_arg("as")
+    files = named_files(call.text_arg("files"))
+    found = read_set(name or files[0].name, files, call.text_arg("kind"))
+    finding = alone(found)
+    if name:
+        keep(Store(session.home.state_dir / "store.db"), found)
+    return shown(finding)
+
+
+def imports(session: Session) -> Result:
+    """Return one record per set."""
+    rows = [
+        {
+            "cell": None,
+            "name": body["name"],
+            "kind": body["kind"],
+            "imported": body["taken"],
+            "files": len(body["files"]),
+        }
+        for body in Store(session.home.state_dir / "store.db").imports()
+    ]
+    return Result(records=rows, data=True, columns=[Column(name) for name in ("name", "kind", "imported", "files")])

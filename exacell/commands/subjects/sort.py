@@ -1,0 +1,45 @@
+"""What each sort of thing that can be compared and reported must say of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from exacell.core.values import dataclass
+
+if TYPE_CHECKING:
+    from exacell.measure.finding import Finding
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Who asks, and how.
+
+    Attributes:
+        anyway: also of what is not alike.
+    """
+
+    session: Session
+    services: Services
+    request: Request
+    anyway: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sort:
+    """One sort.
+
+    Attributes:
+        title: what its things are called, in the plural.
+        has: whether a name is one of its things; asks no cell.
+        alone: what one of them says; None where only two say something.
+        pair: what the second says beside the first.
+    """
+
+    title: str
+    has: Callable[[Asked, str], bool]
+    alone: Callable[[Asked, str], Finding] | None
+    pair: Callable[[Asked, str, str], Finding]

@@ -1,0 +1,50 @@
+"""The sorts of things that can be compared and reported, and which of them two names mean."""
+
+from __future__ import annotations
+
+from exacell.commands.subjects.imported import IMPORTS
+from exacell.commands.subjects.snapshots import SNAPSHOTS
+from exacell.commands.subjects.sort import Asked, Sort
+from exacell.commands.subjects.traced import TRACES
+from exacell.core.errors import RefusedError
+from exacell.measure.finding import Finding
+
+SORTS: tuple[Sort, ...] = (TRACES, IMPORTS, SNAPSHOTS)
+
+
+def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
+    """Return what one or two things say.
+
+    Args:
+        names: one, or two of the same sort.
+
+    Raises:
+        RefusedError: a name is nothing that is known, the two are of different sorts, or of several sorts each.
+    """
+    known = [sort for sort in SORTS if all(sort.has(asked, name) for name in names)]
+    if len(names) == 1 and known and all(sort.alone is None for sort in known):
+        raise RefusedError(
+            f"{names[0]} is one of the {known[0].title}, which say something in pairs only", hint="name two of them"
+        )
+    fitting = [sort for sort in known if len(names) == 2 or sort.alone is not None]
+    if len(fitting) > 1:
+        raise RefusedError(
+            f"{' and '.join(names)} can be {' or '.join(sort.title for sort in fitting)}",
+            hint="give one of them another name: import as=NAME, snap as=NAME",
+        )
+    if not fitting:
+        raise RefusedError(_unknown(asked, names), hint="imports and snaps list what there is")
+    (sort,) = fitting
+    if len(names) == 2:
+        return sort.pair(asked, names[0], names[1])
+    assert sort.alone is not None
+    return sort.alone(asked, names[0])
+
+
+def _unknown(asked: Asked, names: tuple[str, ...]) -> str:
+    titles = {name: [sort.title for sort in SORTS if sort.has(asked, name)] for name in names}
+    for name, found in titles.items():
+        if not found:
+            return f"{name} is no import, no file, no snapshot and no set of trace files"
+    said = ", ".join(f"{name} is one of the {' or '.join(found)}" for name, found in titles.items())
+    return f"unlike things are not compared: {said}"

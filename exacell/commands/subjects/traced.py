@@ -1,0 +1,154 @@
+"""Sets of 10046 trace files: named files, and what was collected of them where they lie."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from exacell.commands.subjects.files import trace_files
+from exacell.commands.subjects.sort import Asked, Sort
+from exacell.core.errors import RefusedError
+from exacell.core.values import dataclass
+from exacell.measure import compared, tracesaid
+from exacell.measure.finding import Distribution, Finding, Side, Table
+from exacell.measure.histogram import Histogram, merged
+from exacell.measure.logwrites import LogWrites, together as together_writes
+from exacell.measure.trace10046 import Traced, together
+from exacell.session.store import Store
+from exacell.session.tracefiles import read_files
+
+if TYPE_CHECKING:
+    from exacell.measure.collected import Collected
+    from exacell.session.state import Session
+
+SYNC = "log file sync"
+"""The event that is meant where none is named: the wait of a commit."""
+
+_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_FIGURES = ("figure", "value", "unit", "low", "high", "means")
+_WAITS = ("event", "waits", "min", "q1", "median", "mean", "q3", "p99", "p99.99", "max",
+          *(f"over{limit}ms" for limit in (1, 10, 100, 500)))  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Set:
+    """One side of a comparison: its files, and the log writes that waits share, where the files tell."""
+
+    files: Sequence[Traced]
+    writes: LogWrites | None
+
+
+def pair_of(session: Session, event: str, a: str, b: str) -> Finding:
+    """Return what an event's waits differ by in two sets, files or collections, as a statement names them.
+
+    Raises:
+        StatementError: the names of the files can't be read.
+        RefusedError: there is no such file or collection, one can't be read or stands in both sets, they are of different
+            events, or a set has no wait for the event.
+    """
+    names = {"a": a, "b": b}
+    kept = {side: _kept(session, name) for side, name in names.items()}
+    event = _event(event, [found for found in kept.values() if found is not None])
+    paths = {side: trace_files(names[side]) for side, found in kept.items() if found is None}
+    if twice := {path.resolve() for path in paths.get("a", ())} & {path.resolve() for path in paths.get("b", ())}:
+        raise RefusedError(f"{sorted(map(str, twice))[0]} is in both sets: they must have no file in common")
+    sets = {
+        side: _collected(found) if found is not None else _read_set(paths[side], event) for side, found in kept.items()
+    }
+    notes = [f"{side}: {said}" for side, found in sets.items() for said in _doubts(found.files, event)]
+    waits = {side: _waits(side, found.files, event) for side, found in sets.items()}
+    sure = compared.intervals(waits["a"], waits["b"])
+    if sure is None:
+        notes.append("the intervals of quantiles need numpy: pip install 'exacell[analysis]'")
+    first, second = sets["a"].writes, sets["b"].writes
+    writes = (first, second) if first is not None and second is not None else None
+    return Finding(
+        title=f"{event}: {b} beside {a}",
+        sentences=tuple(compared.sentences(event, waits["a"], waits["b"], writes)),
+        figures=Table(
+            title="b beside a", columns=_FIGURES, rows=tuple(compared.rows(waits["a"], waits["b"], sure, writes))
+        ),
+        distributions=tuple(
+            Distribution(name=f"{side}: {name}", what=event, unit="µs", counts=merged(waits[side]))
+            for side, name in names.items()
+        ),
+        sides=tuple(
+            Side(name=name, about=f"{side}: {len(waits[side])} trace files", passport=_passport(sets[side].files))
+            for side, name in names.items()
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _collected(found: Collected) -> _Set:
+    return _Set(files=found.files, writes=found.writes if found.writes.writes else None)
+
+
+def _kept(session: Session, name: str) -> Collected | None:
+    """Return what was collected under a name; None where files are named instead."""
+    if not _NAME.fullmatch(name) or Path(name).exists() or session.rack is None:
+        return None
+    return Store(session.home.state_dir / "store.db").find_traces(session.rack.name, name)
+
+
+def _event(asked: str, kept: Sequence[Collected]) -> str:
+    """Return the event that is compared: the one that is asked for, or that of what was collected."""
+    events = dict.fromkeys((*([asked] if asked else []), *(found.event for found in kept)))
+    if len(events) > 1:
+        raise RefusedError(f"{' and '.join(events)} can't be compared: waits for one event are compared")
+    return next(iter(events), SYNC)
+
+
+def _read_set(paths: Sequence[Path], event: str) -> _Set:
+    files = read_files(paths, event, grouped=True)
+    found = [LogWrites.of(own.values()) for own in together(files).writes.values()]
+    return _Set(files=files, writes=together_writes(found) if found else None)
+
+
+def _waits(side: str, found: Sequence[Traced], event: str) -> list[Histogram]:
+    """Return the waits of each file that has some."""
+    waits = [file.events[event] for file in found if event in file.events]
+    if not waits:
+        raise RefusedError(f"no wait for '{event}' in the {len(found)} files of {side}")
+    return waits
+
+
+def _doubts(found: Sequence[Traced], event: str) -> list[str]:
+    """Return what is wrong with a sample: files that are not whole."""
+    whole = together(list(found))
+    return [said for said in tracesaid.sentences(whole, event) if said.startswith(tracesaid.NOT_WHOLE)]
+
+
+def _passport(found: Sequence[Traced]) -> dict[str, str]:
+    """Return what the heads of the files say of where they come from, each value once."""
+    told: dict[str, dict[str, None]] = {}
+    for line in dict.fromkeys(line for one in found for head in one.headers.values() for line in head):
+        name, _, value = line.partition(":")
+        if line.startswith("Oracle Database "):
+            told.setdefault("database", {})[line] = None
+        elif name in ("Instance name", "Node name"):
+            told.setdefault(name.lower(), {})[value.strip()] = None
+    return {name: ", ".join(values) for name, values in told.items()}
+
+
+def _has(asked: Asked, name: str) -> bool:
+    return ".trc" in name.rsplit("/", 1)[-1] or _kept(asked.session, name) is not None
+
+
+def _alone(asked: Asked, name: str) -> Finding:
+    kept = _kept(asked.session, name)
+    files = list(kept.files) if kept is not None else read_files(trace_files(name), "")
+    found, event = together(files), kept.event if kept is not None else ""
+    largest = sorted(found.events.items(), key=lambda pair: -pair[1].total)[:4]
+    return Finding(
+        title=f"waits of {name}",
+        sentences=tuple(tracesaid.sentences(found, event)),
+        figures=Table(title="Waits in µs", columns=_WAITS, rows=tuple(tracesaid.rows(found))),
+        distributions=tuple(Distribution(name=one, what="waits", unit="µs", counts=counts) for one, counts in largest),
+        sides=(Side(name=name, about=f"{len(files)} trace files", passport=_passport(files)),),
+    )
+
+
+TRACES = Sort(title="trace files", has=_has, alone=_alone, pair=lambda asked, a, b: pair_of(asked.session, "", a, b))

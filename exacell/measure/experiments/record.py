@@ -1,0 +1,176 @@
+"""An experiment as it is kept: what it is to find out, what was measured so far, and what is left to do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, field, replace
+from typing import Any
+
+from exacell.core.values import dataclass
+from exacell.measure.experiments.schedule import Run, schedule
+from exacell.measure.experiments.verdict import Block, Verdict, judge
+
+
+@dataclass(frozen=True, kw_only=True)
+class Design:
+    """What an experiment compares, how often, and how a run goes.
+
+    Attributes:
+        levels: of the factor: the one that is tried, and the one that it is compared with.
+        pairs: of two runs at one level that come before the blocks, so that they show what no difference looks like.
+        matters: percent; a smaller difference is of no interest.
+        measure: one of MEASURES.
+        workload: the statement that a run carries out while it is measured; empty: it waits.
+        seconds: for so long, where there is no workload.
+        settle: seconds that are waited before each run is measured.
+        reset: the statement that is carried out before each run; empty for none.
+    """
+
+    factor: str
+    levels: tuple[str, str]
+    db: str
+    blocks: int
+    order: str
+    seed: int
+    pairs: int
+    matters: float
+    measure: str
+    workload: str = ""
+    seconds: float = 0.0
+    settle: float = 0.0
+    reset: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measured:
+    """What one run came to.
+
+    Attributes:
+        value: microseconds of one wait or request, on average.
+        count: how many there were.
+        at: when it ended, ISO 8601 UTC.
+    """
+
+    number: int
+    block: int
+    pair: int
+    level: str
+    value: float
+    count: int
+    at: str
+
+    @property
+    def group(self) -> tuple[int, int]:
+        """The pair or block to which it belongs."""
+        return self.block, self.pair
+
+
+RUNNING, STOPPED, DONE, ABANDONED = "running", "stopped", "done", "abandoned"
+"""States of an experiment; resume goes on with the first two."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment:
+    """One experiment.
+
+    Attributes:
+        statement: as it was given, with what was left out in it.
+        began: ISO 8601 UTC.
+        now: the level before it began, at which the A/A stretch runs.
+        runs: what was measured, in order; those of a pair or block that did not come to its end are left out.
+        noticed: what was not alike, before it began or on the way; a sentence each without its stop.
+        who: the process that carries it out or did so last.
+        keeps: it has taken the rack's lock, and is to give it back.
+        given_back: the factor is as it was before.
+        passports: cell → under which conditions the first run was measured.
+    """
+
+    name: str
+    rack: str
+    statement: str
+    design: Design
+    began: str
+    now: str
+    state: str = RUNNING
+    runs: tuple[Measured, ...] = ()
+    noticed: tuple[str, ...] = ()
+    who: Mapping[str, str] = field(default_factory=dict)
+    keeps: bool = False
+    given_back: bool = True
+    passports: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        """On whose behalf the journal says that its changes were made."""
+        return f"experiment {self.name}"
+
+    @property
+    def schedule(self) -> tuple[Run, ...]:
+        """All its runs."""
+        d = self.design
+        return schedule(d.levels, blocks=d.blocks, order=d.order, seed=d.seed, pairs=d.pairs, now=self.now)
+
+    @property
+    def left(self) -> tuple[Run, ...]:
+        """The runs still to do, whole pairs and blocks."""
+        done = set(_groups(self.runs))
+        return tuple(run for run in self.schedule if (run.block, run.pair) not in done)
+
+    def whole(self) -> Experiment:
+        """Return it without runs of a pair or block that did not come to its end."""
+        done = set(_groups(self.runs))
+        return replace(self, runs=tuple(run for run in self.runs if run.group in done))
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The blocks that came to their end: the level that is tried against the other one."""
+        tried, base = self.design.levels
+        found = []
+        for (block, _), (first, second) in _groups(self.runs).items():
+            if block:
+                values = {run.level: run.value for run in (first, second)}
+                found.append(Block(a=values[base], b=values[tried], b_first=first.level == tried))
+        return found
+
+    @property
+    def same(self) -> list[tuple[float, float]]:
+        """The pairs of the A/A stretch that came to their end."""
+        return [(one.value, other.value) for (_, pair), (one, other) in _groups(self.runs).items() if pair]
+
+    def verdict(self) -> Verdict:
+        """Return what was found so far."""
+        design = self.design
+        return judge(self.blocks, order=design.order, matters=design.matters, same=self.same, seed=design.seed)
+
+
+def _groups(runs: tuple[Measured, ...]) -> dict[tuple[int, int], tuple[Measured, Measured]]:
+    """Return the pairs and blocks of which both runs were measured, in order."""
+    found: dict[tuple[int, int], list[Measured]] = {}
+    for run in runs:
+        found.setdefault(run.group, []).append(run)
+    return {group: (both[0], both[1]) for group, both in found.items() if len(both) == 2}
+
+
+def block_runs(experiment: Experiment) -> Iterator[tuple[int, Measured, Measured]]:
+    """Yield number, first and second run of each block that came to its end."""
+    for (block, _), (first, second) in _groups(experiment.runs).items():
+        if block:
+            yield block, first, second
+
+
+def to_json(experiment: Experiment) -> dict[str, Any]:
+    """Return it as JSON takes it."""
+    return asdict(experiment)
+
+
+def from_json(data: Mapping[str, Any]) -> Experiment:
+    """Return the experiment of which :func:`to_json` made ``data``."""
+    tried, base = data["design"]["levels"]
+    return Experiment(
+        **{
+            **data,
+            "design": Design(**{**data["design"], "levels": (tried, base)}),
+            "runs": tuple(Measured(**run) for run in data["runs"]),
+            "noticed": tuple(data["noticed"]),
+        }
+    )

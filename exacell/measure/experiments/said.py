@@ -1,0 +1,228 @@
+"""What an experiment says, before it begins and when it has ended: sentences, and the blocks behind them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import log1p
+from typing import Any
+
+from exacell.core.units import counted, format_duration
+from exacell.measure.experiments.power import FEWEST, detectable
+from exacell.measure.experiments.record import Design, Experiment, block_runs
+from exacell.measure.experiments.verdict import Doubt, Finding, Verdict, percent
+
+MEASURES: Mapping[str, str] = {
+    "commits": "log file sync",
+    "redo": "log file parallel write",
+    "flashlog": "a redo request on the cells",
+}
+"""What may be measured: two wait events of the database, or FL_RQ_TM_W over FL_RQ_W of all cells."""
+
+FACTORS: Mapping[str, str] = {"flashlog": "flash log"}
+"""What may be switched, and how people call it."""
+
+
+def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str) -> list[str]:
+    """Return the whole schedule, as it is shown before anybody is asked.
+
+    Args:
+        spread: percent, of an earlier experiment on the same thing; None where there is none.
+        spread_of: its name.
+    """
+    d, runs = experiment.design, experiment.left
+    lines = [
+        f"Experiment {experiment.name} on {experiment.rack}: {FACTORS[d.factor]} {d.levels[0]} against {d.levels[1]} for {d.db}"
+    ]
+    same = [run for run in runs if run.pair]
+    if same:
+        lines.append(f"  A/A stretch: {counted(len(same), 'run')} at {experiment.now}, as it is now")
+    blocks: dict[int, list[str]] = {}
+    for run in runs:
+        if run.block:
+            blocks.setdefault(run.block, []).append(run.level)
+    orders = " · ".join(" ".join(levels) for levels in blocks.values())
+    lines.append(f"  {counted(len(blocks), 'block')}, {d.order}, seed {d.seed}: {orders}")
+    lines.append(f"  Each run: {_each(d)}")
+    lines.append(f"  Measured: {_measured(d)}")
+    lines.append(f"  Can detect: {_can_detect(d, spread, spread_of)}")
+    lines.append(f"  Time: {_time(d, len(runs))}")
+    lines.append(f"  At the end, whatever happens: the {FACTORS[d.factor]} of {d.db} as it is now ({experiment.now})")
+    return lines
+
+
+def _each(d: Design) -> str:
+    parts = [d.reset, f"wait {format_duration(round(d.settle))}" if d.settle else ""]
+    parts.append(d.workload or f"wait {format_duration(round(d.seconds))}, as the load comes")
+    return " · ".join(part for part in parts if part)
+
+
+def _measured(d: Design) -> str:
+    if d.measure == "flashlog":
+        return f"the mean time of {MEASURES[d.measure]}, of all databases (FL_RQ_TM_W / FL_RQ_W)"
+    return f"the mean wait for {MEASURES[d.measure]} on all instances of {d.db}"
+
+
+def _can_detect(d: Design, spread: float | None, spread_of: str) -> str:
+    if d.blocks < FEWEST:
+        return f"nothing: a verdict needs {FEWEST} blocks at least"
+    size = detectable(d.blocks, d.order)
+    assumed = 1.0 if spread is None else spread
+    found = percent(size * log1p(assumed / 100))
+    where = f"spread by {assumed:.2g} %" + (
+        f", as in {spread_of}" if spread is not None else " (the A/A stretch shows how far)"
+    )
+    return f"a difference of {found:.2g} %, four times out of five, if the two runs of a block {where}"
+
+
+def same_line(experiment: Experiment) -> str:
+    """Return what the A/A stretch, when it has ended, says of what the blocks can detect."""
+    d, spread = experiment.design, experiment.verdict().same_spread
+    assert spread is not None
+    size = f"{percent(detectable(d.blocks, d.order) * log1p(spread / 100)):.2g} %" if d.blocks >= FEWEST else "nothing"
+    return (
+        f"A/A stretch: two runs at {experiment.now} spread by {spread:.2g} %; with that {d.blocks} blocks detect {size}"
+    )
+
+
+def _time(d: Design, runs: int) -> str:
+    known = runs * (d.settle + (0.0 if d.workload else d.seconds))
+    parts = [format_duration(round(known))] if known else []
+    if d.workload:
+        parts.append(f"{runs} times the workload")
+    if d.reset:
+        parts.append(f"{runs} times the reset")
+    return ", ".join(parts) + ", and some seconds a run"
+
+
+def sentences(experiment: Experiment) -> Iterator[str]:
+    """Yield what was found, the verdict first."""
+    verdict, d = experiment.verdict(), experiment.design
+    yield _verdict(verdict, d)
+    if experiment.noticed:
+        yield "This was not a fair comparison: " + "; ".join(_noticed(experiment.noticed)) + "."
+    if verdict.p is not None:
+        yield from _surely(verdict)
+    if verdict.same_spread is not None:
+        same = len(experiment.same)
+        own = "" if verdict.spread is None else f"; the differences within blocks spread by {verdict.spread:.2g} %"
+        yield (
+            f"Without any difference, two runs at {experiment.now} spread by {verdict.same_spread:.2g} % "
+            f"(A/A, {counted(same, 'pair')}){own}."
+        )
+    yield from (_doubt(doubt) for doubt in verdict.doubts)
+
+
+def _noticed(lines: Sequence[str]) -> Iterator[str]:
+    """Yield each thing once, with the runs in which it was noticed."""
+    runs: dict[str, list[str]] = {}
+    for line in lines:
+        where, _, what = line.partition(": ")
+        number = where.removeprefix("run ")
+        if where.startswith("run ") and number.isdecimal():
+            runs.setdefault(what, []).append(number)
+        else:
+            runs.setdefault(line, [])
+    for what, numbers in runs.items():
+        many = "runs" if len(numbers) > 1 else "run"
+        yield f"another condition in {many} {', '.join(numbers)} than in the first: {what}" if numbers else what
+
+
+def _verdict(found: Verdict, d: Design) -> str:
+    tried, base = d.levels
+    what, name = MEASURES[d.measure], FACTORS[d.factor]
+    if found.finding is Finding.NOT_ENOUGH:
+        seen = "" if found.effect is None else f" (so far {what} takes {_longer(found.effect)} with {name} {tried})"
+        return f"Not enough data: {counted(found.blocks, 'block')}, and a verdict needs {FEWEST} at least{seen}."
+    assert found.effect is not None and found.low is not None and found.high is not None
+    told = (
+        f"with {name} {tried}, {what} of {d.db} takes {_longer(found.effect)} than with it {base} "
+        f"(95 %: {found.low:+.1f} % to {found.high:+.1f} %), {found.blocks} blocks"
+    )
+    if found.finding is Finding.DIFFERENT:
+        return f"There is a difference: {told}."
+    if found.finding is Finding.NEGLIGIBLE:
+        return f"There is a difference, and none that matters (less than {found.matters:g} %): {told}."
+    if found.finding is Finding.SAME:
+        return f"There is no difference larger than {found.matters:g} %: {told}."
+    return f"No difference was found, and one larger than {found.matters:g} % is not ruled out: {told}."
+
+
+def _longer(value: float) -> str:
+    return f"{abs(value):.1f} % {'more' if value >= 0 else 'less'} time"
+
+
+def _surely(found: Verdict) -> Iterator[str]:
+    assert found.p is not None and found.detectable is not None
+    yield (
+        f"If the levels made no difference, chance alone would bring one as large in {100 * found.p:.2g} % of all cases "
+        f"(sign-flip test over the blocks). With this spread {found.blocks} blocks find a difference of {found.detectable:.2g} % "
+        "four times out of five."
+    )
+
+
+def _doubt(doubt: Doubt) -> str:
+    sure = f"by chance once in {round(1 / doubt.p):,}" if doubt.p > 1e-9 else "never by chance"
+    if doubt.what == "trend":
+        return (
+            f"Doubt: both levels changed by {doubt.percent:+.1f} % from the first to the last block ({sure}): "
+            "a longer settle= may help."
+        )
+    if doubt.what == "carry-over":
+        return (
+            f"Doubt: it matters which level runs first ({abs(doubt.percent):.1f} %, {sure}): "
+            "what the first run of a block leaves behind is in the second; use settle= or reset=."
+        )
+    return (
+        f"Doubt: blocks spread {doubt.percent:.0f} % more than the A/A stretch: switching itself may disturb, "
+        "or other load came."
+    )
+
+
+def verdict_row(experiment: Experiment) -> dict[str, Any]:
+    """Return the verdict's figures, for programs; null for what there is not."""
+    verdict = experiment.verdict()
+    percents = {
+        "effect": verdict.effect,
+        "low": verdict.low,
+        "high": verdict.high,
+        "matters": verdict.matters,
+        "spread": verdict.spread,
+        "sameSpread": verdict.same_spread,
+        "detectable": verdict.detectable,
+    }
+    return {
+        "experiment": experiment.name,
+        "finding": str(verdict.finding),
+        "blocks": verdict.blocks,
+        **{f"{name}Percent": None if value is None else round(value, 4) for name, value in percents.items()},
+        "p": verdict.p,
+        "notFair": list(dict.fromkeys(experiment.noticed)),
+    }
+
+
+def block_rows(experiment: Experiment) -> list[dict[str, Any]]:
+    """Return a row for each block: its order, both values in microseconds, and the difference in percent."""
+    tried, base = experiment.design.levels
+    rows = []
+    for block, first, second in block_runs(experiment):
+        values = {run.level: run.value for run in (first, second)}
+        rows.append(
+            {
+                "cell": None,
+                "block": block,
+                "order": f"{first.level} {second.level}",
+                f"{tried}Us": round(values[tried], 1),
+                f"{base}Us": round(values[base], 1),
+                "differencePercent": round(100 * (values[tried] / values[base] - 1), 2),
+                "count": first.count + second.count,
+                "at": second.at,
+            }
+        )
+    return rows
+
+
+def columns_of(design: Design) -> Sequence[tuple[str, str]]:
+    """Return name and kind of the columns of :func:`block_rows`."""
+    tried, base = design.levels
+    numbers = (f"{tried}Us", f"{base}Us", "differencePercent", "count")
+    return [("block", "number"), ("order", "text"), *((name, "number") for name in numbers)]

@@ -1,0 +1,392 @@
+"""What an imported set says, and what two of them say beside each other. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import exp, fsum, log
+from typing import Any
+
+from exacell.core.errors import RefusedError
+from exacell.core.units import counted
+from exacell.core.values import dataclass
+from exacell.measure.finding import Artifact, Chart, Distribution, Finding, Form, Mark, Series, Side, Table
+from exacell.measure.importers.kinds import KINDS
+from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels, peak, ratio, unit_of
+from exacell.measure.importers.model import LESS, Binned, Run
+
+_TOLD = 4
+"""Series of which a sentence speaks; the others are in the table."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """Files of one program that were imported under one name.
+
+    Attributes:
+        runs: one a file.
+        files: what they were read from.
+    """
+
+    name: str
+    runs: tuple[Run, ...]
+    files: tuple[Artifact, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """Whose output it is."""
+        return self.runs[0].kind
+
+    @property
+    def load(self) -> str:
+        """What its load counts; empty where it has none."""
+        return next((run.load for run in self.runs if run.load), "")
+
+    def conditions(self) -> dict[str, str]:
+        """Return what must be the same in what it is compared with."""
+        return _joined(run.same for run in self.runs)
+
+    def side(self) -> Side:
+        """Return it as one side of a report."""
+        forms = dict.fromkeys(run.form for run in self.runs)
+        about = f"{KINDS[self.kind].title} ({', '.join(forms)}), {counted(len(self.runs), 'file')}"
+        passport = {"program": KINDS[self.kind].title, **self.conditions(), **_joined(run.told for run in self.runs)}
+        return Side(name=self.name, about=about, passport=passport)
+
+
+def _joined(parts: Iterable[Any]) -> dict[str, str]:
+    found: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for name, value in part.items():
+            found.setdefault(name, {})[value] = None
+    return {name: ", ".join(values) for name, values in found.items()}
+
+
+def amount(value: float) -> str:
+    """Return a number with as many digits as a reader uses."""
+    size = abs(value)
+    return f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:,.1f}" if size >= 10 else f"{value:.3g}"
+
+
+def _of(level: Level, figure: str) -> str:
+    value, unit = level.figure(figure), unit_of(figure).name
+    if unit:
+        return f"{amount(value or 0.0)} {unit}"
+    return amount(value or 0.0) if figure == "value" else f"{figure} {amount(value or 0.0)}"
+
+
+def alone(found: Imported) -> Finding:
+    """Return what one set says."""
+    lines = levels(found.runs)
+    side = found.side()
+    said = list(_curves_said(lines, found.load))
+    if not curves(lines):
+        said += [
+            f"{_at(level, found.load)}: {_of(level, level.main())}{_ranging(level)}."
+            for level in lines[:_TOLD]
+            if level.values
+        ]
+        if len(lines) > _TOLD:
+            said.append(f"{len(lines) - _TOLD} further series and loads stand in the table.")
+    said += _apart_said(lines)
+    said.append(f"{side.about}, {counted(sum(len(run.points) for run in found.runs), 'point')}.")
+    rows = [_row(level) for level in lines]
+    figures = list(
+        dict.fromkeys(name for row in rows for name in row if name not in ("cell", "series", "load", "values"))
+    )
+    columns = ("series", *(("load",) if found.load else ()), *figures)
+    return Finding(
+        title=f"{found.name}: {KINDS[found.kind].title}",
+        sentences=tuple(said),
+        figures=Table(title="What was measured", columns=columns, rows=tuple(rows)),
+        charts=tuple(_charts([("", found)])),
+        distributions=tuple(_distributions("", found.runs)),
+        sides=(side,),
+        artifacts=found.files,
+        notes=tuple(_notes(found)),
+    )
+
+
+def _notes(found: Imported) -> Iterator[str]:
+    several = len(found.runs) > 1
+    for note in dict.fromkeys((run.source if several else "", text) for run in found.runs for text in run.notes):
+        yield ": ".join(filter(None, note))
+
+
+def _at(level: Level, load: str) -> str:
+    return level.series + (f" at {level.load:g} {load}" if level.load is not None else "")
+
+
+def _ranging(level: Level) -> str:
+    values = level.values[level.main()]
+    kind = "samples" if level.samples else "runs"
+    return f", {amount(min(values))} to {amount(max(values))} in {len(values)} {kind}" if len(values) > 1 else ""
+
+
+def _curves_said(lines: Sequence[Level], load: str) -> Iterator[str]:
+    for name, line in list(curves(lines).items())[:_TOLD]:
+        top, bend = peak(line), knee(line)
+        rate = top.rate()
+        yield (
+            f"{name}: at most {_of(top, rate)}, at {top.load:g} {load}; the knee is at {bend.load:g} with "
+            f"{_of(bend, rate)}: more load buys little behind it."
+        )
+
+
+def _apart_said(lines: Sequence[Level]) -> Iterator[str]:
+    for level in lines:
+        figure = level.main()
+        if level.apart.get(figure):
+            set_apart = ", ".join(amount(value) for value in level.apart[figure])
+            yield f"{level.series}: set apart is {set_apart} {unit_of(figure).name or figure} ({level.why})."
+
+
+def _row(level: Level) -> dict[str, Any]:
+    return {
+        "cell": None,
+        "series": level.series,
+        **({"load": level.load} if level.load is not None else {}),
+        **{name: round(level.figure(name) or 0.0, 3) for name in level.values},
+        **{f"{name}Apart": round(values[0], 3) for name, values in level.apart.items()},
+    }
+
+
+def _distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
+    for run in runs:
+        for one in run.distributions:
+            counts: Binned = one
+            yield Distribution(
+                name=f"{before} {counts.name}".strip(),
+                what=counts.what,
+                unit=counts.unit,
+                counts=counts.counts,
+                binned=True,
+            )
+
+
+# -- two sets ----------------------------------------------------------------------------------------------------------
+
+
+def unlike(a: Imported, b: Imported) -> list[str]:
+    """Return which conditions differ that must be the same; of those that only one of them tells, nothing."""
+    first, second = a.conditions(), b.conditions()
+    return [
+        f"{name}: {first[name]} → {second[name]}" for name in first if name in second and first[name] != second[name]
+    ]
+
+
+def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
+    """Return what ``b`` says beside ``a``, level by level.
+
+    Raises:
+        RefusedError: they are of different programs, were measured under other conditions, or have no level in common.
+    """
+    if a.kind != b.kind:
+        raise RefusedError(
+            f"{a.name} is of {KINDS[a.kind].title} and {b.name} of {KINDS[b.kind].title}: they measure different things",
+            hint="compare two runs of one program",
+        )
+    differs = unlike(a, b)
+    if differs and not anyway:
+        raise RefusedError(
+            f"{a.name} and {b.name} are not alike: {'; '.join(differs)}",
+            hint="their difference would tell of that as well; --anyway shows it and says so",
+        )
+    before = {level.key: level for level in levels(a.runs)}
+    after = {level.key: level for level in levels(b.runs)}
+    common = [key for key in before if key in after]
+    if not common:
+        raise RefusedError(_nothing_common(a, b, before, after))
+    rows = [row for key in common for row in _compared(before[key], after[key])]
+    said = [f"They are not alike, so the figures tell of that, too: {'; '.join(differs)}."] if differs else []
+    said += _pair_said(a, b, [before[key] for key in common], [after[key] for key in common])
+    for one, lines in ((a, before), (b, after)):
+        said += [f"{one.name}: {text}" for text in _apart_said(list(lines.values()))]
+    left = [
+        f"only in {one.name}: {', '.join(_at(lines[key], one.load) for key in lines if key not in common)}"
+        for one, lines in ((a, before), (b, after))
+        if len(lines) > len(common)
+    ]
+    columns = ("series", *(("load",) if a.load else ()), "figure", "unit", "a", "b", "ratio", "low", "high", "basis")
+    return Finding(
+        title=f"{a.name} and {b.name}: {KINDS[a.kind].title}",
+        sentences=tuple(said),
+        figures=Table(title=f"{b.name} (b) beside {a.name} (a)", columns=columns, rows=tuple(rows)),
+        charts=tuple(_charts([(a.name, a), (b.name, b)])),
+        distributions=(*_distributions(a.name, a.runs), *_distributions(b.name, b.runs)),
+        sides=(a.side(), b.side()),
+        artifacts=(*a.files, *b.files),
+        notes=(*left, *dict.fromkeys((*_notes(a), *_notes(b)))),
+    )
+
+
+def _nothing_common(a: Imported, b: Imported, before: dict[Any, Level], after: dict[Any, Level]) -> str:
+    series = {level.series for level in before.values()} & {level.series for level in after.values()}
+    if series:
+        return f"{a.name} and {b.name} have no load in common: each was measured at others"
+    names = [", ".join(list(dict.fromkeys(level.series for level in lines.values()))[:5]) for lines in (before, after)]
+    return f"{a.name} and {b.name} have nothing in common: {a.name} holds {names[0]}, {b.name} {names[1]}"
+
+
+def _compared(a: Level, b: Level) -> Iterator[dict[str, Any]]:
+    for figure in a.values:
+        if figure not in b.values:
+            continue
+        found = ratio(a, b, figure)
+        yield {
+            "cell": None,
+            "series": a.series,
+            **({"load": a.load} if a.load is not None else {}),
+            "figure": figure,
+            "unit": unit_of(figure).name,
+            "a": round(a.figure(figure) or 0.0, 3),
+            "b": round(b.figure(figure) or 0.0, 3),
+            "ratio": None if found is None else round(found.value, 4),
+            "low": None if found is None or found.low is None else round(found.low, 4),
+            "high": None if found is None or found.high is None else round(found.high, 4),
+            "basis": "" if found is None else found.basis,
+        }
+
+
+def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequence[Level]) -> Iterator[str]:
+    lines = curves(before)
+    sure = False
+    for name, line in list(lines.items())[:_TOLD]:
+        yield from _curve_pair(a, b, name, line, [level for level in after if level.series == name])
+    if not lines:
+        shown = [(one, two) for one, two in zip(before, after, strict=True) if one.main() in two.values]
+        for one, two in shown[:_TOLD]:
+            found = ratio(one, two, one.main())
+            sure = sure or bool(found and found.low is not None)
+            yield _level_pair(a, b, one, two, found)
+        if len(shown) > _TOLD:
+            yield f"{len(shown) - _TOLD} further series stand in the table."
+    if not sure:
+        yield "One run stands against another here: import several files of each, and their spread tells what chance does."
+    yield "Whether the change made the difference, runs in turn must show: a, b, b, a."
+
+
+def _curve_pair(a: Imported, b: Imported, name: str, line: Sequence[Level], other: Sequence[Level]) -> Iterator[str]:
+    rate = line[0].rate()
+    tops, bends = (peak(line), peak(other)), (knee(line), knee(other))
+    most = [top.figure(rate) or 0.0 for top in tops]
+    times = f", {most[1] / most[0]:.2f} times as much" if most[0] > 0 else ""
+    yield (
+        f"{name}: {b.name} reaches {_of(tops[1], rate)} at {tops[1].load:g} {a.load}, {a.name} {_of(tops[0], rate)} at "
+        f"{tops[0].load:g}{times}."
+    )
+    logs = [
+        log(found.value) for one, two in zip(line, other, strict=True) if (found := ratio(one, two, rate)) is not None
+    ]
+    if logs:
+        middle = exp(fsum(logs) / len(logs))
+        loads = [bend.load or 0.0 for bend in bends]
+        moved = f"stays at {loads[0]:g}" if loads[0] == loads[1] else f"moves from {loads[0]:g} to {loads[1]:g}"
+        yield (
+            f"Over {len(logs)} common loads it is {middle:.2f} times on average, from {exp(min(logs)):.2f} to "
+            f"{exp(max(logs)):.2f}; the knee {moved}."
+        )
+
+
+def _level_pair(a: Imported, b: Imported, one: Level, two: Level, found: Ratio | None) -> str:
+    figure = one.main()
+    said = f"{_at(one, a.load)}: {_of(two, figure)} in {b.name}, {_of(one, figure)} in {a.name}"
+    if found is None:
+        return f"{said}."
+    said = f"{said}: {found.value:.3g} times"
+    if found.low is None or found.high is None:
+        return f"{said}."
+    better = unit_of(figure).better
+    judged = "no more than chance makes"
+    if found.differs:
+        judged = "more than chance makes"
+        if better:
+            judged += ", and better" if (found.value > 1) != (better == LESS) else ", and worse"
+    return f"{said} (95 %: {found.low:.3g} to {found.high:.3g}, from {found.basis}), {judged}."
+
+
+# -- charts ------------------------------------------------------------------------------------------------------------
+
+
+def _charts(sets: Sequence[tuple[str, Imported]]) -> Iterator[Chart]:
+    """Yield rate and latency over load where there are curves, else samples over time, else bars of the main figure."""
+    lines = [(before, levels(found.runs)) for before, found in sets]
+    load = sets[0][1].load
+    if all(curves(found) for _, found in lines):
+        for rates in (True, False):
+            yield from _curve(lines, load, rates=rates)
+    elif any(run.samples for run in sets[0][1].runs):
+        yield from _timeline(lines)
+    else:
+        yield from _bars(lines)
+
+
+def _curve(lines: Sequence[tuple[str, list[Level]]], load: str, *, rates: bool) -> Iterator[Chart]:
+    series, figure = [], ""
+    for before, found in lines:
+        for name, line in list(curves(found).items())[:_TOLD]:
+            own = line[0].rate() if rates else line[0].time()
+            figure = figure or own
+            points = tuple(
+                (level.load or 0.0, value)
+                for level in line
+                if own == figure and (value := level.figure(own)) is not None
+            )
+            marks = _marks(line, own) if rates else ()
+            if points:
+                series.append(Series(name=f"{before} {name}".strip(), points=points, marks=marks))
+    if series:
+        loads = [x for one in series for x, _ in one.points]
+        yield Chart(
+            title=f"{figure} over load",
+            x=load,
+            y=_axis(figure),
+            series=tuple(series),
+            log_x=min(loads) > 0 and max(loads) / min(loads) >= 16,
+        )
+
+
+def _axis(figure: str) -> str:
+    unit = unit_of(figure).name
+    return f"{figure}, {unit}" if unit else figure
+
+
+def _marks(line: Sequence[Level], figure: str) -> tuple[Mark, ...]:
+    return tuple(
+        Mark(x=level.load or 0.0, y=level.figure(figure) or 0.0, label=label)
+        for label, level in (("peak", peak(line)), ("knee", knee(line)))
+    )
+
+
+def _timeline(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
+    figure = lines[0][1][0].main()
+    series = [
+        Series(name=f"{before} {level.series}".strip(), points=tuple(enumerate(level.values[figure], 1)))
+        for before, found in lines
+        for level in found
+        if figure in level.values
+    ]
+    yield Chart(
+        title=f"{figure} in the order of samples",
+        x="sample",
+        y=_axis(figure),
+        series=tuple(series),
+        form=Form.TIMELINE,
+    )
+
+
+def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
+    """Yield one chart for the figure that most series have as their main one."""
+    mains = [level.main() for _, found in lines for level in found if level.values]
+    if not mains:
+        return
+    figure = max(dict.fromkeys(mains), key=mains.count)
+    keys = list(dict.fromkeys(level.key for _, found in lines for level in found if figure in level.values))[:20]
+    names = tuple(f"{series} at {load:g}" if load is not None else series for series, load in keys)
+    series = []
+    for before, found in lines:
+        values = {level.key: level.figure(figure) for level in found}
+        points = tuple(
+            (float(place), value) for place, key in enumerate(keys) if (value := values.get(key)) is not None
+        )
+        series.append(Series(name=before or figure, points=points))
+    yield Chart(title=figure, x="", y=_axis(figure), series=tuple(series), form=Form.BARS, names=names)

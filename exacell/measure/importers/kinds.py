@@ -1,0 +1,98 @@
+"""Which program wrote a text, by what is in it, and how it is read. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from exacell.core.errors import RefusedError
+from exacell.core.values import dataclass
+from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, vsphere
+from exacell.measure.importers.model import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A program whose output is read.
+
+    Attributes:
+        title: the program and its form, a phrase.
+        claims: whether a text is its.
+        read: takes a text and the file's name.
+        published: the reader was made from published output only.
+    """
+
+    title: str
+    claims: Callable[[str], bool]
+    read: Callable[[str, str], Run]
+    published: bool = False
+
+
+KINDS: Mapping[str, Kind] = {
+    fio.KIND: Kind(title="fio", claims=fio.claims, read=fio.read),
+    iostat.KIND: Kind(title="iostat -x", claims=iostat.claims, read=iostat.read),
+    orion.KIND: Kind(title="ORION", claims=orion.claims, read=orion.read, published=True),
+    calibrate.CELL_KIND: Kind(
+        title="CellCLI's CALIBRATE", claims=calibrate.claims_cell, read=calibrate.read_cell, published=True
+    ),
+    calibrate.DATABASE_KIND: Kind(
+        title="CALIBRATE_IO", claims=calibrate.claims_database, read=calibrate.read_database, published=True
+    ),
+    awr.KIND: Kind(title="an AWR report", claims=awr.claims, read=awr.read, published=True),
+    awr.SLOB_KIND: Kind(title="SLOB", claims=awr.claims_slob, read=awr.read_slob, published=True),
+    blocks.LIMITS_KIND: Kind(title="sg_vpd -p bl", claims=blocks.claims_limits, read=blocks.read_limits),
+    blocks.QUEUES_KIND: Kind(title="queues of block devices", claims=blocks.claims_queues, read=blocks.read_queues),
+    vsphere.VSCSI_KIND: Kind(title="vscsiStats", claims=vsphere.claims_vscsi, read=vsphere.read_vscsi, published=True),
+    vsphere.VFLASH_KIND: Kind(
+        title="esxcli's statistics of a flash cache",
+        claims=vsphere.claims_vflash,
+        read=vsphere.read_vflash,
+        published=True,
+    ),
+    vsphere.ESXTOP_KIND: Kind(title="esxtop", claims=vsphere.claims_esxtop, read=vsphere.read_esxtop, published=True),
+}
+
+PUBLISHED = "the reader was made from published output only; compare a figure with the file before you rely on it"
+
+
+def read(text: str, source: str, kind: str = "") -> Run:
+    """Return what a text holds.
+
+    Args:
+        source: the file's name.
+        kind: whose output it is; found out where it is not given.
+
+    Raises:
+        RefusedError: no program is recognised, or more than one; or it is not what ``kind`` says.
+        UnreadableError: it is damaged.
+    """
+    if kind and not KINDS[kind].claims(text):
+        raise RefusedError(f"{source}: nothing in it is of {KINDS[kind].title}", hint="without kind= it is found out")
+    found = [kind] if kind else [name for name, one in KINDS.items() if one.claims(text)]
+    if len(found) > 1:
+        titles = " and ".join(KINDS[name].title for name in found)
+        raise RefusedError(
+            f"{source}: there are signs of {titles} in it", hint=f"say which one it is: kind={'|'.join(found)}"
+        )
+    if not found:
+        raise RefusedError(
+            f"{source}: its content is of no known program",
+            hint=f"known are {', '.join(one.title for one in KINDS.values())}",
+        )
+    (name,) = found
+    run = KINDS[name].read(text, source)
+    return replace(run, notes=(*run.notes, PUBLISHED)) if KINDS[name].published else run
+
+
+def together(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs of one set, of one kind each, with what they say of each other.
+
+    Raises:
+        RefusedError: they are of different kinds.
+    """
+    kinds = dict.fromkeys(run.kind for run in runs)
+    if len(kinds) > 1:
+        raise RefusedError(
+            f"files of {' and '.join(KINDS[kind].title for kind in kinds)} are no one set", hint="import them apart"
+        )
+    return orion.settle(runs) if orion.KIND in kinds else list(runs)

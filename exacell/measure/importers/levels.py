@@ -1,0 +1,185 @@
+"""Points of one set at the same load put together: what was measured, how sure it is, where a curve peaks and bends. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from itertools import pairwise
+from math import exp, log
+
+from exacell.core.values import dataclass
+from exacell.measure.importers.model import UNITS, Run, Unit, deviation, mean
+from exacell.measure.twosets import welch
+
+RATES = ("iops", "executes", "mbPerS", "mibPerS", "readsPerS", "writesPerS", "perSecond")
+"""Figures of which one tells how much was done; the first that a series has is its rate."""
+
+TIMES = ("latencyUs", "averageUs", "readUs", "writeUs", "logWriteUs", "deviceUs")
+"""Figures of which one tells how long it took, likewise."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """One series at one load, of all runs of a set.
+
+    Attributes:
+        values: figure → its values, one a run, or one a sample where ``samples``.
+        spread: figure → standard deviation and number of samples, which the program took within its only run.
+        apart: values of passes that do not count with the others, by figure.
+        why: why they do not.
+    """
+
+    series: str
+    load: float | None
+    values: Mapping[str, tuple[float, ...]]
+    spread: Mapping[str, tuple[float, int]] = field(default_factory=dict)
+    samples: bool = False
+    apart: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    why: str = ""
+
+    @property
+    def key(self) -> tuple[str, float | None]:
+        """What is the same in two sets at the same level."""
+        return self.series, self.load
+
+    def figure(self, name: str) -> float | None:
+        """Return the mean of a figure's values; None where there is none."""
+        return mean(self.values[name]) if name in self.values else None
+
+    def rate(self) -> str:
+        """Return the name of the figure that tells how much was done; empty where none does."""
+        return next((name for name in RATES if name in self.values), "")
+
+    def time(self) -> str:
+        """Return the name of the figure that tells how long it took; empty where none does."""
+        return next((name for name in TIMES if name in self.values), "")
+
+    def main(self) -> str:
+        """Return the figure that a reader looks at first."""
+        return self.rate() or self.time() or next(iter(self.values), "")
+
+
+def levels(runs: Sequence[Run]) -> list[Level]:
+    """Return the levels of one set: series in the order of the files, loads ascending within each."""
+    found: dict[tuple[str, float | None], dict[str, list[float]]] = {}
+    apart: dict[tuple[str, float | None], dict[str, list[float]]] = {}
+    whys: dict[tuple[str, float | None], str] = {}
+    spreads: dict[tuple[str, float | None], dict[str, tuple[float, int]]] = {}
+    for run in runs:
+        for point in run.points:
+            key = point.series, point.load
+            whys.setdefault(key, "")
+            whys[key] = whys[key] or point.apart
+            place = apart if point.apart else found
+            for name, value in point.figures.items():
+                place.setdefault(key, {}).setdefault(name, []).append(value)
+            spreads.setdefault(key, {}).update(point.spread)
+    order = {series: place for place, series in enumerate(dict.fromkeys(series for series, _ in whys))}
+    samples = any(run.samples for run in runs)
+    return [
+        Level(
+            series=key[0],
+            load=key[1],
+            values={name: tuple(values) for name, values in found.get(key, {}).items()},
+            spread=spreads.get(key, {}),
+            samples=samples,
+            apart={name: tuple(values) for name, values in apart.get(key, {}).items()},
+            why=whys[key],
+        )
+        for key in sorted(whys, key=lambda key: (order[key[0]], key[1] or 0.0))
+    ]
+
+
+def unit_of(figure: str) -> Unit:
+    """Return the unit of a figure; an empty one where it has none."""
+    return UNITS.get(figure, Unit(""))
+
+
+def curves(found: Sequence[Level]) -> dict[str, list[Level]]:
+    """Return the series that were measured at three loads or more, by name."""
+    series: dict[str, list[Level]] = {}
+    for level in found:
+        if level.load is not None and level.rate():
+            series.setdefault(level.series, []).append(level)
+    return {name: line for name, line in series.items() if len(line) >= 3}
+
+
+def peak(line: Sequence[Level]) -> Level:
+    """Return the level of a curve at which most was done."""
+    return max(line, key=lambda level: level.figure(level.rate()) or 0.0)
+
+
+def knee(line: Sequence[Level]) -> Level:
+    """Return the level of a curve behind which more load buys less than it costs: the largest rate per latency.
+
+    Latency is taken from Little's law, load over rate, so that each program's curve has the same knee whatever it counts into
+    its latency. Source: L. Kleinrock, ICC 1979, 43.1 (power, and why its maximum is the knee).
+    """
+    return max(line, key=lambda level: (level.figure(level.rate()) or 0.0) ** 2 / (level.load or 1.0))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ratio:
+    """A figure of one set over that of the other.
+
+    Attributes:
+        low, high: its 95 % interval; None where nothing tells how much it varies.
+        basis: what the interval rests on; empty without one.
+    """
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+    basis: str = ""
+
+    @property
+    def differs(self) -> bool:
+        """Whether the interval leaves 1 out."""
+        return self.low is not None and self.high is not None and not self.low <= 1 <= self.high
+
+
+def ratio(a: Level, b: Level, figure: str) -> Ratio | None:
+    """Return ``b``'s figure over ``a``'s, with Welch's interval of the logarithms; None where one of them is not above 0."""
+    first, second = a.values[figure], b.values[figure]
+    if mean(first) <= 0 or mean(second) <= 0:
+        return None
+    value = mean(second) / mean(first)
+    sides = _logs(a, figure), _logs(b, figure)
+    if sides[0] is None or sides[1] is None:
+        return Ratio(value=value)
+    test = welch(sides[1], sides[0])
+    if test is None:
+        return Ratio(value=value)
+    unit = "samples within a run each" if a.samples or len(first) == 1 or len(second) == 1 else "runs"
+    basis = f"{len(first)} and {len(second)} runs" if unit == "runs" else unit
+    centre = test.difference
+    return Ratio(value=value, low=value * exp(test.low - centre), high=value * exp(test.high - centre), basis=basis)
+
+
+def _logs(level: Level, figure: str) -> tuple[float, float, int] | None:
+    """Return mean, variance and effective number of the logarithms of a figure; None where nothing tells how it varies."""
+    values = level.values[figure]
+    if len(values) == 1:
+        if figure not in level.spread or level.spread[figure][1] < 2:
+            return None
+        sd, n = level.spread[figure]
+        return log(values[0]), (sd / values[0]) ** 2, n
+    if min(values) <= 0:
+        return None
+    logs = [log(value) for value in values]
+    n = effective(logs) if level.samples else len(logs)
+    return (mean(logs), deviation(logs) ** 2, n) if n >= 2 else None
+
+
+def effective(values: Sequence[float]) -> int:
+    """Return how many independent values samples in a row are worth: n (1 - r) / (1 + r), r between neighbours.
+
+    Source: reference measurement.md 2.4.
+    """
+    middle, n = mean(values), len(values)
+    around = sum((value - middle) ** 2 for value in values)
+    if not around:
+        return n
+    pairs = pairwise(values)
+    r = max(0.0, min(0.99, sum((one - middle) * (two - middle) for one, two in pairs) / around))
+    return int(n * (1 - r) / (1 + r))

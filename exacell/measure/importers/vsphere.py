@@ -1,0 +1,171 @@
+"""vscsiStats, ``esxcli storage vflash cache stats get`` and esxtop in batch mode: from published output only.
+
+Nobody ran these for this project. Source: reference measurement.md 12.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterator, Mapping
+
+from exacell.measure.histogram import Histogram
+from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, number
+
+VSCSI_KIND, VFLASH_KIND, ESXTOP_KIND = "vscsistats", "vflash", "esxtop"
+
+_BLOCK = re.compile(r"^Histogram: ([^,]+),(.*)$", re.MULTILINE)
+
+
+def claims_vscsi(text: str) -> bool:
+    """Whether it is the CSV of vscsiStats."""
+    return _BLOCK.search(text) is not None and "Histogram Bucket Limit" in text
+
+
+def read_vscsi(text: str, source: str) -> Run:
+    """Return the counted values of each histogram, its bins as a distribution, and the bin that most fell into.
+
+    Raises:
+        UnreadableError: no histogram counted anything.
+    """
+    points, bins = [], []
+    for title, disk, lines in _blocks(text):
+        counts, told = _histogram(lines)
+        if not counts.counts:
+            continue
+        most = max(zip(counts.counts, counts.values, strict=True))[1]
+        unit = _vscsi_unit(title)
+        series = f"{disk} {title}".strip()
+        points.append(Point(series=series, figures={"mostFrequent": float(most), **told}))
+        bins.append(Binned(name=series, what=title, unit=unit, counts=counts))
+    if not points:
+        raise UnreadableError(f"{source}: no histogram in it counted anything (vscsiStats -s starts counting)")
+    return Run(kind=VSCSI_KIND, form="CSV", source=source, points=tuple(points), distributions=tuple(bins))
+
+
+def _blocks(text: str) -> Iterator[tuple[str, str, list[str]]]:
+    starts = list(_BLOCK.finditer(text))
+    for place, match in enumerate(starts):
+        end = starts[place + 1].start() if place + 1 < len(starts) else len(text)
+        disk = re.search(r"\(([^)]+)\)", match[2])
+        yield match[1].strip(), disk[1] if disk else "", text[match.end() : end].splitlines()
+
+
+def _histogram(lines: list[str]) -> tuple[Histogram, dict[str, float]]:
+    told: dict[str, float] = {}
+    counts: dict[int, int] = {}
+    for line in lines:
+        first, _, second = line.partition(",")
+        if first in ("min", "max", "mean", "count") and (value := number(second)) is not None:
+            told[first] = value
+        elif first.strip().isdecimal():
+            # The last bin is open: what lies in it is the largest value that was seen, at most.
+            limit = second.strip()
+            end = number(limit.lstrip("> ")) if limit else None
+            if end is not None:
+                top = int(told.get("max", end + 1)) if limit.startswith(">") else int(end)
+                counts[top] = counts.get(top, 0) + int(first)
+    return Histogram.of(counts), told
+
+
+def _vscsi_unit(title: str) -> str:
+    lower = title.lower()
+    return "bytes" if "length" in lower else "µs" if "latency" in lower or "interarrival" in lower else ""
+
+
+_VFLASH: Mapping[str, tuple[str, float]] = {
+    "Cache hit rate (as a percentage)": ("hitPercent", 1.0),
+    "Total cache I/Os": ("cacheIos", 1.0),
+    "Total I/Os": ("ios", 1.0),
+    "Mean IOPS": ("iops", 1.0),
+    "Max observed IOPS": ("maxIops", 1.0),
+    "Mean cache I/O latency (in microseconds)": ("cacheUs", 1.0),
+    "Mean disk I/O latency (in microseconds)": ("deviceUs", 1.0),
+    "Mean I/O latency (in microseconds)": ("latencyUs", 1.0),
+    "Max observed I/O latency (in microseconds)": ("maxUs", 1.0),
+    "Mean number of KB per I/O": ("kibPerIo", 1.0),
+    "Number of I/O blocks in last operation": ("blocksLast", 1.0),
+    "Mean blocks per I/O operation": ("blocksPerIo", 1.0),
+    "Cache usage rate (as a percentage)": ("usedPercent", 1.0),
+    "Total failed SSD I/Os": ("failedCacheIos", 1.0),
+    "Total failed disk I/Os": ("failedDiskIos", 1.0),
+    "Mean number of cache blocks in use": ("blocksInUse", 1.0),
+}
+
+
+def claims_vflash(text: str) -> bool:
+    """Whether it is a cache's statistics."""
+    return re.search(r"^\s*(?:Cache hit rate \(as|Cache usage rate \(as)", text, re.MULTILINE) is not None
+
+
+def read_vflash(text: str, source: str) -> Run:
+    """Return one point per section (read, write, evict) and one for the cache; the figures count since the last reset.
+
+    Raises:
+        UnreadableError: no statistic in it has a number.
+    """
+    sections: dict[str, dict[str, float]] = {}
+    section, indent = "cache", 0
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        depth = len(line) - len(line.lstrip())
+        key, _, value = line.strip().partition(":")
+        if key in ("Read", "Write", "Evict") and not value.strip():
+            section, indent = key.lower(), depth
+            continue
+        if section != "cache" and depth <= indent:
+            section = "cache"
+        name, factor = _VFLASH.get(key, ("", 1.0))
+        if name and (found := number(value)) is not None:
+            sections.setdefault(section, {})[name] = found * factor
+    if not sections:
+        raise UnreadableError(f"{source}: no statistic in it has a number")
+    points = tuple(Point(series=name, figures=figures) for name, figures in sections.items())
+    return Run(kind=VFLASH_KIND, form="statistics since their reset", source=source, points=points)
+
+
+_COUNTERS: Mapping[str, tuple[str, float]] = {
+    "Commands/sec": ("iops", 1.0),
+    "Reads/sec": ("readsPerS", 1.0),
+    "Writes/sec": ("writesPerS", 1.0),
+    "MBytes Read/sec": ("readMibPerS", 1.0),
+    "MBytes Written/sec": ("writeMibPerS", 1.0),
+    "Average Guest MilliSec/Command": ("latencyUs", 1000.0),
+    "Average Driver MilliSec/Command": ("deviceUs", 1000.0),
+    "Average Kernel MilliSec/Command": ("kernelUs", 1000.0),
+    "Active Commands": ("queue", 1.0),
+}
+_COLUMN = re.compile(r"\\\\[^\\]*\\(Physical Disk[^(]*|Virtual Disk)\(([^)]*)\)\\(.*)")
+
+
+def claims_esxtop(text: str) -> bool:
+    """Whether it is esxtop's CSV."""
+    return text[:200].lstrip().startswith('"(PDH-CSV') and "\\\\" in text[:20000]
+
+
+def read_esxtop(text: str, source: str) -> Run:
+    """Return one point per disk and time; of thousands of columns those of disks are read.
+
+    Raises:
+        UnreadableError: no column is one of a disk, or there is no sample.
+    """
+    rows = csv.reader(text.splitlines())
+    wanted: dict[int, tuple[str, str, float]] = {}
+    for place, title in enumerate(next(rows)):
+        match = _COLUMN.match(title)
+        if match is not None and match[3] in _COUNTERS:
+            wanted[place] = (match[2], *_COUNTERS[match[3]])
+    if not wanted:
+        raise UnreadableError(f"{source}: no column of a disk in it")
+    points = []
+    for row in rows:
+        disks: dict[str, dict[str, float]] = {}
+        for place, (disk, name, factor) in wanted.items():
+            value = number(row[place]) if place < len(row) else None
+            if value is not None:
+                disks.setdefault(disk, {})[name] = value * factor
+        points += [Point(series=disk, at=row[0], figures=figures) for disk, figures in disks.items()]
+    if not points:
+        raise UnreadableError(f"{source}: no sample below its head")
+    return Run(kind=ESXTOP_KIND, form="batch", source=source, points=tuple(points), samples=True)

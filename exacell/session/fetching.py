@@ -1,0 +1,185 @@
+"""Files of hosts brought here: looked at first, then streamed into a file beside the goal, compared by checksum, renamed.
+
+One fixed script lists files with size and checksum, one prints a file; the path goes to their standard input.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import mkstemp
+
+from exacell.core.errors import StatementError
+from exacell.core.values import dataclass
+from exacell.opaque.scan import arguments
+from exacell.session.answers import problem_of
+from exacell.session.fleet import Fleet
+from exacell.transport.base import Reply, Request, Role, State
+
+_LOOK = (
+    'IFS= read -r p; n=0; for f in $p; do [ -f "$f" ] || continue; n=1; s=$(wc -c <"$f") || exit 1; '
+    'c=$(sha256sum <"$f") || exit 1; echo "$((s)) ${c%% *} $f"; done; '
+    '[ $n = 1 ] || { echo "there is no file $p" >&2; exit 1; }; echo .'
+)
+"""Prints size, checksum and path of each regular file that a pattern stands for, and a dot at the end."""
+
+_PRINT = 'IFS= read -r f; cat "$f"'
+
+_PATH = re.compile(r"/[A-Za-z0-9_./:,@%+=*?\[\]-]+", re.ASCII)
+_SYSTEM = frozenset(("dev", "proc", "sys", "run"))
+
+
+def read_remote_path(text: str) -> str:
+    """Return the path of a file there, or the pattern of several.
+
+    Raises:
+        StatementError: it is not absolute, has other signs than plain letters, or may lead to a device.
+    """
+    parts = [part for part in text.split("/") if part]
+    if not _PATH.fullmatch(text) or not parts or ".." in parts:
+        raise StatementError(
+            f"'{text[:200]}' is no absolute path in plain letters", hint="/tmp/fio/*.json, without blanks"
+        )
+    if parts[0] in _SYSTEM:
+        raise StatementError(
+            f"{text}: what lies in /{parts[0]} is no file to copy", hint="facts and show setting read the kernel's"
+        )
+    return text
+
+
+@dataclass(frozen=True, kw_only=True)
+class There:
+    """One file of a host, as it was when it was looked at."""
+
+    path: str
+    size: int
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """Its name without folders."""
+        return self.path.rpartition("/")[2]
+
+
+def look(
+    fleet: Fleet, hosts: Sequence[str], pattern: str, *, timeout: float, cancel: threading.Event
+) -> dict[str, list[There] | str]:
+    """Return by host its files that the pattern stands for, or why there is none, in one line.
+
+    Args:
+        timeout: seconds per host: all of each file is read for its checksum.
+    """
+    requests = [
+        Request(target=host, command=arguments(_LOOK), role=Role.HOST_READ, stdin=f"{pattern}\n", timeout=timeout)
+        for host in hosts
+    ]
+    replies = fleet.run(requests, cancel=cancel).replies
+    return {host: _listed(replies[host]) for host in hosts}
+
+
+def _listed(reply: Reply) -> list[There] | str:
+    if reply.state is not State.OK:
+        return reply.stderr.strip().splitlines()[-1] if reply.stderr.strip() else problem_of(reply)
+    lines = reply.stdout.splitlines()
+    found = [match for line in lines[:-1] if (match := re.fullmatch(r"(\d+) ([0-9a-f]{64}) (/.+)", line))]
+    if lines[-1:] != ["."] or len(found) != len(lines) - 1:
+        return "its answer can't be read"
+    return [There(path=match[3], size=int(match[1]), sha256=match[2]) for match in found]
+
+
+class _Arriving:
+    """Takes a file's bytes as they arrive, from the thread that reads them; what goes wrong with the disk is kept for the end."""
+
+    def __init__(self, folder: Path, sent: Callable[[int], None]) -> None:
+        descriptor, name = mkstemp(dir=folder, prefix=".exacell-")
+        self._file, self.path = os.fdopen(descriptor, "wb"), Path(name)
+        self.problem = ""
+        self._hash, self._sent, self.size = hashlib.sha256(), sent, 0
+
+    def take(self, piece: bytes) -> None:
+        """Keep a piece."""
+        if self.problem:
+            return
+        try:
+            self._file.write(piece)
+        except OSError as error:
+            self.problem = f"{self.path.parent}: {error.strerror}"
+            return
+        self._hash.update(piece)
+        self.size += len(piece)
+        self._sent(len(piece))
+
+    def end(self) -> str:
+        """Return the checksum of all that came; what is kept is on disk then."""
+        try:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            self.problem = self.problem or f"{self.path.parent}: {error.strerror}"
+        self._file.close()
+        return self._hash.hexdigest()
+
+
+def fetch(
+    fleet: Fleet,
+    wanted: Mapping[str, tuple[There, Path]],
+    *,
+    timeout: float,
+    cancel: threading.Event,
+    sent: Callable[[str, int], None],
+) -> dict[str, str]:
+    """Bring one file from each host and return by host why that failed; empty where the file is here, whole.
+
+    A file that did not come whole, or is another one than was looked at, leaves nothing here.
+
+    Args:
+        wanted: by host, the file there and its goal here, which is replaced.
+        timeout: seconds per host.
+        sent: told of the bytes of each piece that came from a host.
+    """
+
+    def counting(host: str) -> Callable[[int], None]:
+        return lambda count: sent(host, count)
+
+    arriving = {host: _Arriving(goal.parent, counting(host)) for host, (_, goal) in wanted.items()}
+    try:
+        requests = [
+            Request(
+                target=host,
+                command=arguments(_PRINT),
+                role=Role.HOST_READ,
+                stdin=f"{there.path}\n",
+                timeout=timeout,
+                on_output=arriving[host].take,
+                in_pieces=True,
+            )
+            for host, (there, _) in wanted.items()
+        ]
+        replies = fleet.run(requests, cancel=cancel).replies
+        return {host: _ended(replies[host], arriving[host], *wanted[host]) for host in wanted}
+    finally:
+        for each in arriving.values():
+            each.path.unlink(missing_ok=True)
+
+
+def _ended(reply: Reply, came: _Arriving, there: There, goal: Path) -> str:
+    digest = came.end()
+    if reply.state is not State.OK:
+        return f"{there.path}: {problem_of(reply)}"
+    if came.problem:
+        return came.problem
+    if came.size != there.size or digest != there.sha256:
+        return f"{there.path} changed while it was copied: {came.size} bytes came of {there.size}; give it again"
+    os.chmod(came.path, 0o644 & ~_umask())
+    came.path.replace(goal)
+    return ""
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,72 @@
+"""Facts about hosts: kernel, processors, block queues, SCSI hosts, multipath, iSCSI, network queues, interrupts, drivers.
+
+``data/hostfacts.sh`` collects them on the host, from its standard input: nothing is copied there, and nothing is changed.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+
+from exacell.core.hostgroups import FACT_KINDS
+from exacell.core.packaged import data_beside
+from exacell.core.values import dataclass
+from exacell.session.answers import problem_of
+from exacell.session.fleet import Fleet
+from exacell.transport.base import Reply, Request, Role, State
+
+Fact = Mapping[str, str | int]
+"""``kind`` and ``name``, and the attributes under the names that the kernel or ethtool gives them."""
+
+_NUMBER = re.compile(r"-?\d{1,18}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostFacts:
+    """What one host told; ``problem`` is why it told nothing, in one line."""
+
+    facts: Sequence[Fact] = ()
+    problem: str = ""
+
+
+def read_facts_of(
+    fleet: Fleet, hosts: Sequence[str], *, timeout: float | None = None, cancel: threading.Event | None = None
+) -> dict[str, HostFacts]:
+    """Return the facts of each host, one round trip a host.
+
+    Args:
+        timeout: seconds per host.
+    """
+    script = data_beside(__spec__, "hostfacts.sh")
+    requests = [
+        Request(target=host, command="/bin/sh -s", role=Role.HOST_READ, stdin=script, timeout=timeout) for host in hosts
+    ]
+    replies = fleet.run(requests, cancel=cancel).replies
+    return {host: _read(replies[host]) for host in hosts}
+
+
+def _read(reply: Reply) -> HostFacts:
+    if reply.state is not State.OK:
+        return HostFacts(problem=problem_of(reply))
+    facts = parse_facts(reply.stdout)
+    return HostFacts(problem="its answer ends in the middle") if facts is None else HostFacts(facts=facts)
+
+
+def parse_facts(text: str) -> list[Fact] | None:
+    """Return the facts of the script's output, in the order of FACT_KINDS and of their lines; None where its end is missing."""
+    lines = text.splitlines()
+    if not lines or lines[-1] != "end":
+        return None
+    found: dict[tuple[str, str], dict[str, str | int]] = {}
+    for line in lines[:-1]:
+        parts = line.split("\t", 3)
+        if len(parts) < 4 or parts[0] not in FACT_KINDS:
+            continue  # A program's own words between the facts.
+        kind, name, attribute, value = (" ".join(part.split()) for part in parts)
+        if kind == "block" and attribute == "size" and value.isdigit():
+            attribute, value = "sizeBytes", str(512 * int(value))  # Sectors. Source: sysfs-block, size.
+        if value:
+            fact = found.setdefault((kind, name), {"kind": kind, "name": name})
+            fact[attribute] = int(value) if _NUMBER.fullmatch(value) else value
+    return sorted(found.values(), key=lambda fact: FACT_KINDS.index(str(fact["kind"])))

@@ -1,0 +1,66 @@
+"""Files of other programs, read from this machine, and kept under a name with their texts: a later reader reads them anew."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from exacell.core.errors import RefusedError
+from exacell.measure.finding import Artifact
+from exacell.measure.importers.findings import Imported
+from exacell.measure.importers.kinds import read, together
+from exacell.session.store import Store
+
+MOST = 64 << 20
+"""Bytes of one file, unpacked: what is larger is no summary."""
+
+
+def read_set(name: str, paths: Sequence[Path], kind: str = "") -> Imported:
+    """Return what the files hold together; those of gzip are unpacked.
+
+    Raises:
+        RefusedError: one can't be read, is of no known program, or they are of different ones.
+    """
+    return _set(name, [(path.name, _content(path)) for path in paths], kind)
+
+
+def keep(store: Store, found: Imported) -> None:
+    """Keep a set with its files; one of the same name is replaced."""
+    files = [{"name": file.name, "text": file.content.decode("utf-8", "replace")} for file in found.files]
+    taken = datetime.now(UTC).isoformat(timespec="milliseconds")
+    body = {"name": found.name, "taken": taken, "kind": found.kind, "files": files}
+    store.save_import(found.name, taken, json.dumps(body))
+
+
+def kept(store: Store, name: str) -> Imported:
+    """Return the set of that name, in any case.
+
+    Raises:
+        StoreError: there is none; names those that there are.
+    """
+    body = store.find_import(name)
+    return _set(body["name"], [(file["name"], file["text"].encode()) for file in body["files"]], body["kind"])
+
+
+def _set(name: str, files: Sequence[tuple[str, bytes]], kind: str) -> Imported:
+    runs = [read(content.decode("utf-8", "replace"), source, kind) for source, content in files]
+    artifacts = tuple(Artifact(name=source, content=content) for source, content in files)
+    return Imported(name=name, runs=tuple(together(runs)), files=artifacts)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            packed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if packed else path.open("rb") as stream:
+            content = stream.read(MOST + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise RefusedError(f"{path}: {said}") from error
+    if len(content) > MOST:
+        raise RefusedError(f"{path} is larger than {MOST >> 20} MB", hint="import the part that was measured")
+    return content

@@ -1,0 +1,105 @@
+"""What an experiment measures of one moment, and what it looks at for fairness."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from exacell.core.errors import ConfigError, ExacellError, RefusedError
+from exacell.core.values import dataclass
+from exacell.measure.experiments import fairness
+from exacell.measure.experiments.said import MEASURES
+from exacell.session.dbsql import query_database
+from exacell.session.sampling import read_counters, wait_for_collection
+
+if TYPE_CHECKING:
+    from exacell.measure.snapshot import CellCounters
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waited:
+    """How many waits or requests there have been, and the microseconds of all of them."""
+
+    count: int
+    micros: float
+
+    def since(self, before: Waited) -> Waited:
+        """Return what came since then; negative where counters began anew."""
+        return Waited(count=self.count - before.count, micros=self.micros - before.micros)
+
+
+def waited(session: Session, services: Services, request: Request, *, measure: str, db: str) -> Waited:
+    """Return what was counted up to now: of the database on all its instances, or on all cells at their next collection.
+
+    Raises:
+        ExacellError: not all of it could be read.
+    """
+    if measure == "flashlog":
+        cells, problems, _ = wait_for_collection(session, services, request, "flashlog")
+        if problems:
+            raise RefusedError(f"not all cells gave their counters: {problems[0]}")
+        totals = [sum(c.values.get(name, 0.0) for c in cells.values()) for name in ("FL_RQ_W", "FL_RQ_TM_W")]
+        return Waited(count=int(totals[0]), micros=totals[1])
+    event = MEASURES[measure]
+    sql = f"select sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}'"
+    _, found = query_database(session, services, db, sql)
+    count, micros = found.rows[0] if found.rows else (0, 0)
+    return Waited(count=int(count or 0), micros=float(micros or 0))
+
+
+def conditions(session: Session, services: Services, request: Request) -> dict[str, CellCounters]:
+    """Return the counters of the flash log and the passport of each cell.
+
+    Raises:
+        RefusedError: a cell gave none.
+    """
+    cells, problems, _ = read_counters(session, services, request, "flashlog")
+    if problems or not cells:
+        raise RefusedError(f"not all cells tell their conditions: {problems[0] if problems else 'there is none'}")
+    return cells
+
+
+_USED = "list metriccurrent where name = 'FC_BY_USED'"
+_SIZE = "list flashcache attributes name, size"
+_RATES = "list metriccurrent where name like 'DB_IO_RQ_(SM|LG)_SEC'"
+_MIB = 1 << 20
+
+
+def unfair(
+    session: Session, services: Services, request: Request, cells: Mapping[str, CellCounters], *, db: str, reset: bool
+) -> list[str]:
+    """Return why a comparison that begins now would not be fair, a sentence each without its stop."""
+    answers = services.query(_USED, _SIZE, _RATES, timeout=request.read_timeout)
+    used: dict[str, tuple[float, float]] = {}
+    rates: dict[str, float] = {}
+    for cell, answer in answers.good.items():
+        part, sizes, busy = answer.tables
+        used[cell] = (
+            sum(float(row.get("metricValue") or 0) * _MIB for row in part),
+            sum(float(row.get("size") or 0) for row in sizes),
+        )
+        for row in busy:
+            name = str(row.get("metricObjectName"))
+            rates[name] = rates.get(name, 0.0) + float(row.get("metricValue") or 0)
+    return [
+        *(f"{problem}: whether it is busy is not known" for problem in answers.problems),
+        *fairness.unlike_cells(cells),
+        *fairness.filling(used, reset=reset),
+        *fairness.others_busy(rates, db),
+        *_rebalancing(session, services),
+    ]
+
+
+def _rebalancing(session: Session, services: Services) -> list[str]:
+    found = []
+    for name in session.need_rack().asm:
+        try:
+            running = services.asm(name).facts().running
+        except (ConfigError, ExacellError) as error:
+            found.append(f"whether the ASM cluster {name} rebalances is not known ({error.message})")
+            continue
+        found += [f"disk group {each.diskgroup} is being rebalanced ({each.kind})" for each in running]
+    return found

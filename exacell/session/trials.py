@@ -1,0 +1,54 @@
+"""Experiments as they are kept in the store."""
+
+from __future__ import annotations
+
+from exacell.journal.actor import actor, alive
+from exacell.journal.rows import Actor
+from exacell.measure.experiments.record import RUNNING, STOPPED, Experiment, from_json, to_json
+from exacell.session.store import Store, StoreError
+
+
+def keep(store: Store, found: Experiment) -> None:
+    """Keep an experiment as it stands; what was kept of it before is replaced."""
+    store.keep_experiment(found.rack, found.name, found.began, found.state, to_json(found))
+
+
+def experiments(store: Store, rack: str) -> list[Experiment]:
+    """Return the experiments of a rack, oldest first."""
+    return store.experiments(rack, from_json)
+
+
+def unfinished(store: Store, rack: str) -> list[Experiment]:
+    """Return those that did not come to their end, oldest first."""
+    return store.experiments(rack, from_json, RUNNING, STOPPED)
+
+
+def find(store: Store, rack: str, name: str) -> Experiment:
+    """Return the experiment of that name, the newest one where the name is empty.
+
+    Raises:
+        StoreError: there is none; names those that there are.
+    """
+    found = experiments(store, rack)
+    for experiment in reversed(found):
+        if not name or experiment.name.lower() == name.lower():
+            return experiment
+    known = ", ".join(experiment.name for experiment in found) or "none"
+    asked = f"experiment {name}" if name else "experiment"
+    raise StoreError(f"there is no {asked} of rack {rack}; there are: {known}", hint="experiment begins one")
+
+
+def conducted_elsewhere(found: Experiment) -> bool:
+    """Whether a living process other than this one carries an experiment out; one of another host counts as living."""
+    who = Actor.of(found.who)
+    return found.state == RUNNING and who.process != Actor.of(actor()).process and alive(who)
+
+
+def left_line(found: Experiment) -> str:
+    """Return what is said of an experiment that nobody carries out any more, with the way on."""
+    done = len(found.schedule) - len(found.left)
+    kept = "" if found.given_back else ", and its factor may stand as a run needed it"
+    return (
+        f"experiment {found.name} ended before its last run ({done} of {len(found.schedule)} done){kept}: "
+        "resume goes on with it, resume --abandon gives the factor back and ends it"
+    )

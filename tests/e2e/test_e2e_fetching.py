@@ -1,0 +1,110 @@
+"""Files of hosts brought here: whole or not at all, over a real sshd and from emulated nodes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.program import Program
+from tests.support.sshd import PROGRAM, Sshd
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[tuple[Program, Path]]:
+    """The program with the hosts a and b, both this machine, and the folder of the sshd's programs."""
+    server = Sshd(tmp_path / "sshd")
+    server.start()
+    server.known_hosts()
+    home = tmp_path / "home"
+    (home / "racks.d").mkdir(parents=True)
+    (home / "racks.d" / "lab.toml").write_text(f'ssh_config = "{server.ssh_config()}"\n[hosts.ab]\nnodes = "a,b"\n')
+    yield Program(home), server.directory / "bin"
+    server.stop()
+
+
+needs_sshd = pytest.mark.skipif(PROGRAM is None, reason="there is no sshd here")
+
+
+@needs_sshd
+def test_files_come_whole_byte_by_byte(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """Bytes of any kind, more than a packet holds, come from each host with their checksum, patterns included."""
+    program, _ = lab
+    there = tmp_path / "there"
+    there.mkdir()
+    data = {"one.bin": os.urandom(3_000_000), "two.bin": b"\x00\xff\r\n" * 3, "empty.bin": b""}
+    for name, content in data.items():
+        (there / name).write_bytes(content)
+    rows = program.ok("-r", "lab", "-o", "json", f"copy from @ab:{there}/*.bin {tmp_path}/here").records
+    assert {(row["cell"], Path(row["file"]).name): (row["bytes"], row["sha256"]) for row in rows} == {
+        (host, name): (len(content), hashlib.sha256(content).hexdigest())
+        for host in "ab"
+        for name, content in data.items()
+    }
+    for host in "ab":
+        assert {path.name: path.read_bytes() for path in (tmp_path / "here" / host).iterdir()} == data
+
+
+@needs_sshd
+def test_nothing_here_is_replaced(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """A file that is here already keeps its content, and nothing else is copied then."""
+    program, _ = lab
+    (tmp_path / "x").write_text("new")
+    kept = tmp_path / "here" / "b" / "x"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("old")
+    done = program("-r", "lab", f"copy from @ab:{tmp_path}/x {tmp_path}/here")
+    assert done.code == 2 and "is here already" in done.err
+    assert kept.read_text() == "old" and not (tmp_path / "here" / "a" / "x").exists()
+
+
+@needs_sshd
+def test_what_changed_meanwhile_leaves_nothing(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """A file that grew between the look and the copy is a failure, and no part of it stays here."""
+    program, folder = lab
+    grown = tmp_path / "log"
+    grown.write_text("one\n")
+    (folder / "cat").write_text(f'#!/bin/sh\necho two >> {grown}\nexec /bin/cat "$@"\n')
+    (folder / "cat").chmod(0o755)
+    done = program("-r", "lab", f"on a copy from {grown} {tmp_path}/here")
+    assert done.code == 2 and "changed while it was copied" in done.err
+    assert list((tmp_path / "here" / "a").iterdir()) == []
+
+
+@needs_sshd
+def test_a_lost_link_leaves_nothing(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """Where the far side ends in the middle, its host's copy fails; the other host's file is here."""
+    program, folder = lab
+    big = tmp_path / "big"
+    big.write_bytes(os.urandom(400_000))
+    turn = tmp_path / "turn"
+    (folder / "cat").write_text(
+        f'#!/bin/sh\nif mkdir {turn} 2>/dev/null; then head -c 1000 "$1"; kill -9 $PPID; else exec /bin/cat "$1"; fi\n'
+    )
+    (folder / "cat").chmod(0o755)
+    done = program("-r", "lab", f"copy from @ab:{big} {tmp_path}/here")
+    assert done.code == 1, done.err
+    assert [path.read_bytes() for path in (tmp_path / "here").glob("*/*")] == [big.read_bytes()]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("@db:/dev/sda x", "is no file to copy"),
+        ("@db:/proc/kcore x", "is no file to copy"),
+        ("@db:/etc/../dev/sda x", "no absolute path"),
+        ("'@db:/etc/$(reboot)' x", "no absolute path"),
+        ("'@db:/etc/a b' x", "no absolute path"),
+        ("@db:/etc/nosuch x", "there is no file /etc/nosuch"),
+        ("/etc/passwd x", "goes to hosts beside the cells"),
+        ("@all:/etc/passwd x", "goes to hosts beside the cells"),
+    ],
+)
+def test_what_is_no_file_is_refused(inside, words: str, said: str, tmp_path: Path) -> None:
+    """Devices, the kernel's files, paths with signs of the shell, cells and what is not there: one line each."""
+    done = inside("-r", "t1", f"copy from {words.rpartition(' ')[0]} {tmp_path}/x")
+    assert done.code == 2 and said in done.err
+    assert not list(tmp_path.glob("x/*/*"))

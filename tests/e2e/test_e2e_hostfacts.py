@@ -1,0 +1,149 @@
+"""Facts about hosts: of this machine over a real sshd, of database nodes, and of a made-up /sys in several shells."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from exacell.core.packaged import data_beside
+from exacell.session import hostfacts
+from exacell.session.hostfacts import parse_facts
+from tests.support.program import Program
+from tests.support.sshd import PROGRAM, Sshd
+
+SCRIPT = data_beside(hostfacts.__spec__, "hostfacts.sh")
+SKIPPED = ("loop", "ram", "zram", "sr", "fd")
+
+
+def test_database_nodes_are_alike(inside):
+    """Both nodes tell kernel, processors and disks as typed records, and --diff finds them equal."""
+    rows = inside.ok("-r", "t1", "-o", "json", "on @db facts").records
+    kernels = [row for row in rows if row["kind"] == "kernel"]
+    assert [row["cell"] for row in kernels] == ["exa1db01", "exa1db02"] and kernels[0]["release"].startswith("4.14")
+    assert all(isinstance(row["sizeBytes"], int) for row in rows if row["kind"] == "block")
+    assert "no difference" in inside.ok("-r", "t1", "on @db facts --diff").err
+    assert "exa1db[01-02]" in inside.ok("-r", "t1", "--fold", "on @db facts kernel").out
+    done = inside("-r", "t1", "on @db facts blocks")
+    assert done.code == 2 and "no kind of facts" in done.err
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Iterator[Program]:
+    """The program with this machine as the host ``me`` of the rack ``lab``, over a real sshd."""
+    server = Sshd(tmp_path / "sshd")
+    server.start()
+    server.known_hosts()
+    home = tmp_path / "home"
+    (home / "racks.d").mkdir(parents=True)
+    (home / "racks.d" / "lab.toml").write_text(
+        f'ssh_config = "{server.ssh_config()}"\n[hosts.all_of_us]\nnodes = "me"\n'
+    )
+    yield Program(home)
+    server.stop()
+
+
+@pytest.mark.skipif(PROGRAM is None, reason="there is no sshd here")
+def test_this_machine_is_told_as_its_kernel_has_it(here: Program) -> None:
+    """Release and block queues are what uname and /sys say."""
+    rows = here.ok("-r", "lab", "-o", "json", "on @all_of_us facts kernel,block").records
+    (kernel,) = (row for row in rows if row["kind"] == "kernel")
+    assert (
+        kernel["release"] == subprocess.run(["uname", "-r"], capture_output=True, text=True, check=True).stdout.strip()
+    )
+    disks = {path.name: path for path in Path("/sys/block").iterdir() if not path.name.startswith(SKIPPED)}
+    told = {row["name"]: row for row in rows if row["kind"] == "block"}
+    assert told.keys() == disks.keys()
+    for name, path in disks.items():
+        assert told[name]["scheduler"] == " ".join((path / "queue/scheduler").read_text().split())
+        assert told[name]["nr_requests"] == int((path / "queue/nr_requests").read_text())
+
+
+def make_sys(root: Path) -> None:
+    """Make the part of /sys that a host with multipath, iSCSI and a network card has."""
+    texts = {
+        "block/sda/size": "2048\n",
+        "block/sda/queue/scheduler": "[none] mq-deadline\n",
+        "block/sda/device/rev": "A1B2\n",
+        "block/dm-0/size": "2048\n",
+        "block/dm-0/dm/name": "mpatha\n",
+        "block/dm-0/dm/uuid": "mpath-3600140\n",
+        "block/dm-0/slaves/sda/x": "",
+        "block/dm-0/slaves/sdb/x": "",
+        "block/loop0/size": "0\n",
+        "class/scsi_host/host2/proc_name": "vmw_pvscsi\n",
+        "class/scsi_host/host2/cmd_per_lun": "254\n",
+        "class/iscsi_session/session7/targetname": "iqn.2003-01.org:disk\n",
+        "class/iscsi_session/session7/ifacename": "default\n",
+        "class/iscsi_session/session7/state": "LOGGED_IN\n",
+        "class/iscsi_session/session7/device/connection7:0/iscsi_connection/connection7:0/persistent_address": "10.0.0.1\n",
+        "class/iscsi_session/session7/device/target2:0:0/2:0:0:0/x": "",
+        "class/net/eth0/mtu": "9000\n",
+        "class/net/eth0/device/x": "",
+        "class/net/eth0/queues/rx-0/x": "",
+        "class/net/eth0/queues/rx-1/x": "",
+        "class/net/eth0/queues/tx-0/x": "",
+        "module/vmw_pvscsi/version": "1.0.7.0-k\n",
+        "module/vmw_pvscsi/parameters/ring_pages": "8\n",
+    }
+    for name, text in texts.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+
+
+ETHTOOL = """#!/bin/sh
+case $1 in
+-i) printf 'driver: x\\nversion: 1.2\\nfirmware-version: 9.9 0x80\\n' ;;
+-g) printf 'Ring parameters for eth0:\\nPre-set maximums:\\nRX:\\t\\t4096\\nTX:\\t\\t4096\\n'
+    printf 'Current hardware settings:\\nRX:\\t\\t512\\nTX:\\t\\t256\\n' ;;
+-l) printf 'Channel parameters for eth0:\\nPre-set maximums:\\nCombined:\\t8\\nCurrent hardware settings:\\nCombined:\\t4\\n' ;;
+esac
+"""
+
+SHELLS = [name for name in ("dash", "bash", "busybox", "mksh") if shutil.which(name)]
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bwrap is not installed")
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_script_reads_a_host_in_every_shell(shell: str, tmp_path: Path) -> None:
+    """Each shell tells the same of disks, paths, sessions, rings and drivers, and nothing that is not there."""
+    make_sys(tmp_path / "sys")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "ethtool").write_text(ETHTOOL)
+    (tmp_path / "bin" / "ethtool").chmod(0o755)
+    inner = [shell, "sh", "-s"] if shell == "busybox" else [shell, "-s"]
+    box = ["bwrap", "--dev-bind", "/", "/", "--bind", str(tmp_path / "sys"), "/sys", "--setenv", "PATH"]
+    box.append(f"{tmp_path}/bin:/usr/bin:/bin")
+    done = subprocess.run(
+        [*box, *inner],
+        input=SCRIPT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "bwrap:" in done.stderr:
+        pytest.skip(f"no sandbox here: {done.stderr.strip()}")
+    facts = {(fact["kind"], fact["name"]): fact for fact in parse_facts(done.stdout) or ()}
+    assert facts["block", "sda"] == {
+        "kind": "block", "name": "sda", "sizeBytes": 1048576, "scheduler": "[none] mq-deadline", "rev": "A1B2",
+    }  # fmt: skip
+    assert facts["multipath", "mpatha"]["paths"] == 2 and ("block", "loop0") not in facts
+    assert facts["scsi", "host2"]["cmd_per_lun"] == 254 and facts["module", "vmw_pvscsi"]["ring_pages"] == 8
+    session = facts["iscsi", "iqn.2003-01.org:disk default 10.0.0.1"]
+    assert session["state"] == "LOGGED_IN" and session["luns"] == 1
+    net = facts["net", "eth0"]
+    assert (net["rxQueues"], net["txQueues"], net["mtu"], net["firmware"]) == (2, 1, 9000, "9.9 0x80")
+    assert (net["ringRX"], net["ringTX"], net["channelsCombined"]) == (512, 256, 4)
+
+
+def test_an_answer_that_is_cut_is_none() -> None:
+    """Wherever the answer ends before its end, it is no answer."""
+    whole = "kernel\tkernel\trelease\t6.1\nblock\tsda\tsize\t8\nend\n"
+    assert parse_facts(whole) == [
+        {"kind": "kernel", "name": "kernel", "release": "6.1"},
+        {"kind": "block", "name": "sda", "sizeBytes": 4096},
+    ]
+    assert all(parse_facts(whole[:cut]) is None for cut in range(len(whole) - 1))

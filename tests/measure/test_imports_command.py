@@ -1,0 +1,112 @@
+"""Imports from the command line: read, kept, listed, compared, drawn; CellCLI's own IMPORT stays its own."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from exacell.language.line import parse_line
+from exacell.measure.finding import Chart, Form, Series
+from exacell.output.charts import chart_lines, round_steps
+from tests.support.program import InProcess
+
+DATA = Path(__file__).parent.parent / "data" / "imports"
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InProcess:
+    """The program with a home of its own, in the folder of fixtures."""
+    monkeypatch.chdir(DATA)
+    return InProcess(tmp_path)
+
+
+def test_an_import_is_kept_listed_and_compared_by_name(program: InProcess) -> None:
+    """Two sets kept under names are listed and compared, in any case of the names; a new one replaces the old."""
+    program.ok("import", "as=limited", "fio-queue-1.json")
+    program.ok("import", "as=free", "fio-queue-?.json")
+    program.ok("import", "fio-queue-limited-1.json", "fio-queue-limited-2.json", "as=Limited")
+    listed = program.ok("-o", "json", "imports").records
+    assert [(row["name"], row["kind"], row["files"]) for row in listed] == [("free", "fio", 3), ("Limited", "fio", 2)]
+    done = program.ok("-o", "json", "compare", "FREE", "limited").records
+    assert "in Limited" in done[0]["says"] and "in free" in done[0]["says"]
+    assert next(row for row in done if row.get("figure") == "iops")["basis"] == "3 and 2 runs"
+
+
+def test_files_are_compared_without_an_import(program: InProcess, tmp_path: Path) -> None:
+    """Files stand for themselves, packed by gzip too; nothing is kept of them."""
+    packed = tmp_path / "awr.txt.gz"
+    packed.write_bytes(gzip.compress((DATA / "awr-19.txt").read_bytes()))
+    done = program.ok("-o", "json", "compare", "awr-11.txt", str(packed)).records
+    row = next(row for row in done if row.get("series") == "transactions")
+    assert (row["a"], row["b"], row["ratio"]) == (2000, 2500, 1.25)
+    assert program.ok("-o", "json", "imports").records == []
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("compare", "nosuch", "awr-11.txt"), "nosuch is no import, no file, no snapshot and no set of trace files"),
+        (("compare", "awr-11.txt", "fio-mixed.json"), "they measure different things"),
+        (("import", "nosuch.json"), "nosuch.json: No such file or directory"),
+        (("import", "levels.fio"), "its content is of no known program; known are fio, iostat -x"),
+        (
+            ("import", "fio-mixed.json", "awr-11.txt"),
+            "files of fio and an AWR report are no one set; import them apart",
+        ),
+        (("import", "kind=fio", "awr-11.txt"), "nothing in it is of fio"),
+        (("import",), "import needs FILES"),
+    ],
+)
+def test_what_can_not_be_is_refused_in_a_line(program: InProcess, words: tuple[str, ...], said: str) -> None:
+    """Nothing is kept, the line says what was wrong, and the program ends with 2."""
+    done = program(*words)
+    assert done.code == 2 and said in done.err and "Traceback" not in done.err
+
+
+def test_cellclis_import_stays_its_own() -> None:
+    """IMPORT CELLDISK goes to the cells; a file of that name can be given with its folder."""
+    own = parse_line("import celldisk all")
+    assert own is not None and own.cellcli is not None and own.call is None
+    ours = parse_line("import ./celldisk")
+    assert ours is not None and ours.call is not None and ours.call.text_arg("files") == "./celldisk"
+
+
+CURVE = Chart(
+    title="rate",
+    x="load",
+    y="iops",
+    log_x=True,
+    series=(Series(name="one", points=((1, 10.0), (10, 90.0), (100, 95.0))),),
+)
+
+
+def test_a_chart_fits_the_terminal_and_its_signs() -> None:
+    """Lines are no longer than the terminal is wide, in ASCII where it takes no more; a narrow one gets no chart."""
+    wide = list(chart_lines(CURVE, 80, color=False, unicode=True))
+    plain = list(chart_lines(CURVE, 80, color=False, unicode=False))
+    assert wide and max(map(len, wide)) < 80 and "\x1b" not in "".join(wide)
+    assert "".join(plain).isascii() and sum(line.count("a") for line in plain) >= 3
+    assert not list(chart_lines(CURVE, 30, color=False, unicode=True))
+
+
+def test_bars_are_as_long_as_their_values() -> None:
+    """The longer bar is that of the larger value, and both values are written."""
+    chart = Chart(
+        title="t",
+        x="",
+        y="iops",
+        form=Form.BARS,
+        names=("x", "y"),
+        series=(Series(name="s", points=((0.0, 5.0), (1.0, 50.0))),),
+    )
+    rows = [line for line in chart_lines(chart, 80, color=False, unicode=True) if "▇" in line]
+    assert "5.00" in rows[0] and "50.00" in rows[1] and rows[1].count("▇") > 5 * rows[0].count("▇")
+
+
+@pytest.mark.parametrize("most", [0.0, 0.003, 1, 7, 99, 100, 101, 101518])
+def test_steps_of_an_axis_are_round_and_reach_the_top(most: float) -> None:
+    """From 0 to the largest value in two to seven steps."""
+    steps = round_steps(most)
+    assert steps[0] == 0 and steps[-1] >= most and 2 <= len(steps) <= 7
