@@ -44,6 +44,8 @@ _COLUMNS = (
     *(Column(f"over{limit}ms", "number") for limit in (1, 10, 100, 500)),
 )
 
+_COMMITS = (Check(object="db.commits"), Check(object="db.session"))
+
 
 def summarize_traces(call: Call) -> Result:
     """Return one record per sentence, then one per event, what took most time first.
@@ -100,7 +102,7 @@ def drive_commits(session: Session, services: Services, request: Request, call: 
     node = call.text_arg("node") or client.home()
     plan = commit_plan(
         rack,
-        client.records(node, [Check(object="db.commits")]),
+        client.records(node, _COMMITS),
         load,
         database=database,
         node=node,
@@ -116,11 +118,7 @@ def drive_end(session: Session, services: Services, call: Call) -> Planned:
     rack, database = session.need_rack().name, call.text_arg("db")
     client = DatabaseClient(session, services, database)
     node = client.home()
-    return Planned(
-        end_plan(
-            rack, client.records(node, [Check(object="db.commits")]), database=database, node=node, statement=call.text
-        )
-    )
+    return Planned(end_plan(rack, client.records(node, _COMMITS), database=database, node=node, statement=call.text))
 
 
 def collect_traces(session: Session, services: Services, call: Call) -> Result:
