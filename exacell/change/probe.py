@@ -230,17 +230,17 @@ class Prober:
         """Return the checks that fail on an ASM cluster or a database, as :meth:`cells` does."""
         if not checks:
             return {}
-        ask = partial(self._records, cluster, first)
+        ask = partial(self._records, cluster, first, checks)
         try:
             records = ask() if cancel is None else unless_interrupted(ask, cancel)
         except ExacellError as error:
             return {NO_ANSWER: error.message}
         return {NO_ANSWER: _NOT_YET} if records is None else _failures(checks, records)
 
-    def _records(self, cluster: str, first: str) -> dict[str, list[dict[str, Any]]]:
+    def _records(self, cluster: str, first: str, checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:
         client = self._asm[cluster]
         if isinstance(client, DatabaseClient):
-            return client.records(first)
+            return client.records(first, checks)
         facts = client.facts(first=first)
         self._seen[cluster] = facts
         return asm_records(facts)

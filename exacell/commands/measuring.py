@@ -15,7 +15,7 @@ from exacell.measure.trace10046 import together
 from exacell.output.explained import explained
 from exacell.output.findings import shown
 from exacell.output.result import Column, Result
-from exacell.plan.model import Planned
+from exacell.plan.model import Check, Planned
 from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
@@ -43,6 +43,8 @@ _COLUMNS = (
     *(Column(name, "number") for name in ("waits", "min", "q1", "median", "mean", "q3", "p99", "p99.99", "max")),
     *(Column(f"over{limit}ms", "number") for limit in (1, 10, 100, 500)),
 )
+
+_COMMITS = (Check(object="db.commits"), Check(object="db.session"))
 
 
 def summarize_traces(call: Call) -> Result:
@@ -81,7 +83,7 @@ def _switched(session: Session, services: Services, call: Call, *, on: bool) -> 
     whose = Whose(service=call.text_arg("service"), module=call.text_arg("module"), session=call.text_arg("session"))
     client = DatabaseClient(session, services, database)
     node = call.text_arg("node") or client.home()
-    records = client.records(node)
+    records = client.records(node, [Check(object="db.trace"), Check(object="db.session")])
     return Planned(trace_plan(rack, records, on=on, database=database, node=node, whose=whose, statement=call.text))
 
 
@@ -100,7 +102,7 @@ def drive_commits(session: Session, services: Services, request: Request, call: 
     node = call.text_arg("node") or client.home()
     plan = commit_plan(
         rack,
-        client.records(node),
+        client.records(node, _COMMITS),
         load,
         database=database,
         node=node,
@@ -116,7 +118,7 @@ def drive_end(session: Session, services: Services, call: Call) -> Planned:
     rack, database = session.need_rack().name, call.text_arg("db")
     client = DatabaseClient(session, services, database)
     node = client.home()
-    return Planned(end_plan(rack, client.records(node), database=database, node=node, statement=call.text))
+    return Planned(end_plan(rack, client.records(node, _COMMITS), database=database, node=node, statement=call.text))
 
 
 def collect_traces(session: Session, services: Services, call: Call) -> Result:

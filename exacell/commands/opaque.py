@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from exacell.care.dbchange import read_change
 from exacell.care.sqltext import (
     asm_losses,
     is_unit,
@@ -42,8 +43,11 @@ from exacell.opaque.shell import unread_programs
 from exacell.opaque.sql import read_sql
 from exacell.output.result import Column, Result
 from exacell.plan.model import Planned
+from exacell.plan.planners.database import asked, database_plan
 from exacell.plan.planners.diskgroup import mount_plan
+from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import (
+    OWNER,
     change_request,
     names_of,
     problem_in,
@@ -101,8 +105,8 @@ def _mount(session: Session, services: Services, call: Call, group: str, name: s
     return Planned(plan)
 
 
-def sql_db(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per row of a query, or the outcome of a change.
+def sql_db(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:
+    """Return one record per row of a query, the plan of a change that is understood, or the outcome of another change.
 
     Raises:
         RefusedError: it can't be read and was not accepted.
@@ -111,6 +115,14 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
     refuse_session_bound(sql)
     database, user = call.text_arg("db"), call.text_arg("user", "oracle")
     unread = _unread(sql)
+    change = read_change(sql) if unread is not None and user == OWNER else None
+    if change is not None:
+        client = DatabaseClient(session, services, database)
+        with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):
+            node = client.home()
+            records = client.records(node, asked(change))
+        name = session.need_rack().name
+        return Planned(database_plan(name, change, records, database=database, node=node, statement=call.text))
     if unread is not None:
         return _change(session, services, request, call, sql, unread, database=database, user=user)
     with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):

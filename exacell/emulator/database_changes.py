@@ -55,10 +55,14 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
         pass
     elif reader.accept("RESET"):
         name = _settable(instance, reader)
-        database.parameters.pop(name, None)
-        while reader.accept("SCOPE") or reader.accept("SID"):
-            reader.expect_mark("=", 927)
-            reader.take()
+        scope = _scope(reader)
+        if scope != "MEMORY":
+            if name not in database.spfile:
+                raise OraError(ora(32010))
+            del database.spfile[name]
+        if scope != "SPFILE":
+            database.parameters.pop(name, None)
+            database.override_sector_size = database.override_sector_size and name != _OVERRIDE
     elif reader.accept("SET"):
         _set(instance, database, reader)
     else:
@@ -94,15 +98,32 @@ def _set(instance: Instance, database: Database, reader: TokenReader) -> None:
     if reader.accept("COMMENT"):
         reader.expect_mark("=", 927)
         reader.take()
-    while reader.accept("SCOPE") or reader.accept("SID"):
-        reader.expect_mark("=", 927)
-        reader.take()
-    if name in SETTABLE:
-        database.parameters[name] = value if SETTABLE[name][0] == 1 else given
-        return
-    if value not in ("TRUE", "FALSE"):
+    scope = _scope(reader)
+    kept = value if name == _OVERRIDE or SETTABLE[name][0] == 1 else given
+    if name == _OVERRIDE and value not in ("TRUE", "FALSE"):
         raise OraError(ora(2097))
-    database.override_sector_size = value == "TRUE"
+    if scope != "MEMORY":
+        database.spfile[name] = kept
+    if scope == "SPFILE":
+        return
+    if name == _OVERRIDE:
+        database.override_sector_size = value == "TRUE"
+    else:
+        database.parameters[name] = kept
+
+
+def _scope(reader: TokenReader) -> str:
+    """Return where a parameter is changed: BOTH, as without SCOPE on an instance that was started by an spfile.
+
+    Source: Oracle SQL Language Reference, ALTER SYSTEM, SCOPE.
+    """
+    scope = "BOTH"
+    while reader.here.is_word("SCOPE", "SID"):
+        word = reader.take().value.upper()
+        reader.expect_mark("=", 927)
+        given = reader.take().value.upper()
+        scope = given if word == "SCOPE" else scope
+    return scope
 
 
 def alter_database(instance: Instance, database: Database, statement: str) -> str:

@@ -58,7 +58,8 @@ class Database:
     Attributes:
         change: the system change number now.
         routines: stored procedures and functions by name.
-        parameters: those that ALTER SYSTEM has set.
+        parameters: those that ALTER SYSTEM has set in the instances.
+        spfile: those that the server parameter file holds beyond what the database was made with.
         snapshots: of the workload repository, oldest first.
         traces: what DBMS_MONITOR has switched on beyond single sessions.
         override_sector_size: ``_disk_sector_size_override`` is TRUE, so block sizes are not checked.
@@ -74,6 +75,7 @@ class Database:
     segments: list[Segment] = field(default_factory=list)
     snapshots: list[AwrSnapshot] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)
+    spfile: dict[str, str] = field(default_factory=dict)
     routines: dict[str, StoredRoutine] = field(default_factory=dict)
     traces: list[EnabledTrace] = field(default_factory=list)
 

@@ -158,6 +158,27 @@ def parameter_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
         }
 
 
+def spfile_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$SPPARAMETER: what the server parameter file holds, and a row for each parameter that it does not."""
+    database = instance.database
+    kept = database.spfile if database is not None else {}
+    known = {name: kind for name, (kind, _) in parameters(instance).items()} | {
+        name: 1 for name in kept if name[0] == "_"
+    }
+    for name, kind in sorted(known.items()):
+        yield {
+            "FAMILY": None,
+            "SID": "*",
+            "NAME": name,
+            "TYPE": {1: "boolean", 2: "string", 3: "integer"}.get(kind, "string"),
+            "VALUE": kept.get(name),
+            "DISPLAY_VALUE": kept.get(name),
+            "ISSPECIFIED": "TRUE" if name in kept else "FALSE",
+            "ORDINAL": 1 if name in kept else 0,
+            "UPDATE_COMMENT": None,
+        }
+
+
 def version_row(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$VERSION."""
     version = instance.asm.version

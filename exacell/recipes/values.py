@@ -37,9 +37,11 @@ def with_places(text: str, values: Mapping[str, Value]) -> tuple[str, tuple[tupl
     """
     found, places = "", []
     position = 0
-    for word in split_words(text):
+    words = split_words(text)
+    sql = bool(words) and words[0].value.lower() == "sql"
+    for word in words:
         found += text[position : word.start]
-        put = _put_in(word, values)
+        put = _in_sql(word.raw, values) if sql and word.raw[:1] in ("'", '"') else _put_in(word, values)
         if put != word.raw:
             names = tuple(match[1].lower() for match in re.finditer(r"\$\{?([A-Za-z_]\w*)", word.raw))
             places.append((len(found), len(found) + len(put), names))
@@ -55,6 +57,20 @@ def _put_in(word: Word, values: Mapping[str, Value]) -> str:
     put = _value(word.raw, values)
     # A bare word of letters, or one with @, could be a verb, a keyword or a recipe: quotes make it a value.
     return _marked(put) if put != word.raw and re.fullmatch(r"[A-Za-z]+|@.*", put) else put
+
+
+def _in_sql(raw: str, values: Mapping[str, Value]) -> str:
+    """Put values into SQL, which stands in quotes: only such as can be nothing but a name or a number there."""
+
+    def plain(match: re.Match[str]) -> str:
+        value = str(_lookup(match[1], values))
+        if not re.fullmatch(r"\+?[A-Za-z0-9_.$#]+", value):
+            raise RecipeError(
+                f"the value {value} can't stand in SQL: only letters, digits and _ . $ # may, with + before a disk group"
+            )
+        return value
+
+    return _INSIDE.sub(plain, raw)
 
 
 def _value(raw: str, values: Mapping[str, Value]) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.care.sqltext import query_script, sent_script
 from exacell.plan.model import DATABASE
 from exacell.plan.planners.commits import MODULE, TABLE, CommitLoad
 from exacell.session.answers import problem_of
+from exacell.session.dbrecords import looks, read_look
 from exacell.session.dbsql import OWNER, SQLPLUS, database_request, home_of, problem_in, rows_of
 from exacell.transport.base import Ours, Reply, Request, Role, State
 
 if TYPE_CHECKING:
     from exacell.care.sqltext import Rows
+    from exacell.plan.model import Check
     from exacell.session.asm import AsmClient
     from exacell.session.services import Services
     from exacell.session.state import Session
@@ -44,13 +46,6 @@ echo {mark} $bad
 """
 """One SQL*Plus a session, fed by awk."""
 
-_TRACES = """\
-select 'trace' kind, trace_type a, nvl(primary_id, '-') b, nvl(qualifier_id1, '-') c, nvl(qualifier_id2, '-') d, \
-waits e, nvl(instance_name, '-') f from dba_enabled_traces \
-union all select 'session', to_char(sid), to_char(serial#), sql_trace, '-', sql_trace_waits, nvl(module, '-') \
-from v$session where type = 'USER'"""
-"""What is traced. Source: Oracle Database Reference, DBA_ENABLED_TRACES, V$SESSION."""
-
 
 def sql_targets(session: Session, services: Services, names: Iterable[str]) -> dict[str, AsmClient | DatabaseClient]:
     """Return what the SQL steps of a plan are for, by the names that they have: ASM clusters, and databases.
@@ -80,24 +75,17 @@ class DatabaseClient:
         """Return the first node that answers and has an instance of the database; see :func:`home_of`."""
         return home_of(self._session, self._services, self.database, user=self._user)
 
-    def records(self, node: str) -> dict[str, list[dict[str, Any]]]:
-        """Return what an instance tells: ``db.trace``, what is switched on, ``db.session``, its users' sessions, and
-        ``db.commits``, the table of a load that commits.
+    def records(self, node: str, checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:
+        """Return what an instance tells of the objects that checks speak of, by object: see :mod:`exacell.session.dbrecords`,
+        and ``db.commits``, the table of a load that commits.
 
         Raises:
             ReplyError: the instance says ``ORA-``, or can't be asked.
         """
-        rows = self._query(node, _TRACES)
-        traces, sessions = [], []
-        for kind, *texts in rows.rows:
-            a, b, c, d, e, f = (str(text) for text in texts)
-            if kind == "trace":
-                name = " ".join(part for part in (a, b, c, d) if part != "-")
-                trace = {"type": a, "service": b, "module": c, "action": d, "waits": e, "instance": f}
-                traces.append({"name": name, **trace, "trace": "ENABLED"})
-            else:
-                sessions.append({"name": f"{a},{b}", "sid": a, "serial": b, "trace": c, "waits": e, "module": f})
-        return {"db.trace": traces, "db.session": sessions, "db.commits": self._commits(node)}
+        found = {"db.commits": self._commits(node)} if any(check.object == "db.commits" for check in checks) else {}
+        for look, sql in looks(checks).items():
+            found |= read_look(look, [tuple(row) for row in self._query(node, sql).rows], checks)
+        return found
 
     def _commits(self, node: str) -> list[dict[str, Any]]:
         """Return the table of a load that commits, where there is one: its rows and how often they were updated."""

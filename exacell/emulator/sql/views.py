@@ -144,6 +144,7 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "V$INSTANCE": db_rows.instance_row,
         "V$VERSION": db_rows.version_row,
         "V$PARAMETER": db_rows.parameter_rows,
+        "V$SPPARAMETER": db_rows.spfile_rows,
         "V$DATABASE": db_rows.database_row,
         "V$LOG": db_rows.logs,
         "V$LOGFILE": db_rows.log_files,
@@ -219,11 +220,7 @@ _SCOPED = (
 """Views of the dictionary that exist for all that one may see, and for what is one's own, too."""
 
 _SYNONYMS = {
-    **{
-        f"{g}V${name}": f"{g}V$PARAMETER"
-        for name in ("SYSTEM_PARAMETER", "SPPARAMETER", "PARAMETER2")
-        for g in ("", "G")
-    },
+    **{f"{g}V${name}": f"{g}V$PARAMETER" for name in ("SYSTEM_PARAMETER", "PARAMETER2") for g in ("", "G")},
     **{f"{scope}_{name}": f"DBA_{name}" for name in _SCOPED for scope in ("ALL", "USER")},
     **{f"CDB_{name}": f"DBA_{name}" for name in (*_SCOPED, "DATA_FILES", "TABLESPACES", "REGISTRY", "USERS")},
 }

@@ -1,0 +1,128 @@
+"""The changes of a database that exacell understands, read from their SQL; anything else is not read here. Pure.
+
+Source: Oracle SQL Language Reference: ALTER SYSTEM (alter_system_set_clause, alter_system_reset_clause), ALTER DATABASE
+(logfile_clauses), ALTER TABLE and ALTER INDEX (storage_clause); reference asm.md section 10.
+"""
+
+from __future__ import annotations
+
+import re
+
+from exacell.core.errors import UnitError
+from exacell.core.units import parse_size
+from exacell.core.values import dataclass
+
+SCOPES = ("BOTH", "MEMORY", "SPFILE")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetParameter:
+    """ALTER SYSTEM SET or RESET of one parameter for all instances; ``value`` is None for RESET.
+
+    Attributes:
+        name: lower case, without quotes.
+        scope: BOTH where the statement says nothing.
+    """
+
+    name: str
+    value: str | None
+    scope: str = "BOTH"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddLog:
+    """ALTER DATABASE ADD LOGFILE of one group; numbers are 0 and sizes None where the statement leaves them out."""
+
+    thread: int = 0
+    group: int = 0
+    targets: tuple[str, ...] = ()
+    size: int | None = None
+    block_size: int | None = None
+    standby: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class DropLog:
+    """ALTER DATABASE DROP LOGFILE GROUP."""
+
+    group: int
+    standby: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepInCache:
+    """ALTER TABLE or INDEX … STORAGE (CELL_FLASH_CACHE …); names upper case as the dictionary has them."""
+
+    kind: str
+    owner: str
+    name: str
+    value: str
+
+
+Change = SetParameter | AddLog | DropLog | KeepInCache
+
+_NAME = r"(?:[A-Za-z][\w$#]*|\"[^\"]+\")"
+_VALUE = r"(?:'(?:[^']|'')*'|[\w.$+/-]+)"
+_SET = re.compile(
+    rf"alter\s+system\s+(?:set\s+(?P<name>[A-Za-z_][\w$]*|\"[\w$]+\")\s*=\s*(?P<value>{_VALUE})"
+    rf"|reset\s+(?P<reset>[A-Za-z_][\w$]*|\"[\w$]+\"))"
+    r"(?P<tail>(?:\s+(?:scope\s*=\s*(?:both|memory|spfile)|sid\s*=\s*'\*'))*)",
+    re.IGNORECASE,
+)
+_MEMBER = r"'\+[\w$#]+'"
+_SIZE = r"\d+\s*[KMGT]?"
+_ADD = re.compile(
+    r"alter\s+database\s+add\s+(?P<standby>standby\s+)?logfile(?:\s+thread\s+(?P<thread>\d+))?(?:\s+group\s+(?P<group>\d+))?"
+    rf"(?:\s*(?P<members>{_MEMBER}|\(\s*{_MEMBER}(?:\s*,\s*{_MEMBER})*\s*\)))?"
+    rf"(?:\s+size\s+(?P<size>{_SIZE}))?(?:\s+blocksize\s+(?P<block>{_SIZE}))?",
+    re.IGNORECASE,
+)
+_DROP = re.compile(r"alter\s+database\s+drop\s+(?P<standby>standby\s+)?logfile\s+group\s+(?P<group>\d+)", re.IGNORECASE)
+_STORAGE = re.compile(
+    rf"alter\s+(?P<kind>table|index)\s+(?P<owner>{_NAME})\s*\.\s*(?P<name>{_NAME})\s+storage\s*"
+    r"\(\s*cell_flash_cache\s+(?P<value>keep|default|none)\s*\)",
+    re.IGNORECASE,
+)
+
+
+def read_change(sql: str) -> Change | None:
+    """Return the change that a statement on one line makes, None for one that exacell does not understand."""
+    if found := _SET.fullmatch(sql):
+        scope = re.search(r"scope\s*=\s*(\w+)", found["tail"], re.IGNORECASE)
+        name = (found["name"] or found["reset"]).strip('"').lower()
+        if name in ("events", "event"):  # What it sets is no value of V$PARAMETER.
+            return None
+        value = found["value"]
+        return SetParameter(
+            name=name,
+            value=None if value is None else value[1:-1].replace("''", "'") if value[0] == "'" else value,
+            scope=scope[1].upper() if scope else "BOTH",
+        )
+    if found := _ADD.fullmatch(sql):
+        try:
+            size, block = (parse_size(found[name]) if found[name] else None for name in ("size", "block"))
+        except UnitError:
+            return None
+        return AddLog(
+            thread=int(found["thread"] or 0),
+            group=int(found["group"] or 0),
+            targets=tuple(re.findall(r"\+([\w$#]+)", (found["members"] or "").upper())),
+            size=size,
+            block_size=block,
+            standby=bool(found["standby"]),
+        )
+    if found := _DROP.fullmatch(sql):
+        return DropLog(group=int(found["group"]), standby=bool(found["standby"]))
+    if found := _STORAGE.fullmatch(sql):
+        return KeepInCache(
+            kind=found["kind"].upper(),
+            owner=_plain(found["owner"]),
+            name=_plain(found["name"]),
+            value=found["value"].upper(),
+        )
+    return None
+
+
+def _plain(name: str) -> str:
+    """Return a name as the dictionary has it: quotes keep its case."""
+    return name[1:-1] if name.startswith('"') else name.upper()

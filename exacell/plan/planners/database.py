@@ -1,0 +1,460 @@
+"""Plans for what exacell understands of a database: parameters, redo log groups, and what the flash cache keeps of a table.
+
+Source: Oracle SQL Language Reference, ALTER SYSTEM, ALTER DATABASE, ALTER TABLE; reference asm.md section 10 (ORA-01378,
+``_disk_sector_size_override``, ORA-01567, ORA-01623, ORA-01624).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from exacell.care.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter
+from exacell.core.errors import RefusedError, UnitError
+from exacell.core.units import MIB, format_size, human_size, parse_size
+from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+
+Records = Mapping[str, Sequence[Mapping[str, Any]]]
+"""By object, as :mod:`exacell.session.dbrecords` reads them."""
+
+OVERRIDE = "_disk_sector_size_override"
+FLASH_BLOCK = 4096
+_IDLE = ("INACTIVE", "UNUSED")
+_SETTLES = 600.0
+"""Seconds within which a checkpoint has written out what a log group protects."""
+
+
+def asked(change: SqlChange) -> tuple[Check, ...]:
+    """Return checks that name what has to be read before a plan is made."""
+    match change:
+        case SetParameter():
+            return (_of_parameter(change.name),)
+        case KeepInCache():
+            return (_of_segment(change),)
+        case _:
+            objects = ("db.log", "db.instance", "db.diskgroup")
+            return (*(Check(object=name) for name in objects), _of_parameter(OVERRIDE))
+
+
+def database_plan(rack: str, change: SqlChange, records: Records, *, database: str, node: str, statement: str) -> Plan:
+    """Return the plan that makes a change; one without steps where it is made already.
+
+    Args:
+        records: what the instance on ``node`` tells now of what :func:`asked` names.
+        node: one that runs an instance of the database; a log switch may need another one.
+
+    Raises:
+        RefusedError: the database would refuse it; says its rule.
+    """
+    maker = _Maker(rack=rack, records=records, database=database.upper(), node=node, statement=statement)
+    match change:
+        case SetParameter():
+            return maker.parameter(change)
+        case KeepInCache():
+            return maker.keep(change)
+        case AddLog():
+            return maker.add_log(change)
+        case DropLog():
+            return maker.drop_log(change)
+
+
+def _of_parameter(name: str) -> Check:
+    return Check(object="db.parameter", where={"name": name})
+
+
+def _of_segment(change: KeepInCache) -> Check:
+    return Check(object=f"db.{change.kind.lower()}", where={"owner": change.owner, "name": change.name})
+
+
+class _Maker:
+    def __init__(self, *, rack: str, records: Records, database: str, node: str, statement: str) -> None:
+        self.rack, self.records, self.database, self.node, self.statement = rack, records, database, node, statement
+
+    def _plan(self, *stages: Stage, inverse: Sequence[str] = (), **more: Any) -> Plan:
+        back = tuple(f"sql db={self.database} {_quoted(sql)}" for sql in inverse)
+        return Plan(
+            statement=self.statement,
+            rack=self.rack,
+            stages=stages,
+            inverse={self.node: back} if back else {},
+            **more,
+        )
+
+    def _done(self, why: str) -> Plan:
+        return Plan(statement=self.statement, rack=self.rack, done={self.node: why})
+
+    def _step(self, sql: str, what: str, *, node: str = "", **more: Any) -> Step:
+        return Step(target=node or self.node, asm=f"{DATABASE}{self.database}", statement=sql, what=what, **more)
+
+    # -- parameters
+
+    def parameter(self, change: SetParameter) -> Plan:
+        """Return the plan of ALTER SYSTEM SET or RESET."""
+        record = next((each for each in self.records["db.parameter"] if each["name"] == change.name), None)
+        memory, spfile = (record["memory"], record["spfile"]) if record is not None else (None, None)
+        off = change.name == OVERRIDE and (change.value or "").upper() == "FALSE"
+        if off and memory is None:
+            memory = "FALSE"  # Its default, which V$PARAMETER does not show.
+        name = f'"{change.name}"' if change.name.startswith("_") else change.name
+        places = ("memory", "spfile") if change.scope == "BOTH" else (change.scope.lower(),)
+        now = {"memory": memory, "spfile": spfile}
+        if change.value is None:
+            return self._reset(change, name, now, places)
+        wanted = _ways(change.value)
+        if all(_is(now[place], wanted) for place in places):
+            return self._done(f"{change.name} is {change.value} already ({' and '.join(places)})")
+        sql = f"ALTER SYSTEM SET {name}={_word(change.value)} SCOPE={change.scope} SID='*'"
+        step = self._step(
+            sql,
+            f"set {change.name} = {change.value} ({' and '.join(places)})",
+            needs=() if off else self._as_seen(change.name, now, places),
+            proves=tuple(
+                Check(object="db.parameter", attribute=place, op=Op.NE, value="TRUE", where={"name": change.name})
+                if off
+                else Check(
+                    object="db.parameter", attribute=place, op=Op.IN, value=tuple(wanted), where={"name": change.name}
+                )
+                for place in places
+            ),
+            risk=Risk.PERFORMANCE,
+            undo=Undo.STATEMENT,
+            inverse=_back(name, now, places)[0],
+            changes=tuple(
+                _changed(change.name, place, now[place], change.value)
+                for place in places
+                if not _is(now[place], wanted)
+            ),
+        )
+        warnings = _caveat(change) if change.name == OVERRIDE else ()
+        notes = ("the instances take it when they start again",) if places == ("spfile",) else ()
+        return self._plan(
+            Stage(title=f"set {change.name}", key="set", steps=(step,)),
+            inverse=_back(name, now, places),
+            warnings=warnings,
+            notes=(*notes, "for all instances; read back on one of them"),
+        )
+
+    def _reset(self, change: SetParameter, name: str, now: Mapping[str, str | None], places: Sequence[str]) -> Plan:
+        if now["spfile"] is None and places != ("memory",):
+            return self._done(f"{change.name} is not in the server parameter file")
+        kept = tuple(place for place in places if place == "spfile")
+        step = self._step(
+            f"ALTER SYSTEM RESET {name} SCOPE={change.scope} SID='*'",
+            f"take {change.name} out of the server parameter file",
+            needs=self._as_seen(change.name, now, places),
+            proves=tuple(
+                Check(object="db.parameter", attribute=place, value=None, where={"name": change.name}) for place in kept
+            ),
+            risk=Risk.PERFORMANCE,
+            undo=Undo.STATEMENT,
+            inverse=_back(name, now, places)[0],
+            changes=tuple(_changed(change.name, place, now[place], "its default") for place in places),
+        )
+        return self._plan(
+            Stage(title=f"reset {change.name}", key="set", steps=(step,)), inverse=_back(name, now, places)
+        )
+
+    def _as_seen(self, name: str, now: Mapping[str, str | None], places: Sequence[str]) -> tuple[Check, ...]:
+        return tuple(
+            Check(
+                object="db.parameter",
+                attribute=place,
+                value=now[place],
+                where={"name": name},
+                why="somebody has changed it since it was looked at",
+            )
+            for place in places
+        )
+
+    # -- what the flash cache keeps
+
+    def keep(self, change: KeepInCache) -> Plan:
+        """Return the plan of STORAGE (CELL_FLASH_CACHE …)."""
+        kind, name = change.kind.lower(), f"{change.owner}.{change.name}"
+        found = self.records[f"db.{kind}"]
+        if not found:
+            raise RefusedError(
+                f"{self.database} has no {kind} {name}; nothing was sent",
+                hint="names without quotes are upper case in the dictionary",
+            )
+        if found[0]["cache"] is None:
+            raise RefusedError(
+                f"{kind} {name} is partitioned: each partition has its own CELL_FLASH_CACHE; nothing was sent",
+                hint=f"alter {kind} {name} modify partition ... storage (cell_flash_cache ...), one by one",
+            )
+        before = str(found[0]["cache"])
+        if before == change.value:
+            return self._done(f"{kind} {name}: CELL_FLASH_CACHE is {before} already")
+        where = {"owner": change.owner, "name": change.name}
+        step = self._step(
+            _storage(change, change.value),
+            f"{kind} {name}: CELL_FLASH_CACHE {change.value}",
+            needs=(Check(object=f"db.{kind}", attribute="cache", value=before, where=where),),
+            proves=(Check(object=f"db.{kind}", attribute="cache", value=change.value, where=where),),
+            risk=Risk.PERFORMANCE,
+            undo=Undo.STATEMENT,
+            inverse=_storage(change, before),
+            changes=(Change(object=kind, name=name, attribute="cellFlashCache", before=before, after=change.value),),
+        )
+        notes = (
+            ("blocks that are cached already stay: a run that is to read from disk needs the cache dropped, too",)
+            if change.value == "NONE"
+            else ()
+        )
+        return self._plan(
+            Stage(title=f"keep {name}", key="keep", steps=(step,)), inverse=(_storage(change, before),), notes=notes
+        )
+
+    # -- redo log groups
+
+    def _logs(self, *, thread: int | None = None, standby: bool = False) -> list[Mapping[str, Any]]:
+        kind = "standby" if standby else "log"
+        return [
+            log for log in self.records["db.log"] if log["type"] == kind and (thread is None or log["thread"] == thread)
+        ]
+
+    def _thread_here(self) -> int:
+        here = self.node.partition(".")[0].lower()
+        found = [each for each in self.records["db.instance"] if str(each["host"]).partition(".")[0].lower() == here]
+        return int(found[0]["thread"]) if found else 1
+
+    def _node_of(self, thread: int) -> str:
+        """Return the node that runs a thread's instance; empty for none."""
+        host = next((str(each["host"]) for each in self.records["db.instance"] if each["thread"] == thread), "")
+        if host.partition(".")[0].lower() == self.node.partition(".")[0].lower():
+            return self.node
+        return host.partition(".")[0]
+
+    def add_log(self, change: AddLog) -> Plan:
+        """Return the plan of ADD LOGFILE."""
+        every = self.records["db.log"]
+        numbers = [int(log["name"]) for log in every]
+        group = change.group or max(numbers, default=0) + 1
+        thread = change.thread or self._thread_here()
+        like = self._logs(thread=thread, standby=change.standby) or self._logs(thread=thread) or list(every)
+        size = change.size or max((int(log["bytes"]) for log in like), default=100 * MIB)
+        if group in numbers:
+            log = next(log for log in every if int(log["name"]) == group)
+            same = log["bytes"] == size and (not change.targets or tuple(log["diskgroups"]) == change.targets)
+            if same and (change.block_size or log["blockSize"]) == log["blockSize"] and change.group:
+                return self._done(f"redo log group {group} is there already")
+            raise RefusedError(
+                f"{self.database} has a redo log group {group} already (ORA-01184): {human_size(int(log['bytes']))} of blocks of "
+                f"{log['blockSize']} on {', '.join(log['diskgroups'])}; nothing was sent",
+                hint=f"GROUP {max(numbers) + 1} is free",
+            )
+        targets = change.targets or tuple(like[0]["diskgroups"]) if like else change.targets
+        if not targets:
+            raise RefusedError("name the disk group: ADD LOGFILE ... ('+DATA') SIZE 4G", hint="nothing was sent")
+        groups = {str(each["name"]): each for each in self.records["db.diskgroup"]}
+        missing = [name for name in targets if name not in groups]
+        if missing:
+            raise RefusedError(
+                f"{self.database} sees no disk group {', '.join(missing)} (ORA-15001): it has {', '.join(groups)}; "
+                "nothing was sent"
+            )
+        for name in targets:
+            if groups[name]["usableMb"] * MIB < size:
+                raise RefusedError(
+                    f"disk group {name} has room for {human_size(groups[name]['usableMb'] * MIB)}, not for "
+                    f"{human_size(size)} (ORA-15041); nothing was sent"
+                )
+        block = self._block(change, groups[targets[0]])
+        sql = _add(thread, group, targets, size, block, standby=change.standby)
+        drop = f"ALTER DATABASE DROP {'STANDBY ' if change.standby else ''}LOGFILE GROUP {group}"
+        where = {"name": str(group)}
+        told = f"{human_size(size)} of blocks of {block} on {', '.join(targets)}"
+        step = self._step(
+            sql,
+            f"add redo log group {group} of thread {thread}: {told}",
+            needs=(Check(object="db.log", op=Op.ABSENT, where=where),),
+            proves=(
+                Check(object="db.log", attribute="bytes", value=size, where=where),
+                Check(object="db.log", attribute="blockSize", value=block, where=where),
+            ),
+            within=_SETTLES,
+            undo=Undo.STATEMENT,
+            inverse=drop,
+            changes=(Change(object="redo log group", name=str(group), attribute="size", before="-", after=told),),
+        )
+        return self._plan(
+            Stage(title=f"add redo log group {group}", key="add", steps=(step,)),
+            inverse=(drop,),
+            notes=(f"every byte of {human_size(size)} is written before it may be used",),
+        )
+
+    def _block(self, change: AddLog, group: Mapping[str, Any]) -> int:
+        """Return the block size that the new group gets.
+
+        Raises:
+            RefusedError: the disk group's sectors have another one, and the database does not pass over that.
+        """
+        sector = int(group["sectorSize"])
+        block = change.block_size or sector
+        if block not in (512, 1024, FLASH_BLOCK):
+            raise RefusedError(f"a redo log has blocks of 512, 1024 or 4096 bytes, not {block}; nothing was sent")
+        record = next((each for each in self.records["db.parameter"] if each["name"] == OVERRIDE), None)
+        passes = record is not None and str(record["memory"]).upper() == "TRUE"
+        if block < sector:
+            raise RefusedError(
+                f"blocks of {block} bytes are smaller than the sectors of {group['name']}, {sector} bytes (ORA-15347); "
+                "nothing was sent"
+            )
+        if block != sector and not passes:
+            raise RefusedError(
+                f"blocks of {block} bytes do not fit the sectors of {group['name']}, {sector} bytes (ORA-01378); nothing "
+                "was sent",
+                hint=f"only where {group['name']} lies on flash that tells 512 falsely: sql db={self.database} "
+                f"'alter system set \"{OVERRIDE}\"=TRUE scope=both', and undo that afterwards",
+            )
+        return block
+
+    def drop_log(self, change: DropLog) -> Plan:
+        """Return the plan of DROP LOGFILE GROUP: switches and waits until nobody needs the group."""
+        log = next((each for each in self._logs(standby=change.standby) if int(each["name"]) == change.group), None)
+        if log is None:
+            return self._done(f"there is no redo log group {change.group}")
+        thread, status = int(log["thread"]), str(log["status"])
+        where = {"name": str(change.group)}
+        stages: list[Stage] = []
+        back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"], standby=change.standby)
+        standby = "STANDBY " if change.standby else ""
+        if not change.standby:
+            others = [each for each in self._logs(thread=thread) if each is not log]
+            if len(others) < 2:
+                raise RefusedError(
+                    f"thread {thread} of {self.database} would have {len(others)} redo log group: it needs two (ORA-01567); "
+                    "nothing was sent",
+                    hint="add another group of that thread first",
+                )
+            if status == "CURRENT":
+                node = self._node_of(thread)
+                if not node:
+                    raise RefusedError(
+                        f"redo log group {change.group} is the current one of thread {thread} (ORA-01623), whose instance does "
+                        "not run; nothing was sent"
+                    )
+                step = self._step(
+                    "ALTER SYSTEM SWITCH LOGFILE",
+                    f"switch thread {thread} to its next log",
+                    node=node,
+                    only_if=(Check(object="db.log", attribute="status", value="CURRENT", where=where),),
+                    proves=(Check(object="db.log", attribute="status", op=Op.NE, value="CURRENT", where=where),),
+                    within=_SETTLES,
+                )
+                stages.append(Stage(title=f"switch thread {thread}", key="switch", steps=(step,)))
+            if status not in _IDLE:
+                step = self._step(
+                    "ALTER SYSTEM CHECKPOINT GLOBAL",
+                    f"checkpoint, until group {change.group} is needed no more",
+                    proves=(Check(object="db.log", attribute="status", op=Op.IN, value=_IDLE, where=where),),
+                    within=_SETTLES,
+                    risk=Risk.PERFORMANCE,
+                )
+                stages.append(Stage(title="checkpoint", key="checkpoint", steps=(step,)))
+        drop = self._step(
+            f"ALTER DATABASE DROP {standby}LOGFILE GROUP {change.group}",
+            f"drop redo log group {change.group} of thread {thread}",
+            needs=()
+            if change.standby
+            else (
+                Check(
+                    object="db.log",
+                    attribute="status",
+                    op=Op.IN,
+                    value=_IDLE,
+                    where=where,
+                    why="recovery needs the group (ORA-01623, ORA-01624)",
+                ),
+            ),
+            proves=(Check(object="db.log", op=Op.ABSENT, where=where),),
+            within=_SETTLES,
+            undo=Undo.STATEMENT,
+            inverse=back,
+            changes=(
+                Change(
+                    object="redo log group",
+                    name=str(change.group),
+                    attribute="size",
+                    before=f"{human_size(int(log['bytes']))} of blocks of {log['blockSize']} on "
+                    f"{', '.join(log['diskgroups'])}",
+                    after="-",
+                ),
+            ),
+        )
+        stages.append(Stage(title=f"drop redo log group {change.group}", key="drop", steps=(drop,)))
+        return self._plan(*stages, inverse=(back,))
+
+
+def _quoted(sql: str) -> str:
+    return f"'{sql}'" if "'" not in sql else f'"{sql}"' if '"' not in sql else sql
+
+
+def _word(value: str) -> str:
+    """Return a value as ALTER SYSTEM takes it."""
+    return value if re.fullmatch(r"[A-Za-z0-9_]+", value) else "'" + value.replace("'", "''") + "'"
+
+
+def _ways(value: str) -> list[str]:
+    """Return how V$PARAMETER may print a value: a size in bytes, too."""
+    try:
+        size = str(parse_size(value)) if re.fullmatch(r"\d+[KMGTkmgt]", value) else ""
+    except UnitError:
+        size = ""
+    return [value, *([size] if size else [])]
+
+
+def _is(now: str | None, wanted: Sequence[str]) -> bool:
+    return (now or "").lower() in (each.lower() for each in wanted)
+
+
+def _changed(name: str, place: str, before: str | None, after: str) -> Change:
+    return Change(object="parameter", name=name, attribute=place, before=before or "-", after=after)
+
+
+def _back(name: str, now: Mapping[str, str | None], places: Sequence[str]) -> tuple[str, ...]:
+    """Return the statements that bring the values back."""
+    memory, spfile = now["memory"], now["spfile"]
+    # All instances are meant without SID, too, and a quoted name leaves no room for other quotes in what undo types.
+    every = "" if name.startswith('"') else " SID='*'"
+    if places == ("memory", "spfile") and spfile is not None and memory == spfile:
+        return (f"ALTER SYSTEM SET {name}={_word(spfile)} SCOPE=BOTH{every}",)
+    back = []
+    if "spfile" in places:
+        back.append(
+            f"ALTER SYSTEM RESET {name} SCOPE=SPFILE{every}"
+            if spfile is None
+            else f"ALTER SYSTEM SET {name}={_word(spfile)} SCOPE=SPFILE{every}"
+        )
+    if "memory" in places:
+        # A hidden parameter that nobody set shows no value; those that are set here are FALSE then.
+        value = _word(memory) if memory is not None else "FALSE" if name.startswith('"_') else "''"
+        back.append(f"ALTER SYSTEM SET {name}={value} SCOPE=MEMORY{every}")
+    return tuple(back)
+
+
+def _caveat(change: SetParameter) -> tuple[str, ...]:
+    if (change.value or "").upper() != "TRUE":
+        return ()
+    return (
+        f"{OVERRIDE} lets redo logs have blocks that the disks' sectors do not tell: only for flash that tells 512 bytes "
+        "and writes 4096; undo this when the groups are made",
+    )
+
+
+def _storage(change: KeepInCache, value: str) -> str:
+    owner, name = (
+        part if re.fullmatch(r"[A-Z][A-Z0-9_$#]*", part) else f'"{part}"' for part in (change.owner, change.name)
+    )
+    return f"ALTER {change.kind} {owner}.{name} STORAGE (CELL_FLASH_CACHE {value})"
+
+
+def _add(thread: int, group: int, targets: Sequence[str], size: int, block: int, *, standby: bool) -> str:
+    where = ", ".join(f"'+{name}'" for name in targets)
+    number = format_size(size)
+    told = number if re.fullmatch(r"\d+[KMGT]", number) else str(size)
+    return (
+        f"ALTER DATABASE ADD {'STANDBY ' if standby else ''}LOGFILE THREAD {thread} GROUP {group} ({where}) SIZE {told} "
+        f"BLOCKSIZE {block}"
+    )

@@ -1,0 +1,127 @@
+"""What an instance of a database tells, as the records that checks speak of. Pure.
+
+``db.trace`` is what traces are switched on, ``db.session`` the users' sessions, ``db.parameter`` a parameter's values in memory
+and in the server parameter file, ``db.log`` the redo log groups, ``db.instance`` where which thread runs, ``db.diskgroup`` the
+disk groups as the database sees them, ``db.table`` and ``db.index`` the storage of what checks name.
+
+Source: Oracle Database Reference: DBA_ENABLED_TRACES, V$SESSION, V$PARAMETER, V$SPPARAMETER, V$LOG, V$STANDBY_LOG, V$LOGFILE,
+GV$INSTANCE, V$ASM_DISKGROUP, DBA_TABLES, DBA_INDEXES.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from exacell.plan.model import Check
+
+Row = Sequence[Any]
+
+_TRACES = """\
+select 'trace' kind, trace_type a, nvl(primary_id, '-') b, nvl(qualifier_id1, '-') c, nvl(qualifier_id2, '-') d, \
+waits e, nvl(instance_name, '-') f from dba_enabled_traces \
+union all select 'session', to_char(sid), to_char(serial#), sql_trace, '-', sql_trace_waits, nvl(module, '-') \
+from v$session where type = 'USER'"""
+"""What is traced. Source: Oracle Database Reference, DBA_ENABLED_TRACES, V$SESSION."""
+
+_LOGS = """\
+select 'log' kind, to_char(group#) a, to_char(thread#) b, to_char(bytes) c, to_char(blocksize) d, status e from v$log \
+union all select 'standby', to_char(group#), to_char(thread#), to_char(bytes), to_char(blocksize), status from v$standby_log \
+union all select 'file', to_char(group#), member, '-', '-', '-' from v$logfile"""
+
+_PARAMETERS = """\
+select 'memory' kind, name a, value b from v$parameter \
+union all select 'spfile', name, value from v$spparameter where isspecified = 'TRUE' and sid = '*'"""
+
+_LOOKS: Mapping[str, tuple[str, ...]] = {
+    _TRACES: ("db.trace", "db.session"),
+    _LOGS: ("db.log",),
+    _PARAMETERS: ("db.parameter",),
+    "select instance_name, thread#, host_name from gv$instance": ("db.instance",),
+    "select name, sector_size, usable_file_mb from v$asm_diskgroup": ("db.diskgroup",),
+}
+_SEGMENTS = {
+    "db.table": "select owner, table_name, cell_flash_cache from dba_tables where owner = {} and table_name = {}",
+    "db.index": "select owner, index_name, cell_flash_cache from dba_indexes where owner = {} and index_name = {}",
+}
+
+
+def looks(checks: Sequence[Check]) -> dict[str, str]:
+    """Return the queries for the objects that checks speak of, each under what it is for."""
+    wanted = {check.object for check in checks}
+    found = {objects[0]: sql for sql, objects in _LOOKS.items() if wanted & set(objects)}
+    for check in checks:
+        if check.object in _SEGMENTS:
+            owner, name = (literal(str(check.where[word])) for word in ("owner", "name"))
+            found[check.object] = _SEGMENTS[check.object].format(owner, name)
+    return found
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def read_look(look: str, rows: Sequence[Row], checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:
+    """Return the records of a query's rows by object; ``look`` is what :func:`looks` has it under."""
+    if look == "db.trace":
+        return _traces(rows)
+    if look == "db.log":
+        return {"db.log": _logs(rows)}
+    if look == "db.parameter":
+        return {"db.parameter": _parameters(rows, checks)}
+    if look == "db.instance":
+        return {look: [{"name": str(name), "thread": int(thread), "host": str(host)} for name, thread, host in rows]}
+    if look == "db.diskgroup":
+        return {
+            look: [{"name": str(name), "sectorSize": int(sector), "usableMb": int(mb)} for name, sector, mb in rows]
+        }
+    return {
+        look: [{"owner": str(owner), "name": str(name), "cache": value and str(value)} for owner, name, value in rows]
+    }
+
+
+def _traces(rows: Sequence[Row]) -> dict[str, list[dict[str, Any]]]:
+    traces, sessions = [], []
+    for kind, *texts in rows:
+        a, b, c, d, e, f = (str(text) for text in texts)
+        if kind == "trace":
+            name = " ".join(part for part in (a, b, c, d) if part != "-")
+            trace = {"type": a, "service": b, "module": c, "action": d, "waits": e, "instance": f}
+            traces.append({"name": name, **trace, "trace": "ENABLED"})
+        else:
+            sessions.append({"name": f"{a},{b}", "sid": a, "serial": b, "trace": c, "waits": e, "module": f})
+    return {"db.trace": traces, "db.session": sessions}
+
+
+def _logs(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    members: dict[str, list[str]] = {}
+    for kind, group, member, *_ in rows:
+        if kind == "file":
+            members.setdefault(str(group), []).append(str(member).removeprefix("+").partition("/")[0].upper())
+    return [
+        {
+            "name": str(group),
+            "type": kind,
+            "thread": int(thread),
+            "bytes": int(size),
+            "blockSize": int(block),
+            "status": str(status),
+            "diskgroups": tuple(members.get(str(group), ())),
+        }
+        for kind, group, thread, size, block, status in rows
+        if kind != "file"
+    ]
+
+
+def _parameters(rows: Sequence[Row], checks: Sequence[Check]) -> list[dict[str, Any]]:
+    """Return every parameter, and those that checks name and the instance does not show: hidden ones that nobody set."""
+    found: dict[str, dict[str, Any]] = {}
+    for kind, name, value in rows:
+        record = found.setdefault(str(name).lower(), {"name": str(name).lower(), "memory": None, "spfile": None})
+        record[kind] = None if value is None else str(value)
+    for check in checks:
+        name = str(check.where.get("name", "")).lower()
+        if check.object == "db.parameter" and name:
+            found.setdefault(name, {"name": name, "memory": None, "spfile": None})
+    return list(found.values())

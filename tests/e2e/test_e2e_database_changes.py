@@ -1,0 +1,84 @@
+"""Changes of an emulated database by SQL that exacell understands: planned, proven, run again, undone; and their recipes."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support.program import InProcess
+
+LOGS = 'sql db=SPOT "select group#, thread#, bytes, blocksize, members from v$log"'
+
+
+def logs(inside: InProcess) -> dict[int, tuple[int, int, int]]:
+    rows = inside.ok("-r", "t1", "-o", "json", LOGS).records
+    return {row["GROUP#"]: (row["THREAD#"], row["BYTES"], row["BLOCKSIZE"]) for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("sql", "query"),
+    [
+        ("alter system set open_cursors=444", "select name, value from v$parameter where name = 'open_cursors'"),
+        (
+            "alter system set open_cursors=444 scope=spfile",
+            "select name, value from v$spparameter where name = 'open_cursors'",
+        ),
+        (
+            "alter table app.customers storage (cell_flash_cache keep)",
+            "select table_name, cell_flash_cache from dba_tables where table_name = 'CUSTOMERS'",
+        ),
+        (
+            "alter index app.orders_pk storage (cell_flash_cache none)",
+            "select index_name, cell_flash_cache from dba_indexes where index_name = 'ORDERS_PK'",
+        ),
+    ],
+)
+def test_a_change_is_made_once_and_taken_back(inside: InProcess, sql: str, query: str) -> None:
+    """Without anybody's consent to opaque text: changed and proven, then nothing to do, then as it was."""
+    ask = ("-r", "t1", "-o", "json", f'sql db=SPOT "{query}"')
+    before = inside.ok(*ask).records
+    assert "1 statement, verified" in inside.ok("-r", "t1", f"sql db=SPOT '{sql}'", "-y").out
+    assert inside.ok(*ask).records != before
+    assert "nothing to do" in inside.ok("-r", "t1", f"sql db=SPOT '{sql}'", "-y").out
+    inside.ok("-r", "t1", "undo", "-y")
+    assert inside.ok(*ask).records == before
+
+
+def test_redo_goes_to_other_groups_with_larger_blocks_and_back(inside: InProcess) -> None:
+    """ORA-01378 is foreseen; with the override groups of 4096 are added, the old ones dropped after switches; undo of all
+    changes, newest first, brings the old ones back."""
+    before = logs(inside)
+    recipe = ("-r", "t1", "run redo_on_flash db=SPOT target=+DATA groups=21,22,23 old=1,2,3,4 block=4096")
+    refused = inside(*recipe, "-y")
+    assert refused.code == 2 and "ORA-01378" in refused.err and logs(inside) == before
+    inside.ok(recipe[0], recipe[1], f"{recipe[2]} override=yes", "-y")
+    after = logs(inside)
+    assert {number for number, (thread, *_) in after.items() if thread == 1} == {21, 22, 23}
+    assert all(after[number] == (1, 4 << 30, 4096) for number in (21, 22, 23))
+    again = inside.ok(recipe[0], recipe[1], f"{recipe[2]} override=yes", "-y")
+    assert logs(inside) == after, again.out
+    changes = [
+        row["change"] for row in inside.ok("-r", "t1", "-o", "json", "journal").records if row["ended"] == "exit 0"
+    ]
+    for change in sorted(changes, reverse=True):
+        inside.ok("-r", "t1", f"undo {change}", "-y")
+    assert logs(inside) == before
+
+
+def test_the_cache_s_read_hits_are_taken_for_each_way_to_keep_a_table(inside: InProcess) -> None:
+    """Three parts with a delta each, and the table as it was at the end."""
+    query = "select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'"
+    ask = ("-r", "t1", "-o", "json", f'sql db=SPOT "{query}"')
+    before = inside.ok(*ask).records
+    done = inside.ok("-r", "t1", "-o", "json", "run cache_keep_off db=SPOT table=APP.CUSTOMERS for=1s", "-y")
+    assert {row["from"] for row in done.records} == {f"keep_{k}_before" for k in ("KEEP", "DEFAULT", "NONE")}
+    assert inside.ok(*ask).records == before
+
+
+@pytest.mark.parametrize("value", ["4g'", "x) y", "1; drop", "a b", "$(x)", "--"])
+def test_a_value_in_sql_is_a_name_or_a_number(inside: InProcess, value: str) -> None:
+    """Anything that could be more than a word is refused before the recipe begins."""
+    before = logs(inside)
+    quoted = f'"{value}"' if '"' not in value else value
+    done = inside("-r", "t1", f"run redo_on_flash db=SPOT target=+DATA groups={quoted}", "-y")
+    assert done.code == 2 and "can't stand in SQL" in done.err
+    assert logs(inside) == before

@@ -1,0 +1,270 @@
+"""SQL that changes a database, read and planned: parameters, redo log groups, what the flash cache keeps of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from exacell.care.dbchange import AddLog, DropLog, KeepInCache, SetParameter, read_change
+from exacell.core.errors import RefusedError
+from exacell.plan.model import Plan
+from exacell.plan.planners.database import OVERRIDE, asked, database_plan
+
+G4 = 4 << 30
+
+
+def log(number: int, thread: int = 1, status: str = "INACTIVE", kind: str = "log") -> dict[str, Any]:
+    return {
+        "name": str(number),
+        "type": kind,
+        "thread": thread,
+        "bytes": G4,
+        "blockSize": 512,
+        "status": status,
+        "diskgroups": ("DATA", "RECO"),
+    }
+
+
+RECORDS: dict[str, list[dict[str, Any]]] = {
+    "db.log": [
+        log(1),
+        log(2, status="CURRENT"),
+        log(3, status="ACTIVE"),
+        log(4, 2),
+        log(5, 2, "CURRENT"),
+        log(9, 1, "UNUSED", "standby"),
+    ],
+    "db.instance": [
+        {"name": "SPOT1", "thread": 1, "host": "exa1db01.example.com"},
+        {"name": "SPOT2", "thread": 2, "host": "exa1db02.example.com"},
+    ],
+    "db.diskgroup": [
+        {"name": "DATA", "sectorSize": 512, "usableMb": 100000},
+        {"name": "RECO", "sectorSize": 512, "usableMb": 100000},
+        {"name": "FLASH4K", "sectorSize": 4096, "usableMb": 100000},
+        {"name": "TINY", "sectorSize": 512, "usableMb": 100},
+    ],
+    "db.parameter": [
+        {"name": "open_cursors", "memory": "300", "spfile": "300"},
+        {"name": "sga_target", "memory": "1073741824", "spfile": None},
+        {"name": "processes", "memory": "500", "spfile": "600"},
+    ],
+    "db.table": [{"owner": "APP", "name": "KEYS", "cache": "DEFAULT"}],
+    "db.index": [{"owner": "APP", "name": "P", "cache": None}],
+}
+
+
+def planned(sql: str, **more: Any) -> Plan:
+    change = read_change(sql)
+    assert change is not None, sql
+    records = {**RECORDS, **more}
+    return database_plan("t1", change, records, database="spot", node="exa1db01", statement=f"sql db=SPOT '{sql}'")
+
+
+@pytest.mark.parametrize(
+    ("sql", "change"),
+    [
+        ("alter system set open_cursors = 400", SetParameter(name="open_cursors", value="400")),
+        (
+            "ALTER SYSTEM SET sga_target=2G scope=spfile sid='*'",
+            SetParameter(name="sga_target", value="2G", scope="SPFILE"),
+        ),
+        (f'alter system set "{OVERRIDE}"=TRUE scope=both', SetParameter(name=OVERRIDE, value="TRUE")),
+        (
+            "alter system set log_archive_dest_1='location=+RECO'",
+            SetParameter(name="log_archive_dest_1", value="location=+RECO"),
+        ),
+        ("alter system reset open_cursors scope=spfile", SetParameter(name="open_cursors", value=None, scope="SPFILE")),
+        (
+            "alter database add logfile thread 1 group 9 ('+DATA_SSD') size 4096M blocksize 4096",
+            AddLog(thread=1, group=9, targets=("DATA_SSD",), size=G4, block_size=4096),
+        ),
+        ("alter database add standby logfile '+data' size 1g", AddLog(targets=("DATA",), size=1 << 30, standby=True)),
+        ("ALTER DATABASE ADD LOGFILE GROUP 7 ('+A','+B')", AddLog(group=7, targets=("A", "B"))),
+        ("alter database drop logfile group 3", DropLog(group=3)),
+        (
+            "alter table app.keys storage (cell_flash_cache keep)",
+            KeepInCache(kind="TABLE", owner="APP", name="KEYS", value="KEEP"),
+        ),
+        (
+            'alter index "a".P storage(CELL_FLASH_CACHE NONE)',
+            KeepInCache(kind="INDEX", owner="a", name="P", value="NONE"),
+        ),
+    ],
+)
+def test_what_is_understood(sql: str, change: object) -> None:
+    """Each form that a published procedure types is read, whatever the case of its words."""
+    assert read_change(sql) == change
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "alter system set events '10046 trace name context forever, level 8'",
+        "alter system set open_cursors=400 sid='SPOT1'",
+        "alter system set a=1 b=2",
+        "alter system set a=1 comment='x'",
+        "alter system set a='x', 'y'",
+        "alter system switch logfile",
+        "alter database add logfile member '+DATA' to group 1",
+        "alter database add logfile group 1 ('/u01/redo1.log') size 4g",
+        "alter database add logfile group 1 ('+DATA') size 4g, group 2 ('+DATA') size 4g",
+        "alter database drop logfile group 1, group 2",
+        "alter database drop logfile '+DATA/x'",
+        "alter table keys storage (cell_flash_cache keep)",
+        "alter table app.keys storage (cell_flash_cache keep) nologging",
+        "alter table app.keys storage (buffer_pool keep)",
+        "alter table app.keys modify partition p storage (cell_flash_cache keep)",
+        "drop table app.keys",
+        "select 1 from dual",
+        "",
+    ],
+)
+def test_anything_else_is_not_read(sql: str) -> None:
+    """A clause more, another instance, files beside disk groups: exacell does not pretend to understand it."""
+    assert read_change(sql) is None
+
+
+@given(
+    st.text(max_size=60),
+    st.sampled_from(["alter system set a=", "alter table a.b storage (", "alter database add logfile ", ""]),
+)
+def test_no_text_breaks_the_reader(text: str, begin: str) -> None:
+    """Whatever is typed, the reader answers."""
+    read_change(begin + text)
+
+
+def test_a_parameter_is_set_proven_and_brought_back() -> None:
+    """Memory and spfile are told before and after, read back, and undo restores each to what it was."""
+    plan = planned("alter system set open_cursors=400")
+    (step,) = plan.steps
+    assert step.statement == "ALTER SYSTEM SET open_cursors=400 SCOPE=BOTH SID='*'" and step.asm == "database SPOT"
+    assert [(c.attribute, c.before, c.after) for c in step.changes] == [
+        ("memory", "300", "400"),
+        ("spfile", "300", "400"),
+    ]
+    assert [(c.attribute, c.value) for c in step.needs] == [("memory", "300"), ("spfile", "300")]
+    assert plan.inverse == {"exa1db01": ("sql db=SPOT \"ALTER SYSTEM SET open_cursors=300 SCOPE=BOTH SID='*'\"",)}
+
+
+@pytest.mark.parametrize(
+    ("sql", "back"),
+    [
+        ("alter system set sga_target=2g", ["RESET sga_target SCOPE=SPFILE", "SET sga_target=1073741824 SCOPE=MEMORY"]),
+        ("alter system set sga_target=2g scope=memory", ["SET sga_target=1073741824 SCOPE=MEMORY"]),
+        ("alter system set processes=700", ["SET processes=600 SCOPE=SPFILE", "SET processes=500 SCOPE=MEMORY"]),
+        ("alter system set processes=700 scope=spfile", ["SET processes=600 SCOPE=SPFILE"]),
+        ("alter system reset processes scope=spfile", ["SET processes=600 SCOPE=SPFILE"]),
+    ],
+)
+def test_memory_and_spfile_come_back_apart(sql: str, back: list[str]) -> None:
+    """Where they differed, or the file had none, undo does not make them equal."""
+    (statements,) = planned(sql).inverse.values()
+    assert [s.split("ALTER SYSTEM ")[1].split(" SID")[0] for s in statements] == back
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "alter system set open_cursors=300",
+        "alter system set sga_target=1G scope=memory",
+        "alter system reset sga_target scope=spfile",
+        "alter table app.keys storage (cell_flash_cache default)",
+        "alter database drop logfile group 77",
+        "alter database add logfile thread 1 group 1 ('+DATA','+RECO') size 4g",
+    ],
+)
+def test_what_is_so_already_is_not_sent(sql: str) -> None:
+    """Run again, a procedure changes nothing."""
+    plan = planned(sql)
+    assert not plan.steps and plan.done
+
+
+def test_a_size_is_proven_in_bytes_or_as_typed() -> None:
+    """V$PARAMETER shows bytes for what was typed with a unit."""
+    (step,) = planned("alter system set sga_target=2G scope=memory").steps
+    assert step.proves[0].value == ("2G", str(2 << 30))
+
+
+def test_the_override_says_its_caveat_and_goes_back_to_its_default() -> None:
+    """The hidden parameter comes with a warning; switched off it is proven by not being TRUE."""
+    plan = planned(f'alter system set "{OVERRIDE}"=TRUE scope=memory')
+    assert any("512" in warning for warning in plan.warnings)
+    assert plan.inverse == {"exa1db01": (f"sql db=SPOT 'ALTER SYSTEM SET \"{OVERRIDE}\"=FALSE SCOPE=MEMORY'",)}
+    on = {"db.parameter": [{"name": OVERRIDE, "memory": "TRUE", "spfile": None}]}
+    (step,) = planned(f'alter system set "{OVERRIDE}"=FALSE scope=memory', **on).steps
+    assert (step.proves[0].op, step.proves[0].value) == ("!=", "TRUE")
+    assert not planned(f'alter system set "{OVERRIDE}"=FALSE scope=memory').steps
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("alter database add logfile thread 1 group 10 ('+DATA') size 4g blocksize 4096", "ORA-01378"),
+        ("alter database add logfile thread 1 group 10 ('+FLASH4K') size 4g blocksize 512", "ORA-15347"),
+        ("alter database add logfile thread 1 group 10 ('+DATA') size 4g blocksize 2048", "512, 1024 or 4096"),
+        ("alter database add logfile thread 1 group 10 ('+NONE') size 4g", "ORA-15001"),
+        ("alter database add logfile thread 1 group 10 ('+TINY') size 4g", "ORA-15041"),
+        ("alter database add logfile thread 1 group 2 ('+DATA') size 8g", "ORA-01184"),
+        ("alter database drop logfile group 4", "ORA-01567"),
+        ("alter table app.nix storage (cell_flash_cache keep)", "no table APP.NIX"),
+        ("alter index app.p storage (cell_flash_cache keep)", "partitioned"),
+    ],
+)
+def test_what_the_database_would_refuse_is_refused_before(sql: str, said: str) -> None:
+    """The rule is named, with Oracle's number where there is one, and nothing is sent."""
+    more = {"db.table": []} if "nix" in sql else {}
+    with pytest.raises(RefusedError, match=said) as caught:
+        planned(sql, **more)
+    assert "nothing was sent" in caught.value.message + caught.value.hint
+
+
+def test_blocks_of_4096_pass_with_the_override_or_on_such_sectors() -> None:
+    """ORA-01378 is not foreseen where it would not come."""
+    passes = {"db.parameter": [{"name": OVERRIDE, "memory": "TRUE", "spfile": None}]}
+    sql = "alter database add logfile thread 1 group 10 ('+{}') size 4g blocksize 4096"
+    for plan in (planned(sql.format("DATA"), **passes), planned(sql.format("FLASH4K"))):
+        (step,) = plan.steps
+        assert step.statement.endswith("SIZE 4G BLOCKSIZE 4096")
+        assert plan.inverse == {"exa1db01": ("sql db=SPOT 'ALTER DATABASE DROP LOGFILE GROUP 10'",)}
+
+
+def test_a_group_without_words_is_like_its_thread_s_others() -> None:
+    """Number, size, disk groups and blocks that the statement leaves out are said in the plan's statement."""
+    (step,) = planned("alter database add logfile thread 2").steps
+    assert step.statement == "ALTER DATABASE ADD LOGFILE THREAD 2 GROUP 10 ('+DATA', '+RECO') SIZE 4G BLOCKSIZE 512"
+
+
+@pytest.mark.parametrize(
+    ("group", "titles", "nodes"),
+    [
+        (1, ["drop redo log group 1"], ["exa1db01"]),
+        (2, ["switch thread 1", "checkpoint", "drop redo log group 2"], ["exa1db01"] * 3),
+        (3, ["checkpoint", "drop redo log group 3"], ["exa1db01"] * 2),
+    ],
+)
+def test_a_group_in_use_is_switched_away_and_waited_for(group: int, titles: list[str], nodes: list[str]) -> None:
+    """CURRENT is switched, ACTIVE is checkpointed, and the drop leaves only when recovery needs the group no more."""
+    plan = planned(f"alter database drop logfile group {group}")
+    assert [stage.title for stage in plan.stages] == titles
+    assert [step.target for step in plan.steps] == nodes
+    assert plan.steps[-1].needs[0].value == ("INACTIVE", "UNUSED")
+    assert f"ADD LOGFILE THREAD 1 GROUP {group} ('+DATA', '+RECO') SIZE 4G BLOCKSIZE 512" in plan.inverse["exa1db01"][0]
+
+
+def test_the_current_group_of_another_thread_is_switched_on_its_node() -> None:
+    """SWITCH LOGFILE switches the thread of its own instance, so it goes to that node."""
+    logs = [*RECORDS["db.log"], log(6, 2)]
+    plan = planned("alter database drop logfile group 5", **{"db.log": logs})
+    assert [step.target for step in plan.steps] == ["exa1db02", "exa1db01", "exa1db01"]
+    with pytest.raises(RefusedError, match="ORA-01623"):
+        planned("alter database drop logfile group 5", **{"db.log": logs, "db.instance": RECORDS["db.instance"][:1]})
+
+
+def test_what_is_asked_for_is_what_the_planner_reads() -> None:
+    """The checks name the parameter, the table, or logs, instances and disk groups."""
+    assert {c.object for c in asked(DropLog(group=1))} == {"db.log", "db.instance", "db.diskgroup", "db.parameter"}
+    assert asked(SetParameter(name="a", value="1"))[0].where == {"name": "a"}
+    assert asked(KeepInCache(kind="INDEX", owner="A", name="I", value="KEEP"))[0].object == "db.index"
