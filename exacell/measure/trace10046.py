@@ -11,15 +11,18 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from exacell.core.values import dataclass
 from exacell.measure.histogram import Histogram, merged
 from exacell.measure.logwrites import PACK
 
-Read = Callable[[], bytes]
-"""Returns the next piece of a file, empty at its end."""
+Fill = Callable[[memoryview], int]
+"""Puts the next bytes of a file into memory and returns how many, 0 at its end."""
+
+ROOM = 2 << 20
+"""Bytes that are looked at together: what a processor keeps close to it. The same memory is filled again and again."""
 
 HEAD = 4096
 """Bytes at the beginning of a file that tell whose it is."""
@@ -92,7 +95,25 @@ def _shared(parts: list[Traced]) -> dict[str, dict[int, int]]:
     return found
 
 
-def summarize(read: Read, event: str = "", file: str = "", *, grouped: bool = False) -> Traced:
+def filling(pieces: Iterable[bytes]) -> Fill:
+    """Return what fills memory with pieces of bytes, one after another."""
+    left, more = b"", iter(pieces)
+
+    def fill(room: memoryview) -> int:
+        nonlocal left
+        while not left:
+            piece = next(more, None)
+            if piece is None:
+                return 0
+            left = piece
+        size = min(len(left), len(room))
+        room[:size], left = left[:size], left[size:]
+        return size
+
+    return fill
+
+
+def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = False) -> Traced:
     """Return the waits of one trace file: of one event, or of all where none is named.
 
     Args:
@@ -101,20 +122,20 @@ def summarize(read: Read, event: str = "", file: str = "", *, grouped: bool = Fa
     seen: Counter[bytes] = Counter()
     pattern, fakes, size = _pattern(event), 0, 0
     shared, writes = _write_pattern(event) if grouped else None, dict[int, int]()
-    rest, head, tail, broken = b"\n", b"", b"", ""
-    while piece := read():
-        size += len(piece)
-        head = head or piece[:HEAD]
-        text = rest + piece
-        end = text.rfind(b"\n")
-        found = Counter(pattern.findall(text, 0, end))
+    head, tail, broken = b"", b"", ""
+    text, kept = bytearray(b"\n" + bytes(ROOM)), 1
+    while got := _more(fill, text, kept):
+        size, until = size + got, kept + got
+        head = head or bytes(text[kept : min(until, kept + HEAD)])
+        end = text.rfind(b"\n", 0, until)
+        seen.update(pattern.findall(text, 0, end))
         pairs = shared.findall(text, 0, end) if shared is not None else []
-        if found.pop(b"", 0):
+        if seen.pop(b"", 0):
             whole = _whole(text, end)
             blocks = _free_texts(text, whole)
             for begin, close in (*blocks, (whole, end)):
-                found.subtract(pattern.findall(text, begin, close))
-            found.pop(b"", None)
+                seen.subtract(pattern.findall(text, begin, close))
+            seen.pop(b"", None)
             if shared is not None:
                 pairs = _less(
                     pairs, [p for begin, close in (*blocks, (whole, end)) for p in shared.findall(text, begin, close)]
@@ -124,12 +145,14 @@ def summarize(read: Read, event: str = "", file: str = "", *, grouped: bool = Fa
                 broken = ENDLESS
                 break
             end = whole
-        seen.update(found)
         for wait, scn in pairs:
             number = int(scn)
             writes[number] = writes.get(number, 0) + PACK + int(wait)
-        rest, tail = text[end:], text[-HEAD:]
+        tail = bytes(text[max(0, until - HEAD) : until])
+        kept = until - end
+        text[:kept] = text[end:until]
     else:
+        rest = bytes(text[:kept])
         broken = _broken(rest, tail)
         fakes += _fakes(rest, 0, len(rest), event) if rest.startswith(_BEGIN) else 0
     counts: dict[str, dict[int, int]] = {}
@@ -147,6 +170,14 @@ def summarize(read: Read, event: str = "", file: str = "", *, grouped: bool = Fa
         size=size,
         writes={instance_in(told): writes} if writes else {},
     )
+
+
+def _more(fill: Fill, text: bytearray, kept: int) -> int:
+    """Fill the memory behind what is kept in it, which is made larger where too little is left; return how many bytes came."""
+    if len(text) - kept < ROOM:
+        text.extend(bytes(max(ROOM, kept)))
+    with memoryview(text) as all_of_it, all_of_it[kept:] as room:
+        return fill(room)
 
 
 def headers(head: bytes) -> tuple[str, ...]:
@@ -178,7 +209,7 @@ def _pattern(event: str) -> re.Pattern[bytes]:
     return re.compile(rb"\n(?:WAIT #[0-9]++: nam=" + wait + rb"|PARSING IN CURSOR #| ++value=\")")
 
 
-def _whole(text: bytes, end: int) -> int:
+def _whole(text: bytearray, end: int) -> int:
     """Return where the next piece must begin: at ``end``, or before a statement or bind value that goes on there."""
     begin = text.rfind(_BEGIN, 0, end)
     if begin >= 0 and text.find(_END, begin, end) < 0:
@@ -189,7 +220,7 @@ def _whole(text: bytes, end: int) -> int:
     return end
 
 
-def _free_texts(text: bytes, end: int) -> list[tuple[int, int]]:
+def _free_texts(text: bytearray, end: int) -> list[tuple[int, int]]:
     """Return the statements, and the bind values of several lines outside of them."""
     found = list(_statements(text, end))
     ends = [close for _, close in found]
@@ -200,7 +231,7 @@ def _free_texts(text: bytes, end: int) -> list[tuple[int, int]]:
     return found
 
 
-def _statements(text: bytes, end: int) -> Iterator[tuple[int, int]]:
+def _statements(text: bytearray, end: int) -> Iterator[tuple[int, int]]:
     place = text.find(_BEGIN, 0, end)
     while place >= 0:
         close = text.find(_END, place, end)
@@ -208,7 +239,7 @@ def _statements(text: bytes, end: int) -> Iterator[tuple[int, int]]:
         place = text.find(_BEGIN, close, end)
 
 
-def _fakes(text: bytes, begin: int, close: int, event: str) -> int:
+def _fakes(text: bytes | bytearray, begin: int, close: int, event: str) -> int:
     """Return how many waits stand in a free text: of the event, or of any where none is named."""
     return sum(not event or name == event.encode() for name in _FAKE.findall(text, begin, close))
 

@@ -15,7 +15,7 @@ from exacell.core.values import dataclass
 from exacell.measure.collected import Collected
 from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.reducer import Reduced, lacks_awk, read_reduced, script
-from exacell.measure.trace10046 import Traced, summarize, together
+from exacell.measure.trace10046 import Traced, filling, summarize, together
 from exacell.plan.asmfacts import sql_errors
 from exacell.session.answers import problem_of
 from exacell.session.dbsql import OWNER, cluster_of, database_request, runs_elsewhere
@@ -171,8 +171,8 @@ def _read(session: Session, services: Services, asked: Asked, node: str, path: s
     reply = _run(session, services, asked, {node: f"cat {shlex.quote(path)}\n"})[node]
     if reply.state is not State.OK:
         raise ReplyError(f"{node}: {path}: {problem_of(reply)}")
-    parts = [reply.stdout.encode("utf-8", "surrogateescape")]
-    return summarize(lambda: parts.pop() if parts else b"", asked.event, path, grouped=True)
+    text = reply.stdout.encode("utf-8", "surrogateescape")
+    return summarize(filling([text]), asked.event, path, grouped=True)
 
 
 def _of_node(node: str, file: Traced) -> Traced:

@@ -18,9 +18,6 @@ from exacell.core.errors import RefusedError
 from exacell.measure.histogram import Histogram
 from exacell.measure.trace10046 import Traced, summarize, together
 
-_PIECE = 2 << 20
-"""Bytes that are read at once: what a processor keeps close to it."""
-
 _WORTH = 16 << 20
 """Bytes for which it is worth to start another process."""
 
@@ -92,7 +89,7 @@ def _shares(paths: Sequence[Path], processors: int) -> list[list[Path]]:
 def _read(path: Path, event: str, grouped: bool) -> Traced:
     try:
         with path.open("rb", buffering=0) as file:
-            return summarize(lambda: file.read(_PIECE), event, str(path), grouped=grouped)
+            return summarize(lambda room: file.readinto(room) or 0, event, str(path), grouped=grouped)
     except OSError as error:
         raise RefusedError(f"{path}: {error.strerror}") from error
 

@@ -13,7 +13,7 @@ import pytest
 from exacell.core.errors import ReplyError
 from exacell.measure.logwrites import LogWrites
 from exacell.measure.reducer import Reduced, lacks_awk, read_reduced, script
-from exacell.measure.trace10046 import Traced, summarize, together
+from exacell.measure.trace10046 import Traced, filling, summarize, together
 
 SYNC = "log file sync"
 HEAD = (
@@ -84,8 +84,7 @@ def read_here(paths: Sequence[Path], event: str) -> list[Traced]:
     """Return what the local reader finds, file by file."""
 
     def one(path: Path) -> Traced:
-        parts = [path.read_bytes()]
-        return summarize(lambda: parts.pop() if parts else b"", event, str(path), grouped=bool(event))
+        return summarize(filling([path.read_bytes()]), event, str(path), grouped=bool(event))
 
     return [one(path) for path in paths]
 

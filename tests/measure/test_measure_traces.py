@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from benchmarks.trace_files import waits, write_files
 from exacell.core.errors import RefusedError
 from exacell.measure.histogram import Histogram
-from exacell.measure.trace10046 import Traced, summarize, together
+from exacell.measure.trace10046 import Fill, Traced, filling, summarize, together
 from exacell.measure.tracesaid import rows, sentences
 from exacell.session.tracefiles import summarize_files
 
@@ -49,9 +48,8 @@ WAIT #3: nam='SQL*Net message to client' ela= 2 driver id=1650815232 #bytes=1 p3
 """.encode()
 
 
-def pieces(text: bytes, size: int) -> Callable[[], bytes]:
-    parts = [text[place : place + size] for place in range(0, len(text), size)]
-    return lambda: parts.pop(0) if parts else b""
+def pieces(text: bytes, size: int) -> Fill:
+    return filling(text[place : place + size] for place in range(0, len(text), size))
 
 
 @pytest.mark.parametrize("event", [SYNC, ""])

@@ -15,7 +15,7 @@ from exacell.emulator.database_io import SYNC_US
 from exacell.emulator.truth import Truth
 from exacell.emulator.work.load import commit_load
 from exacell.emulator.work.log_writer import SCN_STEP, LogWriter
-from exacell.measure.trace10046 import Traced, summarize, together
+from exacell.measure.trace10046 import Traced, filling, summarize, together
 
 SYNC = "log file sync"
 TABLE = (
@@ -52,8 +52,7 @@ def read(paths: list[Path]) -> Traced:
     """Return what the local reader finds in trace files."""
 
     def one(path: Path) -> Traced:
-        pieces = iter([path.read_bytes()])
-        return summarize(lambda: next(pieces, b""), "", str(path))
+        return summarize(filling([path.read_bytes()]), "", str(path))
 
     return together([one(path) for path in paths])
 
