@@ -112,7 +112,9 @@ def _elsewhere(row: Planned) -> Pending:
 def _unfinished(row: Planned) -> Pending:
     change, statement = row.change, row.statement
     mend, sentence = "resume", f"change {change} ({statement}) never ended: resume finishes it"
-    if row.plan is None:
+    if row.detached:
+        mend, sentence = f"resume {change}", _apart(row)
+    elif row.plan is None:
         mend = f"resume {change} --abandon"
         sentence = _opaque(row, "never ended", mend)
     return Pending(change=change, statement=statement, state="unfinished", mend=mend, sentence=sentence)
@@ -181,7 +183,9 @@ def _halted(row: Planned) -> Pending:
     back = f"undo {change} takes it back, " if row.inverse else ""
     ways = f"resume finishes it, {back}resume {change} --abandon leaves it so"
     mend, sentence = f"resume {change}", f"change {change} ({statement}) was stopped before its end: {ways}"
-    if row.plan is None:
+    if row.detached:
+        sentence = _apart(row)
+    elif row.plan is None:
         mend = f"resume {change} --abandon"
         sentence = _opaque(row, "was stopped before its end", mend)
     return Pending(change=change, statement=statement, state="stopped", mend=mend, sentence=sentence)
@@ -192,6 +196,15 @@ def _half(journal: Journal, row: Planned) -> Pending:
     first = journal.state(row.rack, change).plan or row
     sentence = f"undo of change {change} ({first.statement}) ended before all of it was taken back: undo {change} goes on with it"
     return Pending(change=change, statement=first.statement, state="stopped", mend=f"undo {change}", sentence=sentence)
+
+
+def _apart(row: Planned) -> str:
+    """Return what is said of a command that runs on hosts apart from us, or has ended there."""
+    change = row.change
+    return (
+        f"change {change} ({row.statement}) goes on on its hosts, or has ended there: resume {change} picks it up, "
+        f"resume {change} --abandon forgets it"
+    )
 
 
 def _opaque(row: Planned, what: str, mend: str) -> str:

@@ -10,8 +10,8 @@ from exacell.cellcli.nodes import List
 from exacell.change.execute import execute
 from exacell.core.errors import RecipeError, StatementError
 from exacell.language.line import parse_line
-from exacell.language.reading import Reading, ReadingCheck, chosen, compares, shown_beside
-from exacell.language.registry import Effect
+from exacell.language.reading import Reading, ReadingCheck, chosen, compares, measured, picked, shown_beside
+from exacell.recipes.words import reads
 from exacell.session.checking import failures
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def line_to_read(reading: Reading) -> Line:
         StatementError: it is none, or changes something.
     """
     line = parse_line(reading.statement, shell=False)
-    if line is None or line.effect is not Effect.READ or (line.call is not None and not line.call.command.recipe_ok):
+    if line is None or not reads(line):
         raise StatementError(f"'{reading.statement}' is not a statement that reads, so it has no value to take")
     asked = line.cellcli
     if isinstance(asked, List) and not (asked.attributes or asked.all_attributes or asked.detail):
@@ -62,9 +62,10 @@ def wrong_with(
     if found and not result.records:
         return found
     wanted = f"not {check.operator} {check.value}" if check.operator != "!=" else "which must not be"
-    for about, value in chosen(check.reading, result.records, [column.name for column in result.columns]):
-        if not compares(value, check.operator, check.value):
-            shown = shown_beside(value, check.value)
+    for about, record, column in picked(check.reading, result.records, [column.name for column in result.columns]):
+        value, unit = record.get(column), str(record.get("unit") or "") if column == "metricValue" else ""
+        if not compares(value, check.operator, measured(check.value, unit)):
+            shown = f"{value} {unit}" if unit else shown_beside(value, check.value)
             why = f"; {check.why}" if check.why else ""
             found[f"{about or check.reading.statement}: {check.reading.column} is {shown}, {wanted}{why}"] = []
     return found

@@ -6,7 +6,7 @@ Nothing has been changed by then.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from exacell.change.readings import values_read
@@ -33,11 +33,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyLine:
-    """A line that may run, where it stands, and the recipe that it runs, where it does."""
+    """A line that may run, where it stands, the recipe that it runs, where it does, and what its matrix chose for it."""
 
     source: RecipeLine
     line: Line
     inner: Ready | None = None
+    chosen: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def place(self) -> str:
+        """Where it comes from, for who reads the recipe: ``line 7``, ``line 7, size=288g``."""
+        return ", ".join([f"line {self.source.number}", *self._chosen()])
+
+    def _chosen(self) -> list[str]:
+        return [" ".join(f"{name}={value}" for name, value in self.chosen.items())] if self.chosen else []
+
+    def outline(self) -> str:
+        """Return the statement as the list of a whole run shows it."""
+        told = [*self._chosen(), *(["finally"] if self.source.final else [])]
+        on = f"on {self.line.on} " if self.line.on else ""
+        return f"{on}{self.line.text}" + (f"  ({', '.join(told)})" if told else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +69,15 @@ class Ready:
                 yield each
             else:
                 yield from each.inner.every()
+
+    def outline(self) -> list[str]:
+        """Return all that will run, a line each, those of recipes in it indented below the line that runs them."""
+        width = len(str(len(self.lines)))
+        found: list[str] = []
+        for number, each in enumerate(self.lines, start=1):
+            found.append(f"  {number:{width}}  {each.outline()}")
+            found += [f"  {' ' * width}{said}" for said in (each.inner.outline() if each.inner is not None else [])]
+        return found
 
     @property
     def changes(self) -> bool:
@@ -102,7 +126,8 @@ def make_ready(
                 raise RecipeError(
                     f"recipe {recipe.name}, line {source.number}: {error.message}", hint=error.hint
                 ) from error
-        lines.append(ReadyLine(source=source, line=line, inner=inner))
+        chosen = {axis.name: known[axis.name] for axis in (source.matrix.axes if source.matrix is not None else ())}
+        lines.append(ReadyLine(source=source, line=line, inner=inner, chosen=chosen))
     return Ready(recipe=recipe, lines=tuple(lines))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -19,13 +19,12 @@ from exacell.core.units import format_duration
 from exacell.journal.confirming import WaitingRun
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
-from exacell.output.result import Column, Result, worst
+from exacell.output.result import Column, Record, Result, worst
 from exacell.recipes.values import RISKS
 from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.change.recipeready import Ready, ReadyLine
-    from exacell.recipes.parsing import RecipeLine
     from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
@@ -106,7 +105,7 @@ class RecipeRunner:
                 try:
                     self._one(each)
                 except ExacellError as error:
-                    self._problems.append(f"finally, line {each.source.number}: {error.message}")
+                    self._problems.append(f"finally, {each.place}: {error.message}")
                     self._codes.append(ExitCode.FAILED)
         return self._gathered(stopped)
 
@@ -114,19 +113,20 @@ class RecipeRunner:
         source, line = each.source, each.line
         session, services = self._session, self._services
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
-            raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before line {source.number}")
+            raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before {each.place}")
         self._begun += 1
-        services.console.say(f"[{self._begun}/{self._of}] line {source.number}: {line.text}")
+        services.console.say(f"[{self._begun}/{self._of}] {each.place}: {line.text}")
         interrupted = session.interrupted.is_set()
         if interrupted:
             session.interrupted.clear()  # It ended the lines; what is final ends only with another one.
         try:
-            self._carry_out(source, line, each.inner)
+            self._carry_out(each)
         finally:
             if interrupted:
                 session.interrupted.set()
 
-    def _carry_out(self, source: RecipeLine, line: Line, inner: Ready | None) -> None:
+    def _carry_out(self, each: ReadyLine) -> None:
+        line, inner = each.line, each.inner
         session, services, request = self._session, self._services, self._request
         if line.call is not None:
             flags = {**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.call.flags}
@@ -135,12 +135,12 @@ class RecipeRunner:
                 runner = RecipeRunner(session, services, request, inner, line.call)
                 result = runner.run()
                 self._planned = self._planned or runner._planned
-                return self._keep(source, line, result)
+                return self._keep(each, line, result)
             if line.call is not None and line.call.command.words == ("undo", "run"):
                 from exacell.change.undoing import undo
 
                 return self._keep(
-                    source, line, undo(session, services, request, self._session.changes[self._first_change :], flags)
+                    each, line, undo(session, services, request, self._session.changes[self._first_change :], flags)
                 )
             if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
                 return None
@@ -152,7 +152,7 @@ class RecipeRunner:
             else execute(session, services, request, line)
         )
         self._planned = self._planned or line.effect is Effect.WRITE
-        return self._keep(source, line, result)
+        return self._keep(each, line, result)
 
     def _does_not_hold_yet(self, line: Line) -> bool:
         """Whether a check does not hold behind changes that -n has only planned; says so, for it may hold after them."""
@@ -191,18 +191,21 @@ class RecipeRunner:
             self._services.console.say(f"-n: {missing} was not kept, so this is left out")
         return missing is not None
 
-    def _keep(self, source: RecipeLine, line: Line, result: Result) -> None:
+    def _keep(self, each: ReadyLine, line: Line, result: Result) -> None:
         for note in result.notes:
             self._services.console.say(note)
         self._codes.append(result.exit_code)
         self._problems += list(result.problems)
         if (line.effect is Effect.READ or _runs(line)) and result.data:
-            self._results.append(result)
+            # What a matrix chose tells its records apart.
+            self._results.append(
+                replace(result, records=[{**row, **_besides(each.chosen, row)} for row in result.records])
+            )
         elif result.text:
             self._services.console.say(result.text)
-        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not source.final:
+        if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not each.source.final:
             first = result.problems[0] if result.problems else "it failed"
-            error = RecipeError(f"recipe {self._recipe.name}, line {source.number} ({line.text}): {first}")
+            error = RecipeError(f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}")
             error.exit_code = result.exit_code
             raise error
 
@@ -254,6 +257,12 @@ def _told_apart(results: Sequence[Result]) -> tuple[Column, ...]:
         if len(values) == len(results) and all(len(of) == 1 for of in values) and len(set.union(*values)) > 1
     ]
     return (*columns[:1], *telling, *columns[1:])
+
+
+def _besides(chosen: Mapping[str, Value], row: Record) -> Mapping[str, Value]:
+    """Return what was chosen without the names of a record's own attributes."""
+    own = {name.lower() for name in row}
+    return {name: value for name, value in chosen.items() if name.lower() not in own}
 
 
 def _runs(line: Line) -> bool:

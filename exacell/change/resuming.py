@@ -214,6 +214,10 @@ def _finish(session: Session, services: Services, request: Request, row: Planned
     back = row.undoes
     if back:
         return undo(session, services, request, [back], with_given(_manner(row), flags))
+    if row.plan is None and row.detached:
+        from exacell.change.detached import pick_up  # Few changes are such.
+
+        return pick_up(session, services, row, dry=bool(flags.get("dry-run") or session.options.dry_run))
     if row.plan is None:
         raise RefusedError(
             f"change {row.change} ({row.statement}) carried what exacell can't read, so it can't be gone on with",

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.change.sending import Sending
-from exacell.commands.hosts import HOST, hosts_of
+from exacell.commands.hosts import hosts_of
 from exacell.core.errors import ExitCode, StatementError, why_unreadable
-from exacell.output.result import Column, Result
+from exacell.output.result import HOST, Column, Result
 from exacell.session.fetching import fetch, look, read_remote_path
 from exacell.session.recording import since, told_while_waiting
 

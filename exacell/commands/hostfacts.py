@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from exacell.commands.hosts import HOST, hosts_of
+from exacell.commands.hosts import hosts_of
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, StatementError
 from exacell.core.hostgroups import FACT_KINDS
-from exacell.output.result import Column, Result
+from exacell.output.result import HOST, Column, Result
 from exacell.output.tables import table_lines
 from exacell.session.hostfacts import read_facts_of
 

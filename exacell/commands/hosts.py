@@ -5,14 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import StatementError
-from exacell.output.result import Column, Result
+from exacell.output.result import HOST, Column, Result
 
 if TYPE_CHECKING:
     from exacell.language.registry import Call
     from exacell.session.state import Session
-
-HOST = Column("cell", title="host")
-"""The column of a record's host, which stands where a cell's record has its cell."""
 
 
 def hosts_of(session: Session, call: Call) -> tuple[str, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from exacell.commands.hosts import HOST, hosts_of
+from exacell.commands.hosts import hosts_of
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.language.words import split_words
-from exacell.output.result import Column, Result
+from exacell.output.result import HOST, Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan.hostsettings import companions, read_path, read_value, settings_plan
 from exacell.plan.model import Planned

@@ -23,12 +23,13 @@ from exacell.change.dcli.hosts import Group, target
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.output import UNREACHABLE, Outcome
 from exacell.change.dcli.record import Record
+from exacell.change.dcli.told import told
 from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
+from exacell.change.detached import begin, follow, still_there
 from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
 from exacell.change.sending import Sending, size_of
-from exacell.commands.hosts import HOST
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
@@ -49,6 +50,7 @@ from exacell.session.dbsql import (
     query_asm,
     query_database,
 )
+from exacell.session.detached import new_folder
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.session.recording import since, told_while_waiting
 from exacell.transport.base import Upload
@@ -219,6 +221,8 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
     """
     text, flags = command_given(call, session.options.over(call.flags))
     findings = command_findings(text)
+    if flags.get("detach") and not len(session.selection.hosts):
+        raise StatementError("sh --detach is for hosts: nothing is left on a cell", hint="on @GROUP sh --detach …")
     if len(session.selection.hosts):
         step = Step(
             command=carried(wrapped(text), read=not findings.unread),
@@ -323,12 +327,37 @@ def _work(
             services.console.show_plan(plan)
         return Result(notes=[*(f"can't be read: {phrase}" for phrase in judgement.opaque), "-n: nothing was sent"])
     agree(group, judgement, flags, what=name)
+    printing = str(call.flags.get("format") or session.settings.format) in ("table", "raw")
+    if flags.get("detach"):
+        return _detached(group, judgement, call, command_given(call, flags)[0], flags, printing=printing)
     record = None if findings.harmless else Record(group, judgement, call.text, flags=flags, what=name)
     outcomes = _done_everywhere(group, judgement, steps, record)
     if record is None and not hosts:
         session.selection.remember([o.target for o in outcomes], [o.target for o in outcomes if o.status])
-    printing = str(call.flags.get("format") or session.settings.format) in ("table", "raw")
-    return _told(outcomes, printing=printing, hosts=bool(hosts))
+    return told(outcomes, printing=printing, hosts=bool(hosts))
+
+
+def _detached(
+    group: Group, judgement: Judgement, call: Call, command: str, flags: Mapping[str, Value], *, printing: bool
+) -> Result:
+    """Run a command apart from the link on each host, follow it to its end there, and return what became of it."""
+    session, services, folder = group.session, group.services, new_folder()
+    record = Record(group, judgement, call.text, flags=flags, what=call.command.name, details={"detached": folder})
+    with record.open():
+        record.intend(group.targets)
+        hosts = [where.host for where in group.targets]
+        failed = begin(session, services, hosts, folder, command)
+        outcomes = [Outcome(target=host, status=1, ran=False, refused=why) for host, why in failed.items() if why]
+        record.ended(outcomes)
+        running = [host for host in hosts if not failed[host]]
+        ended, left = follow(session, services, running, folder, lambda outcome: record.ended([outcome]))
+        if left:
+            record.leave_open()
+    result = told([*outcomes, *ended], printing=printing, hosts=True)
+    if not left:
+        return result
+    notes = [*result.notes, *still_there(record.change, left)]
+    return replace(result, notes=notes, exit_code=ExitCode.INTERRUPTED)
 
 
 def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], record: Record | None) -> list[Outcome]:
@@ -376,24 +405,3 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
 def _counted(step: Step, sent: Callable[[int], None]) -> Step:
     """Return a step whose upload, where it is one, tells of each piece."""
     return step if step.upload is None else replace(step, upload=replace(step.upload, sent=sent))
-
-
-def _told(outcomes: Sequence[Outcome], *, printing: bool, hosts: bool) -> Result:
-    """Return what the outcomes look like: the output cell by cell where it is printed, else a record a cell."""
-    good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
-    failed = [o for o in outcomes if o.status]
-    rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]
-    problems = [f"{o.target}: {o.refused or o.said.strip() or _status(o.status, ran=o.ran)}" for o in failed]
-    code = ExitCode.DONE if not failed else ExitCode.FAILED if good else ExitCode.NOT_EXECUTED
-    if not printing:
-        return Result(records=rows, fold=True, problems=problems, exit_code=code)
-    if any(row["text"] for row in rows):
-        shown = [(str(row["cell"]), f"{row['text']}\n") for row in rows]
-        return Result(raw=shown, fold=True, problems=problems, exit_code=code)
-    done = [{"cell": row["cell"], "outcome": "failed" if row["exitStatus"] else "done"} for row in rows]
-    columns = [HOST if hosts else Column("cell"), Column("outcome")]
-    return Result(records=done, columns=columns, fold=True, problems=problems, exit_code=code)
-
-
-def _status(status: int, *, ran: bool) -> str:
-    return f"exit status {status}" if ran else "no result"

@@ -152,6 +152,8 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     call = replace(call, flags={**call.flags, **({"accept-opaque": True} if accepted else {})})
     services.more_to_come = True
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
+    for said in ready.outline():
+        services.console.say(said)
     return RecipeRunner(session, services, request, ready, call).run()
 
 

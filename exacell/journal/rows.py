@@ -117,12 +117,14 @@ class Planned(Headed):
         finishes: the change that this one goes on with (resume, retry failed); 0 for none.
         flags: the statement's own ones.
         confirm_within: seconds within which it had to be confirmed; None when it had not.
+        detached: the folder on each host in which its command runs apart from us; empty for none.
         plan: the plan as JSON made it; None for work that exacell can't read, and for what carries nothing out.
     """
 
     finishes: int = 0
     flags: Mapping[str, Any] = field(default_factory=dict)
     confirm_within: float | None = None
+    detached: str = ""
     plan: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property

@@ -13,7 +13,7 @@ from typing import Any
 from exacell.cellcli.condition import FactCheck, read_check, read_wait
 from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError, UnitError
-from exacell.core.units import human_size, parse_duration, parse_size
+from exacell.core.units import GIB, KIB, MIB, TIB, human_size, parse_duration, parse_size
 from exacell.core.values import dataclass
 from exacell.language.registry import commands
 from exacell.language.words import unquote
@@ -126,6 +126,16 @@ def chosen(
 ) -> list[tuple[str, Any]]:
     """Return who or what each record is about, and its value in the reading's column.
 
+    See :func:`picked` for the arguments and the errors.
+    """
+    return [(about, record.get(column)) for about, record, column in picked(reading, records, columns)]
+
+
+def picked(
+    reading: Reading, records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()
+) -> list[tuple[str, Mapping[str, Any], str]]:
+    """Return who or what each record that is meant is about, the record, and its name of the reading's column.
+
     Args:
         columns: the records' columns in the order in which they are shown; the first that is no cell names a record.
 
@@ -140,11 +150,11 @@ def chosen(
         listed = ", ".join(name for name in known if name != "cell")
         raise StatementError(f"'{reading.statement}' has no column {reading.column}: it has {listed}")
     names = [name for name in dict.fromkeys(["name", *known]) if name not in ("cell", column)][:2]
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[str, Mapping[str, Any], str]] = []
     for record in records:
         about = [str(record[name]) for name in ("cell", *names) if record.get(name) is not None]
         if not reading.key or reading.key.lower() in (each.lower() for each in about):
-            found.append((" ".join(about[:2]), record.get(column)))
+            found.append((" ".join(about[:2]), record, column))
     if not found:
         raise StatementError(
             f"'{reading.statement}' has nothing of {reading.key}",
@@ -168,6 +178,24 @@ def single(reading: Reading, found: Sequence[tuple[str, Any]]) -> Any:
     if values[0] is None or values[0] == "":
         raise StatementError(f"{reading} is empty")
     return values[0]
+
+
+_TIMES = {"us": 1e6, "ms": 1e3, "sec": 1.0, "seconds": 1.0}
+_BYTES = {"bytes": 1, "KB": KIB, "MB": MIB, "GB": GIB, "TB": TIB}
+
+
+def measured(wanted: str, unit: str) -> str:
+    """Return a size or a duration as a number of ``unit``, as metrics write theirs (``MB``, ``us``, ``us/request``); anything
+    else, and a plain number, as it is."""
+    what = unit.partition("/")[0]
+    try:
+        if wanted.strip()[-1:].isalpha() and what in _BYTES:
+            return repr(parse_size(wanted) / _BYTES[what])
+        if wanted.strip()[-1:].isalpha() and what in _TIMES:
+            return repr(parse_duration(wanted) * _TIMES[what])
+    except UnitError:
+        pass
+    return wanted
 
 
 def compares(value: Any, operator: str, wanted: str) -> bool:

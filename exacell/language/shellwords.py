@@ -14,6 +14,8 @@ from exacell.language.words import split_words
 
 ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
 
+DETACH = Flag(name="detach", help="on hosts: run it apart from the link, so that it goes on when that is lost")
+
 _OURS = frozenset(
     f"--{name}"
     for name in (
@@ -73,7 +75,7 @@ def command_given(call: Call, flags: Mapping[str, Value]) -> tuple[str, Mapping[
         StatementError: there is none, or a flag of exacell's stands among its words.
     """
     name = call.command.name
-    text, flags, ended = _leading_flags(call.text_arg("command"), flags)
+    text, flags, ended = _leading_flags(call.text_arg("command"), flags, call.command.flags)
     words = split_words(text)
     if not words:
         raise StatementError(f"{name} needs a command: {call.command.example}")
@@ -87,13 +89,13 @@ def command_given(call: Call, flags: Mapping[str, Value]) -> tuple[str, Mapping[
     return words[0].value if len(words) == 1 else text, flags
 
 
-def _flag_of(word: str) -> Flag | None:
-    """Return the flag of a statement that a word is or begins with, None when it is none."""
+def _flag_of(word: str, own: Sequence[Flag] = (ACCEPT,)) -> Flag | None:
+    """Return the flag of a statement that a word is or begins with, None when it is none; ``own`` are the command's."""
     name = word.partition("=")[0]
-    return next((f for f in (*COMMON_FLAGS, ACCEPT) if name in (f"--{f.name}", f"-{f.short}")), None)
+    return next((f for f in (*COMMON_FLAGS, *own) if name in (f"--{f.name}", f"-{f.short}")), None)
 
 
-def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[str, Value], bool]:
+def _leading_flags(text: str, flags: Mapping[str, Value], own: Sequence[Flag]) -> tuple[str, Mapping[str, Value], bool]:
     """Return the command without the flags that stand before it, all flags, and whether ``--`` ended them.
 
     Raises:
@@ -102,7 +104,7 @@ def _leading_flags(text: str, flags: Mapping[str, Value]) -> tuple[str, Mapping[
     found = dict(flags)
     words = split_words(text)
     while words:
-        flag = _flag_of(words[0].raw)
+        flag = _flag_of(words[0].raw, own)
         if flag is None:
             break
         alone = flag.value is None or flag.optional or "=" in words[0].raw

@@ -34,6 +34,10 @@ class Column:
     title: str = ""
 
 
+HOST = Column("cell", title="host")
+"""The column of a record's host, which stands where a cell's record has its cell."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Result:
     """A statement's outcome.

@@ -17,6 +17,8 @@ from exacell.language.line import Line, parse_line
 from exacell.language.reading import Reading, ReadingCheck, read_fact, read_until
 from exacell.language.registry import Call, Effect, Kind, Param
 from exacell.language.shellwords import command_given
+from exacell.opaque.findings import UnreadError
+from exacell.opaque.sql import read_sql
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
 """Objects whose names are those of metrics."""
@@ -95,6 +97,25 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
                         yield from _of_names([str(fact.value)], anything)
 
 
+def reads(line: Line) -> bool:
+    """Whether a value may be taken from what a line answers: it changes nothing, and SQL is a query that exacell reads."""
+    if line.call is None:
+        return line.effect is Effect.READ
+    if line.call.command.words in (("sql",), ("sql", "asm")):
+        try:
+            read_sql(f"{one_line(line.call.text_arg('text'))};")
+        except UnreadError:
+            return False
+        return True
+    return line.effect is Effect.READ and line.call.command.recipe_ok
+
+
+def _is_sample(line: Line, anything: Collection[str]) -> bool:
+    """Whether a line is SQL that is not known yet."""
+    call = line.call
+    return call is not None and call.command.words[0] == "sql" and call.text_arg("text") in anything
+
+
 def of_reading(reading: Reading, anything: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with the statement and the column of a reading, each with the way out."""
     try:
@@ -102,7 +123,7 @@ def of_reading(reading: Reading, anything: Collection[str]) -> Iterator[tuple[st
     except ExacellError as error:
         yield error.message, error.hint
         return
-    if line is None or line.effect is not Effect.READ or (line.call is not None and not line.call.command.recipe_ok):
+    if line is None or not (reads(line) or _is_sample(line, anything)):
         yield f"'{reading.statement}' is not a statement that reads, so it has no value to take", ""
         return
     yield from unknown_words(line, anything).items()

@@ -41,6 +41,12 @@ def test_a_matrix_runs_its_lines_for_each_value_and_puts_back_what_was_read(insi
     before = sizes(inside)
     assert "4 statements, well-formed" in inside.ok("-r", "t1", "check recipe sizes").err
     done = inside.ok("-r", "t1", "-o", "json", "run sizes", "-y")
+    outline = done.err.partition("[1/7]")[0].partition("The cache in several sizes")[2].splitlines()
+    assert [line.split(None, 1)[1] for line in outline if "resize" in line] == [
+        "resize flashcache size=288g  (size=288g)",
+        "resize flashcache size=320g  (size=320g)",
+        f"resize flashcache size={before.copy().pop()}  (finally)",
+    ], "all of it is shown before anything runs"
     assert [row["size"] for row in done.records] == [309237645312] * 3 + [343597383680] * 3
     assert f"was = {before.copy().pop()} (364.8G): list flashcache.size of exa1cel01" in done.err
     assert sizes(inside) == before
@@ -119,3 +125,32 @@ def test_a_value_of_a_matrix_is_one_word(inside: InProcess, value: str) -> None:
     (row,) = inside.ok("-r", "t1", "-o", "json", "on exa1cel01 list cell attributes name, comment").records
     assert row["comment"] == value
     inside.ok("-r", "t1", "on exa1cel01 alter cell comment=''", "-y")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "said"),
+    [
+        ("check sql asm \"select state from v$asm_diskgroup where name = 'DATA'\".state = MOUNTED", 0, ""),
+        (
+            "check sql asm \"select name, state from v$asm_diskgroup\".state of DATA = DISMOUNTED 'no'",
+            1,
+            "state is MOUNTED",
+        ),
+        ('check sql db=SPOT "select name, open_mode from v$database".open_mode = "READ WRITE"', 0, ""),
+        ('check sql asm "drop diskgroup DATA".name = x', 2, "not a statement that reads"),
+        ("check list metriccurrent FC_BY_DIRTY.metricValue < 1m", 1, "MB, not < 1m"),
+        ("check list metriccurrent FC_BY_DIRTY.metricValue < 900g", 0, ""),
+        ("check list cell.name = exa1cel01", 1, "name is exa1cel02, not = exa1cel01"),
+    ],
+)
+def test_checks_of_statements(inside: InProcess, text: str, code: int, said: str) -> None:
+    """SQL that only asks is checked as cells are, metrics in their units; SQL that changes something is not sent."""
+    done = inside("-r", "t1", text)
+    assert done.code == code and said in " ".join(done.err.split()), done.err
+
+
+def test_records_of_a_matrix_say_what_was_chosen(inside: InProcess) -> None:
+    """What a reading line answers in a matrix carries the values that it was written out with."""
+    written(inside, pairs="matrix x in 1,2 y in a,b\n  on exa1cel01 list cell attributes name when $y = a\nend\n")
+    rows = inside.ok("-r", "t1", "-o", "json", "run pairs").records
+    assert [(row["x"], row["y"], row["name"]) for row in rows] == [("1", "a", "exa1cel01"), ("2", "a", "exa1cel01")]

@@ -14,6 +14,7 @@ from exacell.language.reading import (
     begins_statement,
     chosen,
     compares,
+    measured,
     read_fact,
     read_reading,
     shown_beside,
@@ -96,6 +97,23 @@ def test_checks_of_facts_stay_what_they_are() -> None:
 def test_values_are_compared_by_what_they_mean(value: Any, operator: str, wanted: str, holds: bool) -> None:
     """Sizes, durations, percents and numbers compare as such, anything else as text of either case."""
     assert compares(value, operator, wanted) is holds
+
+
+@pytest.mark.parametrize(
+    ("wanted", "unit", "number"),
+    [
+        ("100g", "MB", "102400.0"),
+        ("1ms", "us", "1000.0"),
+        ("2s", "ms/request", "2000.0"),
+        ("100", "MB", "100"),
+        ("5%", "%", "5%"),
+        ("many", "MB", "many"),
+        ("8m", "IO requests", "8m"),
+    ],
+)
+def test_sizes_and_times_are_compared_in_the_unit_of_a_metric(wanted: str, unit: str, number: str) -> None:
+    """A size beside megabytes counts as megabytes and a time beside microseconds as microseconds; a plain number stays."""
+    assert measured(wanted, unit) == number
 
 
 @pytest.mark.parametrize(("value", "wanted"), [("normal", "3"), ("A", "B"), (None, "3"), (3, "many")])

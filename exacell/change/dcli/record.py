@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import field
 
 from exacell.change.dcli.hosts import Group, Target
 from exacell.change.dcli.output import UNREACHABLE, Outcome, exit_status
@@ -25,6 +26,7 @@ class Record:
     Attributes:
         text: the whole command line.
         what: its first word.
+        details: whatever else the change's row shall say.
     """
 
     group: Group
@@ -33,6 +35,7 @@ class Record:
     flags: Mapping[str, Value]
     change: int = 0
     what: str = "dcli"
+    details: Mapping[str, object] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._codes: list[int] = []
@@ -60,6 +63,7 @@ class Record:
                     "risk": self.judgement.risk,
                     "opaque": list(self.judgement.opaque),
                     "cellcli": [plan.statement for plan in self.judgement.plans],
+                    **self.details,
                 },
             )
             lock.tell(self.change)
@@ -85,7 +89,11 @@ class Record:
         names = {t.label for t in self.group.targets}
         ours = [outcome for outcome in outcomes if outcome.target in names]
         self._codes.append(exit_status(ours))
-        self._append([Row(kind="outcome", target=o.target, body=self._body() | _outcome(o)) for o in ours])
+        self._append([Row(kind="outcome", target=o.target, body=self._body() | outcome_of(o)) for o in ours])
+
+    def leave_open(self) -> None:
+        """Take note that some targets go on without being followed: the change ends as interrupted."""
+        self._codes.append(int(ExitCode.INTERRUPTED))
 
     def _append(self, rows: Sequence[Row]) -> None:
         if rows:
@@ -114,7 +122,8 @@ class Record:
         ]
 
 
-def _outcome(outcome: Outcome) -> dict[str, object]:
+def outcome_of(outcome: Outcome) -> dict[str, object]:
+    """Return what an outcome's row says of a target."""
     if outcome.refused:
         state, reason = "refused", outcome.refused
     elif not outcome.ran:

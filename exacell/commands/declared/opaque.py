@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exacell.language.registry import Command, Effect, Kind, Param
-from exacell.language.shellwords import ACCEPT
+from exacell.language.shellwords import ACCEPT, DETACH
 
 _SQL = Param(name="text", kind=Kind.TEXT, positional=True, required=True, help="one statement, in quotes")
 
@@ -51,14 +51,15 @@ COMMANDS = (
         "imageinfo, cellcli -e list ...; help docs shell-text lists all) runs at once. CellCLI changes in it are "
         "guarded like typed ones. What it can't read is refused on production and read-only racks, elsewhere it needs "
         "--accept-opaque, and is always journalled. exacell's own flags stand before the command: sh --accept-opaque "
-        "-y ...; -- ends them. Cells from release 26.1 on take few commands beside cellcli.",
+        "-y ...; -- ends them. Cells from release 26.1 on take few commands beside cellcli. On hosts --detach runs a long "
+        "command apart from the link: it goes on when that is lost or exacell ends, and resume picks it up.",
         example="sh uptime",
         params=(
             Param(
                 name="command", kind=Kind.COMMAND, positional=True, required=True, rest=True, help="for /bin/sh there"
             ),
         ),
-        flags=(ACCEPT,),
+        flags=(ACCEPT, DETACH),
         hosts=True,
         handler="exacell.commands.opaque:sh",
     ),

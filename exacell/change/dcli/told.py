@@ -1,0 +1,30 @@
+"""What the outcomes of a shell command on many targets look like."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exacell.change.dcli.output import UNREACHABLE, Outcome
+from exacell.core.errors import ExitCode
+from exacell.output.result import HOST, Column, Result
+
+
+def told(outcomes: Sequence[Outcome], *, printing: bool, hosts: bool) -> Result:
+    """Return what the outcomes look like: the output cell by cell where it is printed, else a record a cell."""
+    good = [o for o in outcomes if o.ran and o.status != UNREACHABLE]
+    failed = [o for o in outcomes if o.status]
+    rows = [{"cell": o.target, "exitStatus": o.status, "text": "\n".join(o.lines).rstrip()} for o in good]
+    problems = [f"{o.target}: {o.refused or o.said.strip() or _status(o.status, ran=o.ran)}" for o in failed]
+    code = ExitCode.DONE if not failed else ExitCode.FAILED if good else ExitCode.NOT_EXECUTED
+    if not printing:
+        return Result(records=rows, fold=True, problems=problems, exit_code=code)
+    if any(row["text"] for row in rows):
+        shown = [(str(row["cell"]), f"{row['text']}\n") for row in rows]
+        return Result(raw=shown, fold=True, problems=problems, exit_code=code)
+    done = [{"cell": row["cell"], "outcome": "failed" if row["exitStatus"] else "done"} for row in rows]
+    columns = [HOST if hosts else Column("cell"), Column("outcome")]
+    return Result(records=done, columns=columns, fold=True, problems=problems, exit_code=code)
+
+
+def _status(status: int, *, ran: bool) -> str:
+    return f"exit status {status}" if ran else "no result"

@@ -1,0 +1,138 @@
+"""Long commands on hosts: started apart from the link, followed until they end, picked up again by resume.
+
+Each host's output is fetched and journalled before its folder goes. Who stops following leaves the commands running.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from exacell.change.dcli.output import Outcome, split_lines
+from exacell.change.dcli.record import outcome_of
+from exacell.change.dcli.told import told
+from exacell.change.lockwatch import Vigil
+from exacell.change.racklock import lock_of
+from exacell.core.cellset import fold
+from exacell.core.errors import ExitCode
+from exacell.core.units import human_size
+from exacell.journal.record import Row
+from exacell.output.result import Result
+from exacell.session.answers import problem_of
+from exacell.session.detached import Standing, Stands, output, remove, standing, start
+from exacell.session.recording import told_while_waiting
+from exacell.transport.base import State
+
+if TYPE_CHECKING:
+    from exacell.journal.rows import Planned
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+_FIRST_LOOK = 0.1
+"""Seconds before the second look; each further one comes twice as late, up to the rack's poll."""
+
+Ended = Callable[[Outcome], None]
+"""Takes what became of one host, before its folder there is removed."""
+
+
+def begin(session: Session, services: Services, hosts: Sequence[str], folder: str, command: str) -> dict[str, str]:
+    """Start the command on the hosts as long as the rack is ours; return by host why that failed, empty where it runs."""
+    with Vigil(lock_of(session.need_rack(), session.home.state_dir).still_mine) as vigil:
+        return start(services.fleet, hosts, folder, command, ours=vigil.ours)
+
+
+def follow(
+    session: Session, services: Services, hosts: Sequence[str], folder: str, ended: Ended
+) -> tuple[list[Outcome], dict[str, Standing]]:
+    """Follow a command until it ended on each host, or somebody interrupts; return what became of it and what is open.
+
+    Args:
+        ended: told of each host's end.
+    """
+    rack, fleet = session.need_rack(), services.fleet
+    open_, wait = list(hosts), _FIRST_LOOK
+    outcomes: list[Outcome] = []
+    seen: dict[str, Standing] = {}
+
+    def sentence() -> str:
+        told = [f"{host} {_phrase(seen[host])}" for host in open_ if host in seen]
+        return f"waiting for {fold(open_)}: {'; '.join(told[:4])}" if open_ else ""
+
+    with told_while_waiting(sentence, services.console.waiting):
+        while open_:
+            seen |= standing(fleet, open_, folder)
+            over = [host for host in open_ if seen[host].stands not in (Stands.RUNNING, Stands.SILENT)]
+            for host in over:
+                outcome = _outcome(services, host, folder, seen[host])
+                if outcome is None:
+                    continue  # The link is gone again: its output is there still.
+                ended(outcome)
+                outcomes.append(outcome)
+                open_.remove(host)
+                for name, why in remove(fleet, [host], folder).items() if seen[host].stands is not Stands.GONE else ():
+                    services.console.say(f"{name}: {folder} was not removed: {why}")
+            if not open_ or session.interrupted.wait(wait):
+                break
+            wait = min(2 * wait, rack.poll)
+    return outcomes, {host: seen[host] for host in open_}
+
+
+def _phrase(stands: Standing) -> str:
+    if stands.stands is Stands.SILENT:
+        return f"gives no answer ({stands.problem})"
+    if stands.stands is not Stands.RUNNING:
+        return f"has {stands.stands}"
+    return f"runs as process {stands.number}, {human_size(stands.size)} of output"
+
+
+def _outcome(services: Services, host: str, folder: str, stands: Standing) -> Outcome | None:
+    """Return what became of the command on a host where it runs no more; None where its output can't be fetched now."""
+    if stands.stands is Stands.GONE:
+        said = f"its folder {folder} is gone, and its output with it"
+        return Outcome(target=host, ran=False, status=1, said=said)
+    reply = output(services.fleet, host, folder)
+    if reply.state is not State.OK:
+        services.console.say(f"{host}: it ended, and its output can't be fetched: {problem_of(reply)}")
+        return None
+    lines = split_lines(reply.stdout)
+    if stands.stands is Stands.LOST:
+        said = f"process {stands.number} is gone and left no exit status: it was killed, or the host was started anew"
+        return Outcome(target=host, lines=lines, status=1, said=said, fingerprint=reply.fingerprint)
+    return Outcome(target=host, lines=lines, status=stands.number, fingerprint=reply.fingerprint)
+
+
+def still_there(change: int, left: Mapping[str, Standing]) -> list[str]:
+    """Return what is said of the hosts on which a command was not followed to its end."""
+    running = [f"{host} (process {s.number})" for host, s in left.items() if s.stands is Stands.RUNNING]
+    silent = [host for host, s in left.items() if s.stands is not Stands.RUNNING]
+    told = [f"it still runs on {', '.join(running)}"] if running else []
+    told += [f"whether it still runs on {fold(silent)} is not known"] if silent else []
+    return [f"{'; '.join(told)}: resume {change} picks it up"] if told else []
+
+
+def pick_up(session: Session, services: Services, row: Planned, *, dry: bool) -> Result:
+    """Follow a change's command on the hosts where nobody knows its end, and return what became of it.
+
+    Args:
+        dry: only tell how it stands.
+    """
+    journal, rack = services.journal, session.need_rack()
+    open_ = list(dict.fromkeys(target for target, _ in journal.state(rack.name, row.change).unsettled))
+    if dry:
+        left = standing(services.fleet, open_, row.detached)
+        return Result(notes=[f"{host}: {_phrase(stands)}" for host, stands in left.items()])
+    with lock_of(rack, session.home.state_dir).held():
+        record = partial(_recorded, services, row)
+        outcomes, left = follow(session, services, open_, row.detached, record)
+        result = told(outcomes, printing=False, hosts=True)
+        code = ExitCode.INTERRUPTED if left else result.exit_code
+        journal.append(rack.name, row.change, [Row(kind="end", body={"exitCode": int(code)})])
+    return replace(result, notes=[*result.notes, *still_there(row.change, left)], exit_code=code)
+
+
+def _recorded(services: Services, row: Planned, outcome: Outcome) -> None:
+    """Journal what became of a host under the step that its intent has."""
+    body = {"what": "sh", "statement": row.statement, **outcome_of(outcome)}
+    services.journal.append(row.rack, row.change, [Row(kind="outcome", target=outcome.target, body=body)])
