@@ -139,7 +139,8 @@ async def drive(
                 await printer.flush()
                 await asyncio.sleep(max(0.0, wall_seconds(event)))
             elif isinstance(event, Ask):
-                between()
+                if not event.unchanged:
+                    between()
                 await printer.flush()
                 answer = await console.read_line(event.prompt)
             elif isinstance(event, Cut):

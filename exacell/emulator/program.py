@@ -38,9 +38,11 @@ class Ask:
 
     Attributes:
         prompt: shown first when there is a terminal (and when the program prints prompts without one).
+        unchanged: nothing has happened since the last event that has to be stored now.
     """
 
     prompt: str = ""
+    unchanged: bool = False
 
 
 @dataclass(frozen=True)

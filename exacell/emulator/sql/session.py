@@ -60,11 +60,13 @@ class Outcome:
         relation: of a query, else None.
         message: ``Diskgroup created.`` and its like, empty for a query.
         wait_for: name of the disk group whose rebalance the statement waits for, empty for none.
+        rows_only: nothing but rows of users' tables has changed, which are stored as time passes.
     """
 
     relation: Relation | None = None
     message: str = ""
     wait_for: str = ""
+    rows_only: bool = False
 
 
 @dataclass(kw_only=True)
@@ -100,7 +102,7 @@ class SqlSession:
             OraError: it is refused.
         """
         if self.user is not None and (message := self._transaction(self.user, statement)):
-            return Outcome(message=message)
+            return Outcome(message=message, rows_only=True)
         self._look()
         words = re.findall(r"[A-Za-z_]+", re.sub(r"--[^\n]*|/\*.*?\*/", " ", statement, flags=re.DOTALL))
         verb, noun = ([word.upper() for word in words[:2]] + ["", ""])[:2]

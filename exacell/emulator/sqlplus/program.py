@@ -214,6 +214,7 @@ class _SqlPlus:
         replaced = yield from self.state.substitute(text)
         if replaced is None:
             return 1
+        self.state.unchanged = False
         return (yield from command(self.state, replaced.removesuffix(";").rstrip()))
 
     @staticmethod

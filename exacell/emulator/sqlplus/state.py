@@ -66,6 +66,7 @@ class SqlPlusState:
         folders: of each of them the folder, where ``@@`` looks first.
         report: BREAK and COMPUTE.
         titles: TTITLE and BTITLE.
+        unchanged: the last statement has changed nothing but rows of users' tables.
         binds: the variables of VARIABLE.
     """
 
@@ -104,6 +105,7 @@ class SqlPlusState:
         self.spool = SqlSpool(read_file, write_file)
         self.report = Report()
         self.titles = Titles()
+        self.unchanged = False
         self.binds = Binds()
 
     def predefined(self) -> dict[str, str]:
@@ -165,10 +167,10 @@ class SqlPlusState:
             self.folders.pop()
         shown = prompt if always or not self.silent else ""
         if self.tty:
-            return (yield Ask(shown))
+            return (yield Ask(shown, unchanged=self.unchanged))
         if shown:
             yield Out(shown)
-        return (yield Ask())
+        return (yield Ask(unchanged=self.unchanged))
 
     def substitute(self, text: str) -> Generator[Event, str | None, str | None]:
         """Replace ``&name``; asks for what is not defined. None at the end of input."""
@@ -217,7 +219,7 @@ class SqlPlusState:
             for number, (old, new) in enumerate(pairs, start=1):
                 if old != new:
                     yield Out(f"old {number:3d}: {old}\nnew {number:3d}: {new}\n")
-        filled = replaced
+        filled, self.unchanged = replaced, False
         try:
             word = first_word(replaced.strip())
             if word in BLOCK_WORDS:
@@ -237,7 +239,7 @@ class SqlPlusState:
             self.last_code = error.code
             yield Out(error_block(filled, error))
             return self.react(self.on_sql_error)
-        self.last_code = 0
+        self.last_code, self.unchanged = 0, outcome.rows_only
         if outcome.wait_for and self.session is not None:
             while (seconds := self.session.wait_seconds(outcome.wait_for)) > 0:
                 yield Pause(max(seconds, _LEAST_PAUSE))

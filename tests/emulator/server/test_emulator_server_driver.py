@@ -124,3 +124,21 @@ def test_a_line_without_end_is_bounded() -> None:
     buffer = LineBuffer(limit=4)
     buffer.feed(b"abcdefgh")
     assert [buffer.next(), buffer.next(), buffer.next()] == [(True, "abcd"), (True, "efgh"), (False, None)]
+
+
+def test_nothing_is_stored_between_lines_that_change_nothing() -> None:
+    """Whoever asks for a line and says that nothing has to be stored is not followed by a look at what has changed."""
+    looks: list[str] = []
+
+    def program() -> Program:
+        first = yield Ask()
+        looks.append(f"got {first}")
+        second = yield Ask(unchanged=True)
+        looks.append(f"got {second}")
+        return 0
+
+    def look() -> None:
+        looks.append("look")
+
+    asyncio.run(drive(program(), Recorder(answers=["a", "b"]), wall_seconds=lambda _: 0.0, between=look))
+    assert looks == ["look", "got a", "got b", "look"]
