@@ -35,9 +35,9 @@ _COLUMNS = (
     Column("auSize", "size"),
     Column("disks", "number"),
     Column("failgroups", "number"),
-    Column("totalMb", "number"),
-    Column("freeMb", "number"),
-    Column("usableFileMb", "number"),
+    Column("totalMb", "mib", "total"),
+    Column("freeMb", "mib", "free"),
+    Column("usableFileMb", "mib", "usable"),
     Column("offlineDisks", "number"),
     Column("files", "number"),
     Column("clients"),
@@ -48,7 +48,7 @@ _DISK_COLUMNS = (
     Column("gridDisk"),
     Column("header"),
     Column("mode"),
-    Column("osMb", "number"),
+    Column("osMb", "mib", "size"),
     Column("failgroup"),
 )
 

@@ -203,7 +203,7 @@ def _row(kind: str, before: Snapshot, after: Snapshot, item: CellDelta, unlike: 
         "kind": kind,
         "from": before.name,
         "to": after.name,
-        "seconds": item.seconds,
+        "seconds": item.measured,
         "valid": not item.invalid,
         **({"void": item.invalid} if item.invalid else {}),
         **({"unlike": list(unlike)} if unlike else {}),

@@ -43,6 +43,11 @@ class CellDelta:
     figures: Mapping[str, Number | None] = field(default_factory=dict)
     invalid: str = ""
 
+    @property
+    def measured(self) -> float | None:
+        """The seconds, None where there is no difference and so no time between two collections."""
+        return self.seconds or None
+
 
 def _ratio(part: Number, whole: Number) -> float | None:
     return round(100.0 * part / whole, 4) if whole else None

@@ -25,8 +25,8 @@ class Column:
     """A column of the table form.
 
     Attributes:
-        kind: text, prose (sentences), cells (names, folded where equal cells are), size (integer bytes), number, percent,
-            time or bool: decides alignment and how eyes see it.
+        kind: text, prose (sentences), cells (names, folded where equal cells are), size (integer bytes), mib, number,
+            percent, time or bool: decides alignment and how eyes see it.
     """
 
     name: str

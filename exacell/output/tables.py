@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 from exacell.cellcli.rows import Rows
 from exacell.core.cellset import fold
-from exacell.core.units import size_text
+from exacell.core.units import MIB, human_size, size_text
 from exacell.output.columns import Body, body_of
 from exacell.output.folding import FoldedRecord, fold_records
 from exacell.output.formats import flat, keys_of
@@ -52,7 +52,7 @@ CELLS = "cells"
 PROSE = "prose"
 """The kind of a column of sentences: they are broken within it where the table is too wide."""
 
-RIGHT = frozenset(("size", "number", "percent"))
+RIGHT = frozenset(("size", "mib", "number", "percent"))
 """Kinds of columns whose values stand right."""
 
 
@@ -81,6 +81,8 @@ def value_text(value: Any, kind: str = "text") -> str:
     if _is_number(value):
         if kind == "size":
             return size_text(value)
+        if kind == "mib":
+            return human_size(value * MIB)
         if kind == "percent":
             return f"{value:.1f}%"
         return number_text(value) if kind == "number" else flat(value)

@@ -161,3 +161,8 @@ def test_trouble_stays_red_in_a_row_that_is_odd() -> None:
         and "\x1b[1;38;5;196mfailed\x1b[0m\x1b[1;38;5;136m" in odd
         and odd.endswith("\x1b[0m")
     )
+
+
+def test_mebibytes_of_asm_are_sizes_for_eyes() -> None:
+    """What ASM counts in MiB is shown with its unit; no column of seven digits is left for a reader to divide."""
+    assert [value_text(mib, "mib") for mib in (0, 512, 433152, 15593472, None)] == ["0", "512M", "423G", "14.87T", "-"]

@@ -125,6 +125,7 @@ def test_no_difference(before: CellCounters | None, after: CellCounters | None, 
     assert found["c2"].figures == {}
     assert found["c1"].values == {"FL_DISK_FIRST": 5}
     assert found[None].invalid == "no figure for the rack: c2"
+    assert found[None].measured is None and found["c1"].measured
     assert found[None].values == {}
 
 

@@ -84,6 +84,16 @@ class DcliOptions:
     argv: tuple[str, ...] = ()
 
     @property
+    def keys(self) -> bool:
+        """Whether a public key is brought to the targets or taken from them."""
+        return self.push_key or self.one_password or self.drop_key
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether each target waits for the one before it."""
+        return self.serial or self.push_key or self.batch_size == 1
+
+    @property
     def command(self) -> str:
         """The remote command: the words joined with single blanks, no quoting kept."""
         return " ".join(self.words)

@@ -140,7 +140,7 @@ class _Run:
         if options.list_targets:
             self.print([f"Target hosts: {name_list([t.label for t in targets])}"])
         self._tell_ignored()
-        if not (options.words or self.delivery or watch or self._keys):
+        if not (options.words or self.delivery or watch or self.options.keys):
             return ExitCode.DONE
         with ExitStack() as kept:
             if self.delivery is not None and self.delivery.script is not None:
@@ -165,12 +165,12 @@ class _Run:
                 if options.live and not able.streaming:
                     self.services.console.say(f"--live: over {able.name} lines come when their target has ended")
             judged = [
-                (g, judge(g, findings, self.call, serial=self._serial, flags=flags, paired=bool(self._change)))
+                (g, judge(g, findings, self.call, serial=self.options.in_turn, flags=flags, paired=bool(self._change)))
                 for g in groups
             ]
             if flags.get("dry-run"):
                 return self._dry(judged, findings, flags)
-            if self._keys or self.delivery is not None:
+            if self.options.keys or self.delivery is not None:
                 for group in groups:
                     refuse_read_only(group.session)
             self._refuse_restricted(groups, findings)
@@ -225,19 +225,11 @@ class _Run:
             self.problems.append("no password is asked for: the targets must take one of your keys already")
 
     @property
-    def _keys(self) -> bool:
-        return self.options.push_key or self.options.one_password or self.options.drop_key
-
-    @property
     def _change(self) -> str:
         """The one CellCLI change that all of the work is; empty when it is anything else."""
         options = self.options
-        more = self._keys or self.delivery is not None or options.root_temporary or options.timeout is not None
+        more = options.keys or self.delivery is not None or options.root_temporary or options.timeout is not None
         return "" if more else single_change(options.command)
-
-    @property
-    def _serial(self) -> bool:
-        return self.options.serial or self.options.push_key or self.options.batch_size == 1
 
     @property
     def _text(self) -> str:
@@ -260,7 +252,7 @@ class _Run:
             RefusedError: their release lets the login do none of it.
         """
         # Without a command there is none that could go bare; a copy beside one can't be read.
-        single = not findings.unread and not self._keys and self.options.timeout is None
+        single = not findings.unread and not self.options.keys and self.options.timeout is None
         for group in groups:
             login = self.options.user(group.login)
             closed = restricted_cells(group.session, group.services, group.cells, login)
@@ -273,7 +265,7 @@ class _Run:
         """Return what is done on each target, in order."""
         options = self.options
         line = ""
-        if self._keys:
+        if self.options.keys:
             pushes = options.push_key or options.one_password
             line, made = public_key(Path("~/.ssh").expanduser(), make=pushes)
             if made:
@@ -316,7 +308,7 @@ class _Run:
             for phrase in judgement.opaque:
                 self.services.console.say(f"{name_list(labels)}: can't be read: {phrase}")
         self.services.console.say("-n: nothing was sent")
-        changes = not findings.harmless or self._keys or self.delivery is not None
+        changes = not findings.harmless or self.options.keys or self.delivery is not None
         return ExitCode.CHANGES if changes and flags.get("detailed-exitcode") else ExitCode.DONE
 
     # -- the targets ---------------------------------------------------------------------------------------------
@@ -345,7 +337,7 @@ class _Run:
     ) -> list[Outcome]:
         """Work one batch off, print it, and return what became of the targets, without what was printed early."""
         live = self.options.live and not self.style.abnormal and self.printing
-        guard = LineGuard(limit=self.options.max_lines, pieces=self._serial or len(batch) == 1)
+        guard = LineGuard(limit=self.options.max_lines, pieces=self.options.in_turn or len(batch) == 1)
         bad: list[str] = []
         left: dict[str, Outcome] = {}
 
@@ -414,7 +406,8 @@ class _Run:
     ) -> list[Outcome]:
         """Return what became of the targets of one batch, in its order; ``ended`` hears of each at once."""
         of = {t.label: group for group in groups for t in group.targets}
-        limit = 1 if self._serial else max((g.rack.fanout or self.session.settings.fanout for g in groups), default=1)
+        widest = max((g.rack.fanout or self.session.settings.fanout for g in groups), default=1)
+        limit = 1 if self.options.in_turn else widest
 
         def work(where: Target) -> Outcome:
             if not where.host:

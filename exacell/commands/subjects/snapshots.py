@@ -63,7 +63,7 @@ def _meanwhile(asked: Asked, pairs: Pairs) -> tuple[Change, ...]:
 
 def _by_cell(kind: str, deltas: list[CellDelta]) -> Table:
     rows = [
-        {"cell": one.cell or "rack", "seconds": one.seconds, **one.figures, "void": one.invalid or None}
+        {"cell": one.cell or "rack", "seconds": one.measured, **one.figures, "void": one.invalid or None}
         for one in deltas
     ]
     columns = dict.fromkeys(name for row in rows for name, value in row.items() if value is not None)

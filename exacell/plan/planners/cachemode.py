@@ -213,7 +213,7 @@ def _mode(fact: CellFacts, mode: str) -> Step:
     return Step(
         target=fact.cell,
         statement=f"ALTER CELL flashCacheMode={mode}",
-        what=f"change the mode to {mode}",
+        what="change flashCacheMode",
         needs=needs,
         proves=(Check(object="cell", attribute="flashCacheMode", value=mode),),
         expect=1,
