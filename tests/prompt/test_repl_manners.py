@@ -36,9 +36,10 @@ def test_an_alias_never_hides_a_statement(start: Start) -> None:
 def test_a_word_cut_short_is_written_out_and_said(start: Start) -> None:
     """A verb and object that only one fits are taken, with what they became; several possible ones are not."""
     child = start()
-    shown = answer(child, "show sett")
-    assert "= show settings" in shown and "editing_mode" in shown
+    shown = answer(child, "show transp")
+    assert "= show transports" in shown and "openssh" in shown
     assert "'re' is not a statement" in answer(child, "re")
+    assert "setting or settings" in answer(child, "show sett")
 
 
 def test_edit_opens_the_last_statement_in_the_editor(start: Start, tmp_path: Path) -> None:
