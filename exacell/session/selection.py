@@ -108,7 +108,7 @@ class Selection:
         Raises:
             CellSetError: as there, or it names a host.
         """
-        wanted = self.targets(text)
+        wanted = self._known(text, told=self._rack.cells)
         hosts = wanted & CellSet(self._rack.host_names)
         if len(hosts):
             raise CellSetError(
@@ -128,13 +128,17 @@ class Selection:
         Raises:
             CellSetError: a cell or host is not in the rack, or a group is unknown.
         """
+        return self._known(text, told=(*self._rack.cells, *self._rack.host_names))
+
+    def _known(self, text: str, *, told: Sequence[str]) -> CellSet:
+        """Return what ``text`` names; of what is not in the rack it is said that the rack has what is ``told``."""
         known = (*self._rack.cells, *self._rack.host_names)
         wanted = CellSet(self._full(name, known) for name in CellSet.parse(text, groups=self._group))
         unknown = wanted - CellSet(known)
         if len(unknown):
-            near = dict.fromkeys(one for name in unknown for one in closest(name, known, limit=1))
+            near = dict.fromkeys(one for name in unknown for one in closest(name, told, limit=1))
             raise CellSetError(
-                f"{unknown} is not in rack {self._rack.name}, which has {fold(known)}",
+                f"{unknown} is not in rack {self._rack.name}, which has {fold(told)}",
                 part=str(unknown),
                 hint=f"did you mean {fold(near)}?" if near else "",
             )

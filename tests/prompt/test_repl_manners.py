@@ -39,6 +39,7 @@ def test_a_word_cut_short_is_written_out_and_said(start: Start) -> None:
     shown = answer(child, "show transp")
     assert "= show transports" in shown and "openssh" in shown
     assert "'re' is not a statement" in answer(child, "re")
+    assert "setting or settings" in answer(child, "show sett")
 
 
 def test_edit_opens_the_last_statement_in_the_editor(start: Start, tmp_path: Path) -> None:
