@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.care.dbchange import read_change
+from exacell.plan.dbchange import read_change
 from exacell.care.sqltext import (
     asm_losses,
     is_unit,
