@@ -26,7 +26,7 @@ from exacell.core.formats import check_format
 from exacell.language.line import Line, carried_by, parse_line, with_flags
 from exacell.language.registry import Effect
 from exacell.output.delivery import Delivery, check_writable, opened
-from exacell.output.faults import error_lines
+from exacell.output.faults import error_lines, head_of, meaning_of
 from exacell.output.folding import wants_folding
 from exacell.output.render import lines
 from exacell.output.result import Result, worst
@@ -401,8 +401,9 @@ class Runner:
         """Print an error on standard error, with the faulty part of ``text`` underlined."""
         self.console.progress(None)
         width = terminal_width(self.delivery.out)
+        meaning, head = meaning_of(error), self.prefix + head_of(error)
         for number, line in enumerate(error_lines(error, text=text, prefix=self.prefix, width=width)):
-            self.console.tell(line, "" if number == 1 else "error")
+            self.console.tell(line, "" if number == 1 else meaning, head="" if number else head)
 
     def _failed(self, error: ExacellError, text: str) -> ExitCode:
         self.report(error, text)

@@ -1,15 +1,29 @@
-"""Two things that were measured, beside each other."""
+"""Things that were measured: beside each other, and as a report."""
 
 from __future__ import annotations
 
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from exacell.commands.declared.comparing import FORMS
 from exacell.commands.subjects.sort import Asked
 from exacell.commands.subjects.sorts import finding_of
+from exacell.core.errors import ExitCode, RefusedError
+from exacell.core.paths import replace_file
+from exacell.core.version import __version__
 from exacell.language.registry import Call
+from exacell.measure.finding import Finding
 from exacell.output.findings import shown
+from exacell.output.report.page import Made, page
+from exacell.output.report.text import as_json, markdown
 from exacell.output.result import Result
+from exacell.session.evidence import check, files_of, pack
 from exacell.session.request import Request
 from exacell.session.services import Services
 from exacell.session.state import Session
+
+_WRITERS = {"html": page, "md": markdown, "json": as_json}
 
 
 def compare(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -18,5 +32,68 @@ def compare(session: Session, services: Services, request: Request, call: Call) 
     Raises:
         RefusedError: a name is nothing that is known, or the two are unlike.
     """
-    asked = Asked(session=session, services=services, request=request, anyway=call.flag("anyway"))
-    return shown(finding_of(asked, (call.text_arg("a"), call.text_arg("b"))))
+    return shown(finding_of(_asked(session, services, request, call), (call.text_arg("a"), call.text_arg("b"))))
+
+
+def _asked(session: Session, services: Services, request: Request, call: Call) -> Asked:
+    return Asked(session=session, services=services, request=request, anyway=call.flag("anyway"))
+
+
+def report(session: Session, services: Services, request: Request, call: Call) -> Result:
+    """Write the report; return one record with its file, verdict and, of an archive, its seal.
+
+    Raises:
+        RefusedError: a name is nothing that is known, the two are unlike, or the file exists or can't be written.
+    """
+    a, b, form = (call.text_arg(name) for name in ("a", "b", "form"))
+    if not form and b in FORMS:
+        b, form = "", b
+    form, names = form or "html", (a, b) if b else (a,)
+    evidence = call.flag("evidence")
+    path = Path(call.text_arg("to") or _file_name(names, "zip" if evidence else form)).expanduser()
+    if path.exists() and not call.flag("replace"):
+        raise RefusedError(f"{path} exists", hint="name another file by to=, or give --replace")
+    finding = finding_of(_asked(session, services, request, call), names)
+    made = Made(at=datetime.now(UTC).isoformat(timespec="seconds"), version=__version__, statement=call.text)
+    seal = _write(path, finding, made, "" if evidence else form)
+    record = {"cell": None, "file": str(path), "verdict": finding.verdict, **({"seal": seal} if seal else {})}
+    said = f"{path}: {finding.verdict}" + (f"\nseal {seal}: tell it to whom you send the archive" if seal else "")
+    code = ExitCode.FAILED if finding.failed else ExitCode.DONE
+    return Result(records=[record], text=said, data=True, notes=finding.notes, exit_code=code)
+
+
+def _file_name(names: tuple[str, ...], end: str) -> str:
+    plain = (re.sub(r"[^A-Za-z0-9._-]+", "_", Path(name).name).strip("._") or "traces" for name in names)
+    return f"{'-'.join(plain)}.{end}"
+
+
+def _write(path: Path, finding: Finding, made: Made, form: str) -> str:
+    """Write the report in a form, or the archive where ``form`` is empty; return the archive's seal."""
+    if not form:
+        reports = {f"report.{name}": write(finding, made) for name, write in _WRITERS.items()}
+        path.unlink(missing_ok=True)
+        return pack(path, files_of(finding, reports))
+    try:
+        replace_file(path, _WRITERS[form](finding, made))
+    except OSError as error:
+        raise RefusedError(f"{path}: {error.strerror}") from error
+    return ""
+
+
+def verify_report(call: Call) -> Result:
+    """Return one record: how many files agree with their sums, the seal, and what does not agree.
+
+    Raises:
+        RefusedError: it can't be read, or is no archive of a report.
+    """
+    path = Path(call.text_arg("file")).expanduser()
+    found = check(path)
+    record = {"cell": None, "file": str(path), "files": found.files, "seal": found.seal, "whole": not found.wrong}
+    said = f"{path}: {found.files} files agree with their sums; compare the seal with the sender's: {found.seal}"
+    return Result(
+        records=[{**record, "wrong": list(found.wrong)} if found.wrong else record],
+        text=said if not found.wrong else "",
+        data=True,
+        problems=tuple(f"{path}: {what}" for what in found.wrong),
+        exit_code=ExitCode.FAILED if found.wrong else ExitCode.DONE,
+    )

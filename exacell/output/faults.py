@@ -12,10 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from exacell.cellcli.secrets import holds_secret, masked
-from exacell.core.errors import ExacellError, ExitCode, StatementError
+from exacell.core.errors import (
+    CellSetError,
+    ConfigError,
+    ExacellError,
+    ExitCode,
+    RecipeError,
+    RefusedError,
+    StatementError,
+    UnitError,
+)
 from exacell.core.paths import Home, ensure_dir, replace_file
 from exacell.output.streams import let_go, lost, told
-from exacell.output.style import paint, printable, terminal_width, wants_color, wrapped
+from exacell.output.style import paint, painted_lines, printable, terminal_width, wants_color
 
 _MARGIN = 4
 _ELLIPSIS = "..."
@@ -30,8 +39,21 @@ def sentence(error: ExacellError) -> str:
     return f"{message.rstrip('.')}: {hint}" if hint.startswith("did you mean") else f"{message.rstrip('.')}; {hint}"
 
 
+def meaning_of(error: ExacellError) -> str:
+    """Return what an error means for eyes: ``warning`` where nothing was sent and nothing is lost, so that another statement
+    is all that it takes; ``error`` for what failed."""
+    asked_wrong = (StatementError, UnitError, CellSetError, ConfigError, RefusedError, RecipeError)
+    return "warning" if isinstance(error, asked_wrong) and error.exit_code is ExitCode.NOT_EXECUTED else "error"
+
+
+def head_of(error: ExacellError) -> str:
+    """Return what :func:`sentence` begins with: what is wrong, without the way out behind it."""
+    message = masked(" ".join(error.message.split()))
+    return message.rstrip(".") if error.hint else message
+
+
 def error_lines(
-    error: ExacellError, *, text: str = "", prefix: str = "exacell: ", width: int | None = None, color: bool = False
+    error: ExacellError, *, text: str = "", prefix: str = "exacell: ", width: int | None = None
 ) -> Iterator[str]:
     """Yield the line that says what is wrong, then for a bad statement the statement with the faulty part underlined.
 
@@ -40,12 +62,12 @@ def error_lines(
         prefix: who speaks.
         width: columns; a longer statement is shown around its faulty part.
     """
-    yield paint(printable(prefix + sentence(error)), "error", color=color)
+    yield printable(prefix + sentence(error))
     if isinstance(error, StatementError) and error.start is not None and text.strip() and not holds_secret(text):
         end = error.end if error.end is not None else error.start
         shown, mark = underlined(text, error.start, end, width=width)
         yield shown
-        yield paint(mark, "error", color=color)
+        yield mark
 
 
 def underlined(text: str, start: int, end: int, *, width: int | None = None, margin: int = _MARGIN) -> tuple[str, str]:
@@ -116,10 +138,11 @@ def say_error(error: ExacellError, *, text: str = "", place: str = "") -> None:
     """
     width, color = terminal_width(sys.stderr), wants_color(sys.stderr)
     said, *below = error_lines(error, text=text, prefix=f"exacell: {place}", width=width)
-    for line in wrapped(said, width):
-        _say(paint(line, "error", color=color))
+    meaning, head = meaning_of(error), printable(f"exacell: {place}{head_of(error)}")
+    for line in painted_lines(said, meaning, width, head=head, color=color):
+        _say(line)
     for line in below:
-        _say(line if line.strip(" ^") else paint(line, "error", color=color))
+        _say(line if line.strip(" ^") else paint(line, meaning, color=color))
 
 
 def _say(line: str) -> None:

@@ -111,6 +111,30 @@ def wrapped(text: str, width: int | None, *, indent: int = 4) -> list[str]:
     return found
 
 
+def painted_lines(text: str, meaning: str, width: int | None, *, head: str = "", color: bool) -> list[str]:
+    """Return ``text`` in lines as :func:`wrapped` breaks it, coloured by ``meaning``.
+
+    Args:
+        head: what ``text`` begins with, where only that is coloured; empty for all of it.
+    """
+    rows = wrapped(text, width)
+    if not color or not meaning:
+        return rows
+    if not head:
+        return [paint(row, meaning, color=True) for row in rows]
+    left, found = _inked(head), []
+    for row in rows:
+        end = next((place for place in range(1, len(row) + 1) if _inked(row[:place]) >= left), len(row)) if left else 0
+        found.append(paint(row[:end], meaning, color=True) + row[end:])
+        left -= _inked(row[:end])
+    return found
+
+
+def _inked(text: str) -> int:
+    """Return how many characters of a text are no blanks: a line break changes nothing else."""
+    return sum(not sign.isspace() for sign in text)
+
+
 def hung(line: str, width: int, *, first: str = "", after: str = "") -> list[str]:
     """Return one line wrapped between words, ``first`` in front of its first piece and ``after`` in front of the others.
 

@@ -20,12 +20,12 @@ from exacell.output.streams import gone, let_go
 from exacell.output.style import (
     draws,
     paint,
+    painted_lines,
     printable,
     readable,
     takes_unicode,
     terminal_width,
     wants_color,
-    wrapped,
 )
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class TerminalConsole:
         self.lost: OSError | None = None
         """Why standard output takes nothing more, once it was found so."""
         self._screen: Screen | None = None
-        self._held: list[tuple[str, str]] = []
+        self._held: list[tuple[str, str, str]] = []
         self.color = wants_color(self._err)
         self.live = draws(self._err)
         """Whether lines can be drawn over, so that what is waited for is shown in place."""
@@ -141,18 +141,23 @@ class TerminalConsole:
         if not self._quiet:
             self.tell(text)
 
-    def tell(self, text: str, meaning: str = "") -> None:
+    def tell(self, text: str, meaning: str = "", *, head: str = "") -> None:
         """Print a line that quiet does not silence, coloured by ``meaning`` (see style.paint); broken between words where
-        the terminal is narrower; passwords in it are masked."""
-        text = masked(text)
+        the terminal is narrower; passwords in it are masked.
+
+        Args:
+            head: what ``text`` begins with, where only that is coloured.
+        """
+        text, head = masked(text), masked(head)
         with self._lock:
             if self._screen is not None:
-                self._held.append((text, meaning))
+                self._held.append((text, meaning, head))
                 return
             drawn = self._shown if self._drawn else None
             self._erase()
-            for line in wrapped(printable(text), terminal_width(self._err)):
-                self._write((paint(line, meaning, color=self.color) if meaning else line) + "\n")
+            width = terminal_width(self._err)
+            for line in painted_lines(printable(text), meaning, width, head=printable(head), color=self.color):
+                self._write(line + "\n")
             if drawn is not None:
                 self._draw(drawn)
 
@@ -259,8 +264,8 @@ class TerminalConsole:
         finally:
             self._screen = None
             held, self._held = self._held, []
-            for text, meaning in held:
-                self.tell(text, meaning)
+            for text, meaning, head in held:
+                self.tell(text, meaning, head=head)
 
     def show_plan(self, plan: Plan, *, brief: bool = False) -> None:
         """Show a plan, folded over equal targets, on standard error: on one screen where a terminal asks about it."""

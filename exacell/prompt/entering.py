@@ -27,7 +27,7 @@ from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.language.shorthand import understood
 from exacell.language.words import split_statements
-from exacell.output.faults import sentence, squiggle, underlined
+from exacell.output.faults import head_of, meaning_of, sentence, squiggle, underlined
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import AGAIN
@@ -264,12 +264,12 @@ class PromptRunner(Runner):
         self.console.progress(None)
         end = error.end if error.end is not None else error.start
         if self._indent is not None:
-            self.console.tell(squiggle(error.start, end, indent=self._indent), "error")
+            self.console.tell(squiggle(error.start, end, indent=self._indent), meaning_of(error))
         else:
             shown, marks = underlined(text, error.start, end, width=80)
             self.console.tell(shown)
-            self.console.tell(marks, "error")
-        self.console.tell(sentence(error), "error")
+            self.console.tell(marks, meaning_of(error))
+        self.console.tell(sentence(error), meaning_of(error), head=head_of(error))
 
 
 _USUAL = "vi"

@@ -205,5 +205,5 @@ def test_a_long_error_is_broken_between_words_on_a_terminal(tmp_path: Path) -> N
     with Program(tmp_path).at_terminal("show", "metric", columns=60) as terminal:
         *reason, statement, marks = terminal.rest().splitlines()
     assert len(reason) > 1 and max(map(len, reason)) <= 60
-    assert told(" ".join(reason)).endswith("services, settings, transports, versions, xrmemcache")
+    assert told(" ".join(reason)).endswith("services, setting, settings, transports, versions, xrmemcache")
     assert (statement, marks) == ("    show metric", "         ^^^^^^")

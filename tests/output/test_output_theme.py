@@ -3,6 +3,7 @@
 import ast
 import io
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 import exacell
+from exacell.core.errors import ExacellError, JournalError, RefusedError, StatementError, TransportError, UnitError
 from exacell.output.draw import Branch, Look, bar, grid, table, tree
-from exacell.output.style import paint, plain, readable, takes_unicode
+from exacell.output.faults import head_of, meaning_of, sentence
+from exacell.output.style import paint, painted_lines, plain, readable, takes_unicode, wrapped
 from exacell.output.theme import COLOURS, MEANINGS, TYPED, escape, in_hexadecimal, rgb
 
 ROOT = Path(exacell.__file__).parent
@@ -156,3 +159,23 @@ def test_a_plain_locale_gets_ascii(
     for name, value in env.items():
         monkeypatch.setenv(name, value)
     assert readable("16 × 18G → 288G", stream) == ("16 × 18G → 288G" if takes else "16 x 18G -> 288G")
+
+
+ERRORS = [
+    (RefusedError("no; nothing was sent", hint="resize it"), "warning"),
+    (StatementError("'x' is not a statement", hint="did you mean y?"), "warning"),
+    (UnitError("'x' is no size"), "warning"),
+    (TransportError("c1: no answer within 60s", hint="doctor"), "error"),
+    (JournalError("the chain is broken"), "error"),
+]
+
+
+@pytest.mark.parametrize(("error", "meaning"), ERRORS, ids=lambda one: type(one).__name__)
+def test_only_what_failed_is_red(error: ExacellError, meaning: str) -> None:
+    """Where nothing was sent the error is yellow, what failed is red; the way out behind it has no colour."""
+    assert meaning_of(error) == meaning
+    said = sentence(error)
+    lines = painted_lines(said, meaning, 30, head=head_of(error), color=True)
+    assert [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines] == wrapped(said, 30)
+    coloured = " ".join(part for line in lines for part in re.findall(r"\x1b\[[\d;]+m(.*?)\x1b\[0m", line))
+    assert "".join(coloured.split()) == "".join(head_of(error).split())

@@ -6,6 +6,8 @@ from exacell.language.registry import Command, Effect, Flag, Kind, Param
 
 GROUP = "metrics"
 
+FORMS = ("html", "md", "json")
+
 _ANYWAY = Flag(name="anyway", help="also what is not alike, marked with what differs")
 
 COMMANDS = (
@@ -24,5 +26,42 @@ COMMANDS = (
         ),
         flags=(_ANYWAY,),
         handler="exacell.commands.comparing:compare",
+    ),
+    Command(
+        name="report",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="one file that says what A alone, or B beside A, comes to: html, md or json",
+        details="The page needs no network and no script, reads on a phone and on paper, light and dark: the verdict first, "
+        "distributions up to their tail, curves, conditions with what differs, the journal's changes meanwhile, and how to "
+        "repeat it. A and B are what compare takes. --evidence packs it with the distributions as CSV and the files that were "
+        "read into one archive; report verify proves that nothing in it was changed. The page reports has the details.",
+        example="report before after html to=/tmp/flashlog.html",
+        params=(
+            Param(
+                name="a", kind=Kind.MEASURED, positional=True, required=True, help="what is reported, or compared with"
+            ),
+            Param(name="b", kind=Kind.MEASURED, positional=True, words=FORMS, help="what is compared; or the form"),
+            Param(name="form", kind=Kind.CHOICE, positional=True, choices=FORMS, help="html where none is given"),
+            Param(name="to", kind=Kind.FILE, help="the file; without it one of their names in this folder"),
+        ),
+        flags=(
+            _ANYWAY,
+            Flag(name="evidence", help="an archive with the report in all forms and everything it rests on"),
+            Flag(name="replace", help="also over a file that exists"),
+        ),
+        handler="exacell.commands.comparing:report",
+    ),
+    Command(
+        name="report verify",
+        group=GROUP,
+        effect=Effect.READ,
+        summary="prove that nothing in a report's archive was changed",
+        details="Each file is compared with its SHA-256. The seal, which the sender was told when the archive was made, proves "
+        "that the list of sums is the one of then.",
+        example="report verify /tmp/flashlog.zip",
+        params=(Param(name="file", kind=Kind.FILE, positional=True, required=True, help="the archive"),),
+        handler="exacell.commands.comparing:verify_report",
     ),
 )

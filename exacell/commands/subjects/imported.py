@@ -22,6 +22,8 @@ def _has(asked: Asked, name: str) -> bool:
 
 
 def _is_file(asked: Asked, name: str) -> bool:
+    if name.endswith(".trc"):
+        return False  # A trace file, which has its own sort.
     return any(path.is_file() for path in named_files(name)) if "*" in name else Path(name).expanduser().is_file()
 
 

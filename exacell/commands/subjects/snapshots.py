@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from exacell.commands.metrics import figure_row, not_alike, pairs_of
+from exacell.commands.metrics import Pairs, figure_row, not_alike, pairs_of
 from exacell.commands.subjects.sort import Asked, Sort
 from exacell.core.cellset import fold
 from exacell.core.errors import ConfigError
 from exacell.measure.delta import CONDITIONS, CellDelta
 from exacell.measure.explain import explain
-from exacell.measure.finding import Chart, Finding, Form, Series, Side, Table
+from exacell.measure.finding import Change, Chart, Finding, Form, Series, Side, Table
 from exacell.measure.snapshot import Snapshot
+from exacell.session.journalled import changes_in
 from exacell.session.store import Store
 
 _FIGURES = ("figure", "value", "unit", "low", "high", "means")
@@ -48,9 +49,16 @@ def _pair(asked: Asked, a: str, b: str) -> Finding:
             Side(name=name, about=_when(shot, pairs.kinds), passport=_told(shot, pairs.kinds))
             for name, shot in ((a, pairs.first), (b, pairs.second))
         ),
+        changes=_meanwhile(asked, pairs),
         notes=tuple(pairs.compared.notes),
         failed=failed,
     )
+
+
+def _meanwhile(asked: Asked, pairs: Pairs) -> tuple[Change, ...]:
+    """Return the journal's changes between the two snapshots."""
+    first, second = pairs.first[pairs.kinds[0]], pairs.second[pairs.kinds[0]]
+    return changes_in(asked.services.journal, first.rack, first.began or first.taken, second.taken)
 
 
 def _by_cell(kind: str, deltas: list[CellDelta]) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, fsum, log
 from typing import Any
 
@@ -14,8 +14,8 @@ from exacell.measure.importers.kinds import KINDS
 from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels, peak, ratio, unit_of
 from exacell.measure.importers.model import LESS, Binned, Run
 
-_TOLD = 4
-"""Series of which a sentence speaks; the others are in the table."""
+_TOLD, _BARS = 4, 20
+"""Series of which a sentence speaks, and bars of a chart; the others are in the table."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -374,19 +374,39 @@ def _timeline(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
     )
 
 
+_APART = 1000
+"""How many times as large as the smallest bar the largest one may be, so that each is seen."""
+
+
 def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
-    """Yield one chart for the figure that most series have as their main one."""
+    """Yield one chart: of one set the figure that most series have as their main one, of two its ratio."""
     mains = [level.main() for _, found in lines for level in found if level.values]
     if not mains:
         return
     figure = max(dict.fromkeys(mains), key=mains.count)
-    keys = list(dict.fromkeys(level.key for _, found in lines for level in found if figure in level.values))[:20]
-    names = tuple(f"{series} at {load:g}" if load is not None else series for series, load in keys)
-    series = []
-    for before, found in lines:
-        values = {level.key: level.figure(figure) for level in found}
-        points = tuple(
-            (float(place), value) for place, key in enumerate(keys) if (value := values.get(key)) is not None
+    values = [
+        {_label(level): level.figure(figure) or 0.0 for level in found if figure in level.values} for _, found in lines
+    ]
+    if len(values) == 2:
+        both = {name: values[1][name] / value for name, value in values[0].items() if value > 0 and name in values[1]}
+        yield from _bar_chart(f"{figure}, {lines[1][0]} over {lines[0][0]}", "times", both)
+    elif values[0] and max(values[0].values()) <= _APART * min(values[0].values()):
+        yield from _bar_chart(figure, _axis(figure), values[0])
+
+
+def _label(level: Level) -> str:
+    return level.series if level.load is None else f"{level.series} at {level.load:g}"
+
+
+def _bar_chart(title: str, y: str, values: Mapping[str, float]) -> Iterator[Chart]:
+    shown = list(values.items())[:_BARS]
+    if shown:
+        points = tuple((float(place), value) for place, (_, value) in enumerate(shown))
+        yield Chart(
+            title=title,
+            x="",
+            y=y,
+            series=(Series(name=title, points=points),),
+            form=Form.BARS,
+            names=tuple(name for name, _ in shown),
         )
-        series.append(Series(name=before or figure, points=points))
-    yield Chart(title=figure, x="", y=_axis(figure), series=tuple(series), form=Form.BARS, names=names)

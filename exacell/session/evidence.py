@@ -1,0 +1,117 @@
+"""A report with everything that it rests on in one archive, and the proof that nothing in it was changed since.
+
+The archive is a ZIP file, which every desk opens. Its file SHA256SUMS has a line for each other file, as sha256sum writes and
+reads it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from exacell.core.errors import RefusedError
+from exacell.core.values import dataclass
+from exacell.measure.finding import Finding
+
+SUMS = "SHA256SUMS"
+_EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The earliest time that a ZIP file can hold: the same content makes the same archive."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checked:
+    """What an archive's sums prove.
+
+    Attributes:
+        files: how many files agree with their sums.
+        seal: the SHA-256 of SHA256SUMS itself, which is compared with what the sender tells.
+        wrong: what does not agree, a phrase each; empty where all does.
+    """
+
+    files: int
+    seal: str
+    wrong: tuple[str, ...]
+
+
+def files_of(finding: Finding, reports: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the archive's files by name: the reports, each distribution as CSV of value and count, and what was read."""
+    found = {name: text.encode() for name, text in reports.items()}
+    for one in finding.distributions:
+        rows = (f"{value},{count}" for value, count in zip(one.counts.values, one.counts.counts, strict=True))
+        text = "\n".join(("value,count", *rows)) + "\n"
+        found[_free(found, f"distributions/{_named(one.name)}.csv")] = text.encode()
+    for file in finding.artifacts:
+        found[_free(found, f"files/{_named(file.name)}")] = file.content
+    return found
+
+
+def _named(name: str) -> str:
+    """Return a name that every file system takes."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._") or "file"
+
+
+def _free(taken: Mapping[str, bytes], name: str) -> str:
+    stem, dot, end = name.rpartition(".")
+    number = 2
+    while name in taken:
+        name = f"{stem or end}-{number}{dot}{end if stem else ''}"
+        number += 1
+    return name
+
+
+def pack(path: Path, files: Mapping[str, bytes]) -> str:
+    """Write the archive and return its seal; ``path`` must not exist.
+
+    Raises:
+        RefusedError: it exists or can't be written.
+    """
+    lines = [f"{hashlib.sha256(content).hexdigest()}  {name}\n" for name, content in sorted(files.items())]
+    sums = "".join(lines).encode()
+    try:
+        with (
+            open(path, "xb", opener=_for_the_owner) as stream,
+            zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
+            for name, content in (*sorted(files.items()), (SUMS, sums)):
+                archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
+    except OSError as error:
+        raise RefusedError(f"{path}: {error.strerror}") from error
+    return hashlib.sha256(sums).hexdigest()
+
+
+def _for_the_owner(name: str, flags: int) -> int:
+    return os.open(name, flags, 0o600)
+
+
+def check(path: Path) -> Checked:
+    """Return what an archive's sums prove.
+
+    Raises:
+        RefusedError: it can't be read, or is no archive of a report.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            content = {info.filename: archive.read(info) for info in archive.infolist()}
+    except OSError as error:
+        raise RefusedError(f"{path}: {error.strerror}") from error
+    except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
+        raise RefusedError(f"{path} is damaged or no archive of a report: {error}") from error
+    sums = content.pop(SUMS, None)
+    if sums is None:
+        raise RefusedError(f"{path} is no archive of a report: it has no {SUMS}")
+    told = dict(_sums(sums.decode("utf-8", "replace")))
+    wrong = [f"{name}: it is not in {SUMS}" for name in content if name not in told]
+    wrong += [f"{name}: it is missing" for name in told if name not in content]
+    good = {name for name, data in content.items() if told.get(name) == hashlib.sha256(data).hexdigest()}
+    wrong += [f"{name}: it was changed" for name in content if name in told and name not in good]
+    return Checked(files=len(good), seal=hashlib.sha256(sums).hexdigest(), wrong=tuple(sorted(wrong)))
+
+
+def _sums(text: str) -> Iterator[tuple[str, str]]:
+    for line in text.splitlines():
+        digest, _, name = line.partition("  ")
+        yield name, digest

@@ -1,0 +1,203 @@
+"""Reports say all of a finding in one file, fetch nothing, and their archive proves itself."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from exacell.core.errors import RefusedError
+from exacell.measure.finding import Artifact, Change, Distribution, Finding, Side, Table, differences
+from exacell.measure.histogram import Histogram
+from exacell.output.report.drawing import nines, tail_points
+from exacell.output.report.page import Made, page
+from exacell.output.report.text import as_json, markdown
+from exacell.session.evidence import check, files_of, pack
+from tests.support.program import InProcess
+
+DATA = Path(__file__).parent.parent / "data" / "imports"
+MADE = Made(at="2026-11-27T19:00:00+00:00", version="9.9", statement="report a b")
+EVIL = '<img src="http://example.org/x.png"><script>alert(1)</script> a | b'
+WAITS = Histogram.of({100: 9_000, 200: 900, 5_000: 99, 700_000: 1})
+
+
+def finding(name: str = "a") -> Finding:
+    return Finding(
+        title="two runs",
+        sentences=("b takes twice as long.", "One run each."),
+        figures=Table(title="Figures", columns=("figure", "value"), rows=({"figure": "iops", "value": 1234.5678},)),
+        distributions=(Distribution(name=name, what="log file sync", unit="µs", counts=WAITS),),
+        sides=(
+            Side(name=name, about="a file", passport={"release": "11.2", "mode": "writeback"}),
+            Side(name="b", about="a file", passport={"release": "19.1", "mode": "writeback"}),
+        ),
+        changes=(
+            Change(id="7", at="2026-11-27", statement="disable flashlog db=SPOT", outcome="exit 0", chained="ab12"),
+        ),
+        artifacts=(Artifact(name="run.json", content=b"{}"), Artifact(name="run.json", content=b"[]")),
+        notes=("c was left out",),
+    )
+
+
+class _Tags(HTMLParser):
+    """The tags of a page, and those attributes that lead somewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: set[str] = set()
+        self.leading: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.names.add(tag)
+        leading = ("src", "href", "xlink:href", "data", "action", "srcset")
+        self.leading += [(name, value or "") for name, value in attrs if name in leading or "://" in (value or "")]
+
+
+@pytest.mark.parametrize("write", [page, markdown, as_json])
+def test_each_form_says_all(write: object) -> None:
+    """Verdict, figures, conditions, changes with their hash, the statement and notes are in each form, the verdict first."""
+    assert callable(write)
+    text = write(finding(), MADE)
+    for part in ("b takes twice as long.", "One run each.", "11.2", "19.1", "disable flashlog db=SPOT", "ab12", "report a b",
+                 "c was left out", "1,235" if write is not as_json else "1234.5678"):  # fmt: skip
+        assert part in text, part
+    assert text.index("b takes twice as long.") < text.index("iops")
+
+
+def test_a_page_fetches_nothing_whatever_names_say() -> None:
+    """Names of the data are text, not markup; there is no script, no address but those that name SVG, and a rule against both."""
+    text = page(finding(EVIL), MADE)
+    tags = _Tags()
+    tags.feed(text)
+    assert {"html", "svg", "table", "figure"} <= tags.names and not tags.names & {
+        "script",
+        "img",
+        "link",
+        "iframe",
+        "image",
+    }
+    assert all(value.startswith("#") or name.startswith("xmlns") for name, value in tags.leading)
+    assert "url(" not in text and "@import" not in text and "default-src 'none'" in text
+
+
+def test_markdown_stays_a_table_whatever_names_say() -> None:
+    """A bar in a name does not make another column."""
+    lines = [line for line in markdown(finding(EVIL), MADE).splitlines() if line.startswith("| ")]
+    assert lines and all(len(re.findall(r"(?<!\\)\|", line)) in (3, 4, 6) for line in lines)
+
+
+def test_json_has_the_histograms() -> None:
+    """The counts come back exactly."""
+    found = json.loads(as_json(finding(), MADE))["distributions"][0]["counts"]
+    assert Histogram(tuple(found["values"]), tuple(found["counts"])) == WAITS
+
+
+def test_what_differs_is_marked_and_comes_first() -> None:
+    """Of two conditions the one that differs is marked, and stands above the one that does not."""
+    assert differences(finding().sides) == {"release": ("11.2", "19.1")}
+    text = page(finding(), MADE)
+    assert "release (differs)" in text and text.index("release (differs)") < text.index(">mode<")
+
+
+def test_the_tail_is_drawn_to_the_longest_wait() -> None:
+    """The curve ends at the greatest value, each nine has the same width, and quantiles rise."""
+    points = tail_points(Distribution(name="x", what="w", unit="µs", counts=WAITS))
+    assert points[0] == (0.0, 100.0) and points[-1] == (pytest.approx(4.0), 700_000.0)
+    assert [y for _, y in points] == sorted(y for _, y in points)
+    assert nines(0.99) == pytest.approx(2.0) and nines(0.999) - nines(0.99) == pytest.approx(1.0)
+
+
+def test_an_archive_proves_itself(tmp_path: Path) -> None:
+    """Packed files agree with their sums, as sha256sum says; names stay apart; the same content has the same seal."""
+    seal = pack(tmp_path / "a.zip", files_of(finding(), {"report.html": page(finding(), MADE)}))
+    found = check(tmp_path / "a.zip")
+    assert (found.seal, found.wrong, found.files) == (seal, (), 4)
+    assert seal == pack(tmp_path / "b.zip", files_of(finding(), {"report.html": page(finding(), MADE)}))
+    assert (tmp_path / "a.zip").stat().st_mode & 0o077 == 0
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        archive.extractall(tmp_path / "out")
+    done = subprocess.run(["sha256sum", "-c", "SHA256SUMS"], cwd=tmp_path / "out", capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.count(": OK") == 4
+    assert (tmp_path / "out/distributions/a.csv").read_text().splitlines()[:2] == ["value,count", "100,9000"]
+    assert {path.read_bytes() for path in (tmp_path / "out/files").iterdir()} == {b"{}", b"[]"}
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"report.html": b"better"}, "report.html: it was changed"),
+        ({"report.html": None}, "report.html: it is missing"),
+        ({"more.txt": b"x"}, "more.txt: it is not in SHA256SUMS"),
+    ],
+)
+def test_a_changed_archive_is_found_out(tmp_path: Path, change: dict[str, bytes | None], said: str) -> None:
+    """A file that was changed, taken away or added is named."""
+    pack(tmp_path / "a.zip", files_of(finding(), {"report.html": "<p>"}))
+    with zipfile.ZipFile(tmp_path / "a.zip") as old, zipfile.ZipFile(tmp_path / "b.zip", "w") as new:
+        content = {name: old.read(name) for name in old.namelist()} | change
+        for name, data in content.items():
+            if data is not None:
+                new.writestr(name, data)
+    assert check(tmp_path / "b.zip").wrong == (said,)
+
+
+def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+    """A file that is cut, another ZIP file and none have one line each."""
+    pack(tmp_path / "a.zip", {"x": b"y" * 1000})
+    (tmp_path / "cut.zip").write_bytes((tmp_path / "a.zip").read_bytes()[:-40])
+    with zipfile.ZipFile(tmp_path / "other.zip", "w") as other:
+        other.writestr("x", "y")
+    for name, why in (("cut.zip", "damaged"), ("other.zip", "it has no SHA256SUMS"), ("none.zip", "No such file")):
+        with pytest.raises(RefusedError, match=why):
+            check(tmp_path / name)
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InProcess:
+    """The program with a home of its own, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    return InProcess(tmp_path / "home")
+
+
+def test_reports_are_written_by_one_statement(program: InProcess, tmp_path: Path) -> None:
+    """A page, Markdown and an archive; what exists is not written over without --replace; the archive verifies."""
+    one, two = (str(DATA / name) for name in ("fio-levels.json", "fio-queue-1.json"))
+    first = program.ok("-o", "json", "report", one).records[0]
+    assert first["file"] == "fio-levels.json.html" and "at most" in first["verdict"]
+    assert (tmp_path / "fio-levels.json.html").read_text().startswith("<!DOCTYPE html>")
+    again = program("report", one)
+    assert again.code == 2 and "fio-levels.json.html exists" in again.err
+    program.ok("report", one, "--replace")
+    program.ok("report", one, two, "md", "to=both.md")
+    assert (tmp_path / "both.md").read_text().startswith("# ")
+    seal = program.ok("-o", "json", "report", one, two, "--evidence", "to=both.zip").records[0]["seal"]
+    checked = program.ok("-o", "json", "report", "verify", "both.zip").records[0]
+    assert checked["whole"] and checked["seal"] == seal
+    with zipfile.ZipFile("both.zip") as archive:
+        assert archive.read("files/fio-levels.json") == (DATA / "fio-levels.json").read_bytes()
+    (tmp_path / "both.zip").write_bytes(b"no zip")
+    broken = program("report", "verify", "both.zip")
+    assert broken.code == 2 and "damaged or no archive" in broken.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("report", "nosuch"), "nosuch is no import, no file"),
+        (("report", "nosuch", "pdf"), "nosuch is no import"),
+        (("report",), "report needs A"),
+        (
+            ("report", str(DATA / "fio-levels.json"), f"to={DATA / 'SOURCES.tsv'}/x.html"),
+            "SOURCES.tsv/x.html: Not a directory",
+        ),
+    ],
+)
+def test_a_report_that_can_not_be_is_refused(program: InProcess, words: tuple[str, ...], said: str) -> None:
+    """One line says why, and nothing is written."""
+    done = program(*words)
+    assert done.code == 2 and said in done.err

@@ -1,0 +1,80 @@
+"""Reports as a real browser shows them: on a desk, on a phone, in the dark, on paper, without a network (make test-real)."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from exacell.measure.finding import Finding
+from exacell.measure.importers.findings import Imported, alone, pair
+from exacell.measure.importers.kinds import read, together
+from exacell.output.report.page import Made, page
+from tests.support.browser import CHROMIUM, Browser
+
+DATA = Path(__file__).parent.parent / "data" / "imports"
+REAL = os.environ.get("TEST_REAL") == "1"
+MADE = Made(at="2026-11-27T19:00:00+00:00", version="9.9", statement="report a b")
+
+pytestmark = [
+    pytest.mark.skipif(not REAL, reason="make test-real starts the browser"),
+    pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium (Debian: apt-get install chromium)"),
+]
+
+
+def imported(name: str, *files: str) -> Imported:
+    return Imported(name=name, runs=tuple(together([read((DATA / file).read_text(), file) for file in files])))
+
+
+FINDINGS = {
+    "curves": lambda: alone(imported("levels", "fio-levels.json")),
+    "pair": lambda: pair(imported("a", "fio-levels.json"), imported("b", "fio-levels.json")),
+    "bars": lambda: pair(imported("before", "awr-11.txt"), imported("after", "awr-19.txt")),
+    "samples": lambda: alone(imported("disk", "iostat-12.txt")),
+    "bins": lambda: alone(imported("vm", "vscsistats.csv")),
+}
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory) -> Browser:
+    return Browser(tmp_path_factory.mktemp("browser"))
+
+
+@pytest.fixture(params=FINDINGS)
+def finding(request: pytest.FixtureRequest) -> Finding:
+    found: Finding = FINDINGS[request.param]()
+    return found
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1000, False), (390, False), (390, True), (1000, True)])
+def test_a_page_fits_its_window(browser: Browser, finding: Finding, width: int, dark: bool) -> None:
+    """Nothing makes the page wider than the window, the verdict is seen at once, and no text of a chart is cut."""
+    seen = browser.seen(page(finding, MADE), width, dark=dark)
+    assert seen["wide"] <= width and 0 <= seen["verdict"] < 200
+    assert seen["svgs"] >= 1 and seen["texts"] > 5 and seen["out"] == []
+    paper, ink = (sum(map(int, re.findall(r"\d+", seen[name])[:3])) for name in ("paper", "ink"))
+    assert (paper < 200 and ink > 500) if dark else (paper > 700 and ink < 200)
+    assert seen["line"].startswith("rgb(")
+
+
+def test_a_page_asks_for_nothing(browser: Browser, finding: Finding, tmp_path: Path) -> None:
+    """The browser's own log of the network has no request but for the file itself."""
+    report, log = tmp_path / "report.html", tmp_path / "net.json"
+    report.write_text(page(finding, MADE), encoding="utf-8")
+    browser.run(f"--log-net-log={log}", "--dump-dom", f"file://{report}")
+    text = log.read_text(errors="replace")
+    asked = {url for url in re.findall(r'"url":"([^"]+)"', text) if not url.startswith(("chrome", "data:", "about:"))}
+    own = {json.loads(f'"{url}"') for url in asked if "google" not in url and "gvt1" not in url}
+    assert own <= {f"file://{report}"}
+
+
+def test_a_page_is_printed(browser: Browser, finding: Finding, tmp_path: Path) -> None:
+    """On paper it takes a few pages, not one for each chart and row."""
+    report = tmp_path / "report.html"
+    report.write_text(page(finding, MADE), encoding="utf-8")
+    pdf = browser.paper(report, tmp_path / "report.pdf")
+    sheets = len(re.findall(rb"/Type\s*/Page\b", pdf))
+    assert pdf.startswith(b"%PDF") and 1 <= sheets <= 8
