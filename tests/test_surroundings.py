@@ -129,13 +129,13 @@ def test_a_port_that_was_taken_meanwhile_is_no_servers(tmp_path: Path, monkeypat
     """It should start its sshd on another port where somebody else listens on the one that was free a moment ago."""
     if sshd_support.PROGRAM is None:
         pytest.skip("no sshd program is installed (openssh-server)")
-    free = sshd_support._free_port
+    free = sshd_support.free_port
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         taken = other.getsockname()[1]
         ports = iter([taken, free()])
-        monkeypatch.setattr(sshd_support, "_free_port", lambda: next(ports))
+        monkeypatch.setattr(sshd_support, "free_port", lambda: next(ports))
         server = Sshd(tmp_path / "sshd")
         server.start()
         try:

@@ -56,7 +56,7 @@ def _rsa_key() -> Path:
     return folder / "host_rsa"
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """Return a port where nobody listens, below those that the system gives to connections: one of these might take it
     before sshd does, even our own to it. Source: ip(7), ip_local_port_range.
     """
@@ -109,7 +109,7 @@ class Sshd:
             Path("/run/sshd").mkdir(mode=0o755, exist_ok=True)
         fixed = self.port
         for _ in range(_PORTS):
-            self.port = fixed or _free_port()
+            self.port = fixed or free_port()
             if self._listens():
                 return
         raise RuntimeError(f"sshd did not start: {self.log()}")

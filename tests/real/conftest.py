@@ -1,0 +1,42 @@
+"""Two guests with kernels of their own, for the tests that change one; skipped by name where they can't run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.real.guests import Guests, kernel, missing
+from tests.support.program import Program
+
+NAMES = ("ini1", "ini2")
+
+
+@pytest.fixture(scope="session")
+def guests(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Guests]:
+    """The two guests, running."""
+    if not os.environ.get("TEST_REAL"):
+        pytest.skip("guests are booted by make test-real alone (TEST_REAL=1)")
+    if lacking := missing():
+        pytest.skip(f"guests need {', '.join(lacking)}")
+    try:
+        image = kernel(pytestconfig.cache.mkdir("linux-image"))
+    except OSError as error:
+        pytest.skip(f"guests need Debian's kernel: {error}")
+    with Guests(tmp_path_factory.mktemp("guests"), image, NAMES) as found:
+        yield found
+
+
+@pytest.fixture
+def lab(guests: Guests, tmp_path: Path) -> Iterator[Program]:
+    """The program with the guests as the rack ``lab`` and a home of its own; their disk is afterwards as it was."""
+    home = tmp_path / "home"
+    guests.rack(home)
+    yield Program(home)
+    for name in guests.names:
+        guests.said(
+            name,
+            "cd /sys/block/sda/queue; echo mq-deadline > scheduler; echo 256 > nr_requests; echo 1280 > max_sectors_kb",
+        )

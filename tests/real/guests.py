@@ -1,0 +1,242 @@
+"""Linux guests with real SCSI limits: Debian's kernel in QEMU without KVM, an sshd on a loopback port, no way out.
+
+A guest has a PVSCSI disk (sda), one of scsi_debug that reports an optimal transfer length of 8192 blocks (sdb), nullb0 and loop
+devices. It is an initramfs of the kernel's modules and of programs of this machine with the libraries that they load: nothing is
+installed in it, and it forgets everything when it ends.
+"""
+
+from __future__ import annotations
+
+import gzip
+import lzma
+import re
+import shutil
+import stat
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+
+from tests.support.patience import until
+from tests.support.sshd import free_port
+
+SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+INSIDE = ("busybox", "dropbear", "tee", "sg_vpd", "fio", "iostat", "ethtool")
+HERE = ("qemu-system-x86_64", "dropbearkey", "ssh-keygen", "modprobe", "depmod", "ldd")
+MODULES = ("sd_mod", "sg", "vmw_pvscsi", "e1000", "loop", "null_blk", "scsi_debug")
+OPTIONS = {"scsi_debug": "dev_size_mb=64 opt_blks=8192 opt_xferlen_exp=3", "null_blk": "nr_devices=1 gb=1"}
+
+INIT = """#!/bin/busybox sh
+/bin/busybox mkdir -p /proc /sys /dev /tmp /run /var/log /root /usr/bin
+/bin/busybox --install -s /bin
+export PATH=/bin
+mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev; mkdir -p /dev/pts; mount -t devpts pts /dev/pts
+chmod 700 /root /root/.ssh; chmod 1777 /tmp
+while read -r module options; do
+  # Disks are named in the order in which they are found: the PVSCSI one is sda only if it is there first.
+  case $module in scsi_debug*) while [ ! -e /sys/block/sda/queue ]; do usleep 100000; done;; esac
+  insmod /modules/$module $options
+done < /modules/order
+hostname "$(sed -n 's/.*guest=\\([^ ]*\\).*/\\1/p' /proc/cmdline)"
+ifconfig lo 127.0.0.1 up; ifconfig eth0 10.0.2.15 netmask 255.255.255.0 up
+echo "guest is ready" > /dev/console
+exec dropbear -F -E -s -r /etc/dropbear_host_key
+"""
+
+
+def program(name: str) -> str:
+    """Return where a program of this machine is; empty where there is none."""
+    return shutil.which(name, path=SEARCHED) or ""
+
+
+def missing() -> list[str]:
+    """Return the programs that guests need and this machine lacks."""
+    return [name for name in (*INSIDE, *HERE) if not program(name)]
+
+
+def kernel(place: Path) -> Path:
+    """Return the folder of Debian's kernel with its modules, which is downloaded into ``place`` if it is not there yet.
+
+    Raises:
+        OSError: it can't be had; the message says what apt-get or dpkg-deb said.
+    """
+    if not list(place.glob("boot/vmlinuz-*")):
+        told = _ran("apt-cache", "depends", "linux-image-amd64")
+        named = re.search(r"Depends: (linux-image-\S+)", told)
+        if named is None:
+            raise OSError("apt-cache knows no linux-image-amd64")
+        _ran("apt-get", "download", named[1], cwd=place)
+        (package,) = place.glob("linux-image-*.deb")
+        _ran("dpkg-deb", "-x", str(package), str(place))
+        package.unlink()
+    return place
+
+
+def _ran(*words: str, cwd: Path | None = None) -> str:
+    path = program(words[0])
+    if not path:
+        raise OSError(f"there is no {words[0]} here")
+    done = subprocess.run([path, *words[1:]], cwd=cwd, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode:
+        raise OSError(f"{words[0]}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def _modules(image: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the modules that a guest loads, in this order, with their options."""
+    root = image if (image / "lib/modules").is_dir() else image / "usr"
+    (release,) = (each.name for each in (root / "lib/modules").iterdir())
+    if not (root / "lib/modules" / release / "modules.dep.bin").exists():
+        _ran("depmod", "-b", str(root), release)
+    seen: dict[str, Path] = {}
+    for module in MODULES:
+        shown = _ran("modprobe", "-d", str(root), "-S", release, "--show-depends", module)
+        for path in re.findall(r"^insmod (\S+)", shown, re.MULTILINE):
+            seen.setdefault(Path(path).name, Path(path))
+    order = []
+    for name, path in seen.items():
+        plain, content = name, path.read_bytes()
+        if name.endswith(".xz"):
+            plain, content = name[:-3], lzma.decompress(content)
+        yield f"modules/{plain}", content
+        order.append(f"{plain} {OPTIONS.get(plain.removesuffix('.ko'), '')}\n")
+    yield "modules/order", "".join(order).encode()
+
+
+def _programs() -> Iterator[tuple[str, bytes]]:
+    """Yield the programs of a guest and the libraries that they load."""
+    libraries = set()
+    for name in INSIDE:
+        path = program(name)
+        yield f"bin/{name}", Path(path).read_bytes()
+        # ldd ends with 1 for a program that needs no library.
+        shown = subprocess.run([program("ldd"), path], capture_output=True, text=True, check=False).stdout
+        libraries |= set(re.findall(r"(/\S+) \(0x", shown))
+    for path in sorted(libraries):
+        yield path[1:], Path(path).read_bytes()
+
+
+def archive(files: Mapping[str, bytes]) -> bytes:
+    """Return an initramfs: folders and files of root, files executable. Source: the kernel's initramfs buffer format."""
+    folders = {str(parent) for name in files for parent in Path(name).parents} - {"."}
+    entries = [(name, stat.S_IFDIR | 0o755, b"") for name in sorted(folders)]
+    entries += [(name, stat.S_IFREG | 0o700, content) for name, content in files.items()]
+    found = bytearray()
+    for number, (name, mode, content) in enumerate([*entries, ("TRAILER!!!", 0, b"")], 1):
+        fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(name) + 1, 0)
+        for part in (b"070701" + b"".join(b"%08X" % field for field in fields) + name.encode() + b"\0", content):
+            found += part
+            found += b"\0" * (-len(found) % 4)
+    return bytes(found)
+
+
+class Guests:
+    """Guests that run; use as a context manager. ``rack`` is a rack of them alone, as the host group ``initiators``."""
+
+    def __init__(self, folder: Path, image: Path, names: tuple[str, ...]) -> None:
+        self.folder, self.names = folder, names
+        self._image = image
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
+        self._open = ExitStack()
+        self.ports: dict[str, int] = {}
+
+    def __enter__(self) -> Guests:
+        _ran("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / "login"))
+        _ran("dropbearkey", "-t", "ed25519", "-f", str(self.folder / "host"))
+        shown = _ran("dropbearkey", "-y", "-f", str(self.folder / "host"))
+        (key,) = re.findall(r"^ssh-ed25519 \S+", shown, re.MULTILINE)
+        files = {
+            "init": INIT.encode(),
+            "etc/passwd": b"root:x:0:0:root:/root:/bin/sh\n",
+            "etc/group": b"root:x:0:\n",
+            "etc/shells": b"/bin/sh\n",
+            "etc/dropbear_host_key": (self.folder / "host").read_bytes(),
+            "root/.ssh/authorized_keys": (self.folder / "login.pub").read_bytes(),
+            **dict(_programs()),
+            **dict(_modules(self._image)),
+        }
+        (self.folder / "initrd").write_bytes(gzip.compress(archive(files), 1))
+        try:
+            for name in self.names:
+                self.boot(name)
+            self._known(key)
+            for name in self.names:
+                self.ready(name)
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.end()
+
+    def boot(self, name: str) -> None:
+        """Start a guest, on its port if it had one; it is not yet ready."""
+        port = self.ports.setdefault(name, free_port())
+        disk = self.folder / f"{name}.img"
+        with disk.open("ab") as file:
+            file.truncate(128 << 20)
+        (linux,) = self._image.glob("boot/vmlinuz-*")
+        console = self._open.enter_context((self.folder / f"{name}.console").open("wb"))
+        self._processes[name] = subprocess.Popen(
+            (
+                *(program("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-smp", "1", "-m", "512"),
+                *("-nographic", "-no-reboot", "-monitor", "none", "-kernel", linux, "-initrd", self.folder / "initrd"),
+                *("-append", f"console=ttyS0 quiet no_timer_check panic=1 guest={name}", "-device", "pvscsi"),
+                *("-drive", f"file={disk},format=raw,if=none,id=disk", "-device", "scsi-hd,drive=disk"),
+                *("-nic", f"user,model=e1000,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"),
+            ),
+            stdin=subprocess.DEVNULL,
+            stdout=console,
+            stderr=subprocess.STDOUT,
+        )
+
+    def ready(self, name: str) -> None:
+        """Wait until a guest answers by ssh.
+
+        Raises:
+            AssertionError: it does not, or has ended; the message is the end of its console.
+        """
+        process = self._processes[name]
+        until(lambda: process.poll() is not None or self.said(name, "echo here") == "here\n", seconds=240)
+        console = (self.folder / f"{name}.console").read_text(errors="replace")
+        assert self.said(name, "echo here") == "here\n", console[-2000:]
+
+    def end(self, *names: str) -> None:
+        """End guests, or all, as a loss of power does."""
+        for name in names or self.names:
+            process = self._processes.pop(name, None)
+            if process is not None:
+                process.kill()
+                process.wait()
+        if not self._processes:
+            self._open.close()
+
+    def said(self, name: str, command: str, given: str = "") -> str:
+        """Return what a command says on a guest, asked by OpenSSH; nothing where it can't be reached.
+
+        Args:
+            given: its standard input.
+        """
+        words = ["ssh", "-F", str(self.folder / "ssh_config"), "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", name]
+        done = subprocess.run([*words, command], input=given, capture_output=True, text=True, timeout=120, check=False)
+        return done.stdout
+
+    def rack(self, home: Path) -> None:
+        """Write a rack ``lab`` of the guests into a home of exacell."""
+        (home / "racks.d").mkdir(parents=True)
+        (home / "racks.d" / "lab.toml").write_text(
+            f'ssh_config = "{self.folder}/ssh_config"\nlock = "{home}/lock"\nconnect_timeout = "30s"\nopaque = "allow"\n'
+            f'[hosts.initiators]\nnodes = "{",".join(self.names)}"\nuser = "root"\n'
+        )
+
+    def _known(self, key: str) -> None:
+        """Write ssh_config and known_hosts: guests by name, checked by their host key."""
+        lines = [f"Host {name}\n Port {port}\n" for name, port in self.ports.items()]
+        lines.append(
+            f"Host *\n HostName 127.0.0.1\n User root\n IdentityFile {self.folder}/login\n IdentitiesOnly yes\n"
+            f" IdentityAgent none\n UserKnownHostsFile {self.folder}/known_hosts\n GlobalKnownHostsFile none\n"
+        )
+        (self.folder / "ssh_config").write_text("".join(lines))
+        known = "".join(f"[127.0.0.1]:{port} {key}\n" for port in self.ports.values())
+        (self.folder / "known_hosts").write_text(known)

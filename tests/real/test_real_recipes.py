@@ -1,0 +1,81 @@
+"""Recipes about block queues, run against two guests' kernels."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from tests.real.guests import Guests
+from tests.support.patience import until
+from tests.support.program import Program
+
+LIMITS = Path(__file__).parents[2] / "examples/block_limits.exa"
+QUEUE = "/sys/block/sda/queue"
+
+
+def both(guests: Guests, name: str) -> list[str]:
+    return [guests.said(host, f"cat {QUEUE}/{name}").strip() for host in guests.names]
+
+
+def test_block_queue_sets_three_settings_and_undo_takes_all_back(lab: Program, guests: Guests) -> None:
+    """block_queue sets scheduler, depth and largest request on both guests; undo brings all three back."""
+    names = ("scheduler", "nr_requests", "max_sectors_kb")
+    before = {name: both(guests, name) for name in names}
+    given = "hosts=@initiators devices=sda scheduler=none nr_requests=64 max_sectors_kb=4096"
+    lab.ok("-r", "lab", f"run block_queue {given} -n")
+    assert {name: both(guests, name) for name in names} == before
+    lab.ok("-r", "lab", f"run block_queue {given} -y")
+    assert [both(guests, name) for name in names] == [["[none] mq-deadline"] * 2, ["64"] * 2, ["4096"] * 2]
+    for _ in names:
+        lab.ok("-r", "lab", "undo -y")
+    assert {name: both(guests, name) for name in names} == before
+
+
+def test_fio_row_brings_each_hosts_result(lab: Program, tmp_path: Path) -> None:
+    """fio's JSON of each guest lies under its name and counts reads."""
+    given = f"hosts=@initiators device=/dev/nullb0 tag=row to={tmp_path}/got seconds=1"
+    lab.ok("-r", "lab", f"run fio_row {given} -y --accept-opaque")
+    for host in ("ini1", "ini2"):
+        assert json.loads((tmp_path / "got" / host / "row.json").read_text())["jobs"][0]["read"]["iops"] > 0
+
+
+def test_net_queues_reads_both(lab: Program) -> None:
+    """net_queues shows the card's driver, and changes nothing."""
+    done = lab.ok("-r", "lab", "-o", "json", "run net_queues hosts=@initiators")
+    assert "e1000" in done.out and lab.ok("-r", "lab", "-o", "json", "journal").records == []
+
+
+def test_block_limits_measures_at_each_size_and_puts_back_the_first(
+    lab: Program, guests: Guests, tmp_path: Path
+) -> None:
+    """Killed by kill -9 while fio reads at the second size: resume says that fio is not gone on with, and once that is set aside
+    undo puts the size back. Run again, it has three results of each host, and the settings are as they were."""
+    words = ["-r", "lab", f"run {LIMITS} seconds=8 to={tmp_path}/broken -y --accept-opaque"]
+    quiet = subprocess.DEVNULL
+    began = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "exacell", *words], env=lab.env, stdin=quiet, stdout=quiet, stderr=quiet
+    )
+    try:
+        reads = f"grep -q 32767 {QUEUE}/max_sectors_kb && pidof fio"
+        assert until(lambda: all(guests.said(host, reads) for host in guests.names), seconds=100)
+        os.kill(process.pid, signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait()
+    stopped = lab("-r", "lab", "resume -y")
+    assert stopped.code == 2 and "change 3 (sh fio" in stopped.err
+    lab.ok("-r", "lab", "resume 3 --abandon -y")
+    lab.ok("-r", "lab", "undo 2 -y")
+    assert both(guests, "max_sectors_kb") == ["1280"] * 2
+    lab.ok("-r", "lab", f"run {LIMITS} seconds=2 to={tmp_path}/got -y --accept-opaque")
+    assert time.monotonic() - began < 120
+    assert both(guests, "max_sectors_kb") == ["1280"] * 2
+    for host in guests.names:
+        for kb in (1280, 32767, 4096):
+            assert json.loads((tmp_path / f"got/{host}/block_limits_{kb}.json").read_text())["jobs"][0]["read"]["iops"]
