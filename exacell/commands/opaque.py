@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from exacell.plan.dbchange import read_change
 from exacell.care.sqltext import (
     asm_losses,
     is_unit,
@@ -42,6 +41,7 @@ from exacell.opaque.scan import carried, command_findings, wrapped
 from exacell.opaque.shell import unread_programs
 from exacell.opaque.sql import read_sql
 from exacell.output.result import Column, Result
+from exacell.plan.dbchange import read_change
 from exacell.plan.model import Planned
 from exacell.plan.planners.database import asked, database_plan
 from exacell.plan.planners.diskgroup import mount_plan

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from exacell.plan.dbchange import AddLog, DropLog, KeepInCache, SetParameter, read_change
 from exacell.core.errors import RefusedError
+from exacell.plan.dbchange import AddLog, DropLog, KeepInCache, SetParameter, read_change
 from exacell.plan.model import Plan
 from exacell.plan.planners.database import OVERRIDE, asked, database_plan
 

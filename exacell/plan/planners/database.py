@@ -10,9 +10,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter
 from exacell.core.errors import RefusedError, UnitError
 from exacell.core.units import MIB, format_size, human_size, parse_size
+from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter
 from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
