@@ -214,6 +214,7 @@ class _Conduct:
         if design.reset:
             self._carry_out(design.reset, f"{where}: {design.reset}", self._request)
         self._wait(design.settle, f"{where}: settling")
+        seen = conditions(self._session, self._services, self._request)
         before = self._waited()
         began = datetime.now(UTC)
         if design.workload:
@@ -228,8 +229,8 @@ class _Conduct:
                 f"{where} measured nothing: {design.db} had no {MEASURES[design.measure]}",
                 hint="workload= drives the load of a run; for= waits while another one comes",
             )
-        self._look(run)
-        self._add(run, after, began)
+        cells = self._look(run)
+        self._add(run, after, began, fairness.outliers(seen, cells))
 
     def _set(self, level: str) -> None:
         """Bring the factor to a level; nothing is sent where it is there already."""
@@ -279,22 +280,23 @@ class _Conduct:
         design = self.experiment.design
         return waited(self._session, self._services, self._request, measure=design.measure, db=design.db)
 
-    def _look(self, run: Run) -> None:
-        """Note what of the cells' conditions is another than in the first run, the factor apart."""
+    def _look(self, run: Run) -> Mapping[str, CellCounters]:
+        """Return what cells tell now, and note what of it is another than in the first run, the factor apart."""
         self._refuse_interrupted()
         cells = conditions(self._session, self._services, self._request)
         known = self.experiment.passports
         if not known:
             found = {cell: dict(counters.passport) for cell, counters in cells.items()}
             self.experiment = replace(self.experiment, passports=found)
-            return
+            return cells
         lines = fairness.changed(known, cells, self.experiment.design.db)
         noticed = [f"run {run.number}: {line}" for line in lines]
         self.experiment = replace(self.experiment, noticed=(*self.experiment.noticed, *noticed))
         for line in noticed:
             self._console.say(line)
+        return cells
 
-    def _add(self, run: Run, found: Waited, began: datetime) -> None:
+    def _add(self, run: Run, found: Waited, began: datetime, tail: tuple[int | None, int | None, int | None]) -> None:
         value = found.micros / found.count
         measured = Measured(
             number=run.number,
@@ -304,6 +306,9 @@ class _Conduct:
             value=value,
             count=found.count,
             at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            redo=tail[0],
+            outliers=tail[1],
+            prevented=tail[2],
         )
         self.experiment = replace(self.experiment, runs=(*self.experiment.runs, measured))
         self._keep()

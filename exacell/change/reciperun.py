@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
@@ -19,7 +20,7 @@ from exacell.core.units import format_duration
 from exacell.journal.confirming import WaitingRun
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
-from exacell.output.result import Column, Record, Result, worst
+from exacell.output.result import Column, Draw, Record, Result, worst
 from exacell.recipes.values import RISKS
 from exacell.session.recording import Recording, told_while_waiting
 
@@ -225,17 +226,27 @@ class RecipeRunner:
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])
-        # What a single statement draws as sentences and a table stays so.
-        own = self._results[0] if len(self._results) == 1 and not self._results[0].fold else None
+        # What statements draw as sentences and tables stays so.
+        drawn = [result.draw for result in self._results if result.draw is not None and not result.fold]
+        own = bool(drawn) and len(drawn) == len(self._results)
+        alone = len(self._results) == 1 and not self._results[0].fold
         return Result(
             records=records,
             columns=columns,
             data=bool(self._results),
-            fold=own is None,
+            fold=not own and not alone,
             problems=problems,
             exit_code=code,
-            draw=None if own is None else own.draw,
+            draw=partial(_one_after_another, drawn) if own else None,
         )
+
+
+def _one_after_another(drawn: Sequence[Draw], width: int | None, color: bool, header: bool) -> Iterator[str]:
+    """Yield the lines of each statement's answer, an empty one between two."""
+    for place, draw in enumerate(drawn):
+        if place:
+            yield ""
+        yield from draw(width, color, header)
 
 
 def _told_apart(results: Sequence[Result]) -> tuple[Column, ...]:

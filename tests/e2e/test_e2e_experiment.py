@@ -66,6 +66,9 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
     )
     assert found["finding"] == "different" and near_six(found)
     assert len(blocks(done)) == 6 and all(row["onUs"] > row["offUs"] for row in blocks(done))
+    (tail,) = [line for line in says(done) if line.startswith("Outliers (over 500 ms)")]
+    on, off = (int(part.split()[0].replace(",", "")) for part in tail.partition("databases: ")[2].split(", "))
+    assert off > on and "more were prevented" in tail and tail.count("5,760,000 redo writes") == 2
     assert "A/A stretch: 6 runs at on" in done.err and "A/A stretch: two runs at on spread by" in done.err
     assert rack.ok("-r", "t1", "-o", "json", "results", "planted").out == done.out
     again = rack("-r", "t1", *AB, "as=PLANTED", "-y")

@@ -180,3 +180,27 @@ def test_the_factor_itself_is_no_other_condition() -> None:
         "cel01: IORM dbPlan: SPOT share: 8 → 4",
     ]
     assert fairness.changed(before, cells({}), "SPOT") == ["cel02: no answer"]
+
+
+def test_outliers_are_told_for_each_level_where_cells_counted_them() -> None:
+    """Writes, outliers and prevented ones add up over the blocks of a level; a cell that collected nothing makes no figure."""
+    before = cells({}, {}, FL_RQ_W=10, FL_SKIP_OUTLIERS=1)
+    after = {
+        cell: replace(
+            found, collected=2, values={"FL_RQ_W": 110.0, "FL_SKIP_OUTLIERS": 4.0, "FL_PREVENTED_OUTLIERS": 2.0}
+        )
+        for cell, found in before.items()
+    }
+    assert fairness.outliers(before, after) == (200, 6, 4)
+    assert fairness.outliers(before, before) == (None, None, None)
+    assert fairness.outliers(before, {**after, "cel02": replace(after["cel02"], started=5)}) == (None, None, None)
+    counted = measured(530, 500)
+    runs = [
+        replace(run, redo=100, outliers=int(run.level == "off"), prevented=int(run.level == "on"))
+        for run in counted.runs
+    ]
+    told = list(sentences(replace(counted, runs=tuple(runs))))
+    assert (
+        "0 in 600 redo writes with flash log on (6 more were prevented), 6 in 600 redo writes with flash log off."
+        in told[3]
+    )

@@ -123,6 +123,24 @@ def changed(before: Mapping[str, Mapping[str, str]], after: Cells, db: str) -> l
     return found
 
 
+def outliers(before: Cells, after: Cells) -> tuple[int | None, int | None, int | None]:
+    """Return redo writes between two readings of all cells, outliers that reached a database, and how many were prevented;
+    three times None where a cell has collected nothing in between, or its counters began anew."""
+    found = [0, 0, 0]
+    for cell, first in before.items():
+        second = after.get(cell)
+        if second is None or second.collected <= first.collected or second.started != first.started:
+            return None, None, None
+        for place, names in enumerate(_TAIL):
+            found[place] += int(sum(second.values.get(name, 0) - first.values.get(name, 0) for name in names))
+    return (found[0], found[1], found[2]) if min(found) >= 0 else (None, None, None)
+
+
+_TAIL = (("FL_RQ_W",), ("FL_ACTUAL_OUTLIERS", "FL_SKIP_OUTLIERS"), ("FL_PREVENTED_OUTLIERS",))
+"""Counters of redo writes, of outliers that a database waited for, and of those that it did not. Source: reference
+measurement.md 2.1."""
+
+
 def _snapshot(passports: Mapping[str, Mapping[str, str]], db: str) -> Snapshot:
     cells = {cell: CellCounters(collected=0, passport=_without(told, db)) for cell, told in passports.items()}
     return Snapshot(rack="", name="", kind="flashlog", taken="", cells=cells)

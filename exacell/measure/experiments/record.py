@@ -49,6 +49,9 @@ class Measured:
         value: microseconds of one wait or request, on average.
         count: how many there were.
         at: when it ended, ISO 8601 UTC.
+        redo: redo writes that the cells counted meanwhile, of all databases; None where no cell collected in between.
+        outliers: how many of them reached the database as outliers.
+        prevented: how many more the flash log prevented.
     """
 
     number: int
@@ -58,6 +61,9 @@ class Measured:
     value: float
     count: int
     at: str
+    redo: int | None = None
+    outliers: int | None = None
+    prevented: int | None = None
 
     @property
     def group(self) -> tuple[int, int]:

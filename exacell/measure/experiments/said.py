@@ -109,7 +109,25 @@ def sentences(experiment: Experiment) -> Iterator[str]:
             f"Without any difference, two runs at {experiment.now} spread by {verdict.same_spread:.2g} % "
             f"(A/A, {counted(same, 'pair')}){own}."
         )
+    yield from _tail(experiment)
     yield from (_doubt(doubt) for doubt in verdict.doubts)
+
+
+def _tail(experiment: Experiment) -> Iterator[str]:
+    """Yield how many outliers there were at each level: a mean says little of what is rare."""
+    told = []
+    for level in experiment.design.levels:
+        runs = [run for run in experiment.runs if run.block and run.level == level and run.redo]
+        redo, slow, prevented = (
+            sum(run.redo or 0 for run in runs),
+            sum(run.outliers or 0 for run in runs),
+            sum(run.prevented or 0 for run in runs),
+        )
+        if not redo:
+            return
+        more = f" ({prevented:,} more were prevented)" if prevented else ""
+        told.append(f"{slow:,} in {redo:,} redo writes with {FACTORS[experiment.design.factor]} {level}{more}")
+    yield f"Outliers (over 500 ms), as the cells counted them for all databases: {', '.join(told)}."
 
 
 def _noticed(lines: Sequence[str]) -> Iterator[str]:
