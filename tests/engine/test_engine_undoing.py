@@ -193,7 +193,7 @@ GONE = "undo of change 1 (alter it): "
 
 MOVED: list[tuple[Step, Callable[[Bench], None], str]] = [
     (CACHE, nothing, ""),
-    (CACHE, grown, f"{GONE}exa1cel01: flashcache exa1cel01_FLASHCACHE: size is 99, not 42949672960"),
+    (CACHE, grown, f"{GONE}exa1cel01: flashcache exa1cel01_FLASHCACHE: size is 99, not 40G"),
     (CACHE, silent, f"{GONE}exa1cel01: no route to host"),
     (CACHE, dropped, ""),
     (GROUP, nothing, ""),

@@ -34,7 +34,7 @@ ALIASES = {
         ("li celld", "list celldisk"),
         ("LI celld attributes name", "list celldisk attributes name"),
         ("on exa1cel01 li celld", "on exa1cel01 list celldisk"),
-        ("show sett", "show settings"),
+        ("show transp", "show transports"),
         ("flu flashcache", "flush flashcache"),
         ("list cell", "list cell"),
         ("# li celld", "# li celld"),
