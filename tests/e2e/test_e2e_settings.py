@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -31,7 +32,6 @@ LOOP = _free_loop() if os.geteuid() == 0 else ""
 pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="there is no sshd here"),
     pytest.mark.skipif(not LOOP, reason="only root may set queues, and only of a loop device that is free"),
-    pytest.mark.xdist_group("loop device"),
 ]
 
 
@@ -56,7 +56,13 @@ class Kernel:
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Iterator[Kernel]:
-    """A rack of one host, this machine; the loop device's queue is afterwards as it was."""
+    """A rack of one host, this machine; one test at a time has the loop device, whose queue is afterwards as it was."""
+    with open(f"/dev/{LOOP}", "rb") as device:
+        fcntl.flock(device, fcntl.LOCK_EX)
+        yield from _alone(tmp_path)
+
+
+def _alone(tmp_path: Path) -> Iterator[Kernel]:
     server = Sshd(tmp_path / "sshd")
     server.start()
     server.known_hosts()
