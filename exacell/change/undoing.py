@@ -153,7 +153,7 @@ def _settled(session: Session, services: Services, changes: Sequence[int], *, wa
     """Return what these changes really did, newest first, once it is known of each of their steps.
 
     Raises:
-        RefusedError: one still runs, is undone already or has no plan.
+        RefusedError: one still runs or is undone already, or the only one has no plan.
     """
     rack = session.need_rack().name
     roots = dict.fromkeys(root_of(services.journal, rack, number) for number in sorted(changes, reverse=True))
@@ -171,6 +171,13 @@ def _settled(session: Session, services: Services, changes: Sequence[int], *, wa
             refuse_running(services.journal, rack, attempt.change)
             settle(session, services, attempt.change, wait=wait)
         settle(session, services, number, wait=wait)
+        if len(roots) > 1 and all(plan.plan is None for plan in state.plans):
+            # What exacell does not read has no way back; what stands beside it in a run has one of its own.
+            statement = next((plan.statement for plan in state.plans), "")
+            services.console.say(
+                f"change {number} ({statement}) is not taken back: exacell did not read what it carried"
+            )
+            continue
         yield read_change(services.journal.chain(rack, number))
 
 

@@ -138,7 +138,7 @@ def test_a_value_of_a_matrix_is_one_word(inside: InProcess, value: str) -> None:
         ),
         ('check sql db=SPOT "select name, open_mode from v$database".open_mode = "READ WRITE"', 0, ""),
         ('check sql asm "drop diskgroup DATA".name = x', 2, "not a statement that reads"),
-        ("check list metriccurrent FC_BY_DIRTY.metricValue < 1m", 1, "MB, not < 1m"),
+        ("check list metriccurrent FC_BY_DIRTY.metricValue < 0m", 1, "MB, not < 0m"),
         ("check list metriccurrent FC_BY_DIRTY.metricValue < 900g", 0, ""),
         ("check list cell.name = exa1cel01", 1, "name is exa1cel02, not = exa1cel01"),
     ],
@@ -154,3 +154,17 @@ def test_records_of_a_matrix_say_what_was_chosen(inside: InProcess) -> None:
     written(inside, pairs="matrix x in 1,2 y in a,b\n  on exa1cel01 list cell attributes name when $y = a\nend\n")
     rows = inside.ok("-r", "t1", "-o", "json", "run pairs").records
     assert [(row["x"], row["y"], row["name"]) for row in rows] == [("1", "a", "exa1cel01"), ("2", "a", "exa1cel01")]
+
+
+def test_undo_run_passes_over_what_nobody_read(inside: InProcess) -> None:
+    """A command that exacell does not read stands between two changes: the changes are taken back, and it is named."""
+    written(
+        inside,
+        mixed='recipe "Mixed"\nneeds opaque\non exa1cel01 alter cell comment=one\non exa1cel01 sh "eval true"\n'
+        "on exa1cel02 alter cell comment=two\nfinally\n  undo run\nend\n",
+    )
+    before = inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records
+    done = inside("-r", "t1", "run mixed", "-y", "--accept-opaque")
+    assert done.code == 0, done.err
+    assert "is not taken back: exacell did not read what it carried" in done.err
+    assert inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records == before
