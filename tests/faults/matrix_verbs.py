@@ -322,6 +322,12 @@ NO_ROW: dict[str, str] = {
     "undo": "takes back a change of another row: half of the cases end with it",
     "undo run": "takes back a recipe's changes one by one, each as undo does",
     "ack alert": "marks an alert as seen: it changes no storage and no caching",
+    "set setting": "changes hosts beside the cells: tests/e2e/test_e2e_settings.py and tests/real kill it",
+    "trace on": "changes what a database writes down: it changes no storage and no caching",
+    "trace off": "changes what a database writes down: it changes no storage and no caching",
+    "drive commits": "loads a database: tests/e2e/test_e2e_traces.py kills it",
+    "drive end": "ends a load of a database: it changes no storage and no caching",
+    "experiment": "is made of changes of another row: tests/e2e/test_e2e_experiment.py kills it and breaks its link",
     "diagpack": "lets a cell write a file of diagnostics: it changes no storage and no caching",
 }
 """Commands that change something and have no row of their own, and why."""

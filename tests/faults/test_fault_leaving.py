@@ -304,7 +304,10 @@ def steps_of(script: Path) -> list[Step]:
 def worked(why_not: Callable[[str], str], steps: Sequence[Step]) -> tuple[list[str], str]:
     wire = Wire()
     group: Any = SimpleNamespace(
-        transport=wire, session=SimpleNamespace(interrupted=None), services=SimpleNamespace(interrupted=None)
+        hosts=False,
+        transport=wire,
+        session=SimpleNamespace(interrupted=None),
+        services=SimpleNamespace(interrupted=None),
     )
     vigil = SimpleNamespace(ours=lambda: "")
     leaving: Any = SimpleNamespace(why_not=why_not, vigil=lambda: nullcontext(vigil), lost="")
