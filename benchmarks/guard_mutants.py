@@ -418,7 +418,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("_check", "_check_plan", "over_allocated"),
         ("tests/cellcli", "tests/plan/test_plan_guard_iorm.py"),
     ),
-    "commands/recipes.py": (ONLY_CALLS, ("tests/recipes",)),
+    "change/recipeready.py": (ONLY_CALLS, ("tests/e2e/test_e2e_recipe_language.py", "tests/recipes")),
     "commands/care.py": (ONLY_CALLS, ("tests/care",)),
     "transport/ssh/hostkeys.py": (("judge", "is_revoked_by"), ("tests/transport/test_transport_hostkeys.py",)),
 }
@@ -469,10 +469,6 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "plan/guards/devices.py:forced",
         "without lun is not None in lun is not None and statement.verb == 'CREATE'",
     ): "where CREATE names a LUN that is not there, all disks count; type checkers need the first side",
-    (
-        "plan/guards/griddisks.py:_apart",
-        "False instead of not moved",
-    ): "of no disk nothing is asked",
     (
         "plan/guards/caches.py:_made",
         "without said is None in said is None or not statement.all or (not fact.flash_disks)",

@@ -188,12 +188,16 @@ def test_replies_are_told_once_each(made: Any, kind: type) -> None:
     assert sorted(told) == list(CELLS)
 
 
+LONG = "0" * 64
+"""A line of an endless answer: short ones cost the programs that number lines a busy host's patience."""
+
+
 @pytest.mark.parametrize("kind", OVER_SSH)
 def test_a_large_answer_is_on_disk_and_an_endless_one_a_failure(made: Any, kind: type) -> None:
     """With in_pieces a large answer is read from disk; one that is larger than max_answer is broken off, others stand."""
     transport = made(kind, timeout=60.0)
     transport.settings = transport.settings.with_value("max_answer", "4m")
-    each = f"case $(hostname) in {CELLS[0]}*) yes;; {CELLS[1]}*) seq 300000;; *) seq 3;; esac"
+    each = f"case $(hostname) in {CELLS[0]}*) yes {LONG};; {CELLS[1]}*) seq 300000;; *) seq 3;; esac"
     endless, large, small = transport.run([read(cell, each, in_pieces=True) for cell in CELLS]).replies.values()
     assert (endless.state, endless.stdout, endless.large) == (State.FAILED, "", None), endless.problem
     assert endless.problem == (
