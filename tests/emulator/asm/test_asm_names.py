@@ -167,13 +167,15 @@ def test_parameters_of_databases_and_asm(lab):
 
 
 def test_events_and_parallel_work(lab):
-    """Trace events, parallel DML and RESET are taken without effect; an unknown parameter cannot be reset."""
+    """Trace events and parallel DML are taken without effect; RESET takes a parameter out of the spfile, where it stands in it."""
     for text in (
         "alter session set events '10046 trace name context forever, level 8'",
         "alter session enable parallel dml",
     ):
         assert lab.db(f"{text};\n").lines == ["Session altered."]
-    for text in ("set events 'immediate trace name x'", "reset db_cache_size scope=spfile sid='*'"):
+    reset = "reset db_cache_size scope=spfile sid='*'"
+    for text in ("set events 'immediate trace name x'", "set db_cache_size=4g scope=spfile", reset):
         assert lab.db(f"alter system {text};\n").lines == ["System altered."]
+    assert lab.db(f"alter system {reset};\n").codes == [32010]
     assert lab.db("alter system reset nosuch;\n").codes == [2065]
     assert lab.db("alter system reset cpu_count;\n").codes == [2095]
