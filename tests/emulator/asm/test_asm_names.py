@@ -167,7 +167,7 @@ def test_parameters_of_databases_and_asm(lab):
 
 
 def test_events_and_parallel_work(lab):
-    """Trace events and parallel DML are taken without effect; RESET takes a parameter out of the spfile, where it stands in it."""
+    """Trace events and parallel DML are taken without effect; RESET takes a parameter out of the spfile if it is there."""
     for text in (
         "alter session set events '10046 trace name context forever, level 8'",
         "alter session enable parallel dml",
