@@ -131,6 +131,7 @@ def test_an_interrupted_experiment_gives_the_factor_back_at_once(rack: InProcess
     """Ctrl-C ends with exit code 4 and the plan as it was; resume shows what is left, and --abandon ends it."""
     before = plans(rack)
     process = start(rack, "as=interrupted", "for=10m")
+    assert until(lambda: switched(rack), seconds=120)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 4 and "the factor is given back as it was" in err and plans(rack) == before
