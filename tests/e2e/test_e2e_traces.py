@@ -223,7 +223,9 @@ def test_a_load_that_is_killed_is_finished_and_the_recipe_runs_again(shared: InP
     resumed = outside("-r", "t1", "resume", "-y")
     assert resumed.code == 0, resumed.err
     # A busy host kills late: what is left may be the drop alone.
-    assert any(told in resumed.err for told in ("all have committed", "commit on exa1db01", "drop the table on exa1db01"))
+    assert any(
+        told in resumed.err for told in ("all have committed", "commit on exa1db01", "drop the table on exa1db01")
+    )
     assert table_there(inside) == 0
     assert enabled(inside) == [("DATABASE", None)]
     changes = outside.ok("-r", "t1", "-o", "json", "journal").records
