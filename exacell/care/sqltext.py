@@ -131,9 +131,10 @@ def mounts(sql: str) -> str:
     return found[1].upper() if found else ""
 
 
-def query_script(sql: str) -> str:
-    """Return the SQL*Plus script whose answer :func:`read_rows` reads."""
-    return f"{SETTINGS}prompt {ROWS}\n{sql};\nprompt {END}\nexit\n"
+def query_script(*queries: str) -> str:
+    """Return the SQL*Plus script whose answer :func:`read_rows` reads, each query's behind a mark of its own."""
+    asked = "".join(f"prompt {ROWS}\n{sql};\n" for sql in queries)
+    return f"{SETTINGS}{asked}prompt {END}\nexit\n"
 
 
 def sent_script(sql: str) -> str:

@@ -49,6 +49,7 @@ from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import (
     OWNER,
     change_request,
+    cluster_of,
     names_of,
     problem_in,
     query_asm,
@@ -121,8 +122,17 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
         with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):
             node = client.home()
             records = client.records(node, asked(change))
-        name = session.need_rack().name
-        return Planned(database_plan(name, change, records, database=database, node=node, statement=call.text))
+        return Planned(
+            database_plan(
+                session.need_rack().name,
+                change,
+                records,
+                database=database,
+                node=node,
+                nodes=cluster_of(session, database).nodes,
+                statement=call.text,
+            )
+        )
     if unread is not None:
         return _change(session, services, request, call, sql, unread, database=database, user=user)
     with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):

@@ -12,6 +12,7 @@ from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
 from exacell.core.cellset import fold
 from exacell.core.errors import (
+    ExacellError,
     ExitCode,
     InterruptedByUserError,
     RecipeError,
@@ -19,6 +20,7 @@ from exacell.core.errors import (
 )
 from exacell.core.units import and_more, counted, format_duration
 from exacell.journal.confirming import confirm as keep
+from exacell.language.line import parse_line
 from exacell.language.reading import read_fact, read_until
 from exacell.language.registry import Call
 from exacell.output.result import Column, Draw, Record, Result
@@ -101,13 +103,15 @@ def _inside(session: Session, draft: Draft, within: tuple[str, ...] = ()) -> Ite
     """Yield what is wrong with the recipes that a recipe runs, at the line that runs them; one named by a value is not judged."""
     within = (*within, draft.recipe.name)
     for line in draft.recipe.lines:
-        first, *words = line.text.split()
-        name = first[1:] if first.startswith("@") else words[0] if first.lower() == "run" and words else ""
-        if not name or "$" in name:
-            continue
-        keys = [word.partition("=")[0] for word in words if "=" in word and not word.startswith("-")]
         try:
-            inner = load_draft(session.home, name)
+            parsed = parse_line(line.text, shell=False)
+        except ExacellError:
+            continue  # What is wrong with the line itself is told already.
+        call = parsed.call if parsed is not None else None
+        if call is None or call.command.words != ("run",) or "$" in call.text_arg("name"):
+            continue
+        try:
+            inner = load_draft(session.home, call.text_arg("name"))
         except RecipeError as error:
             yield Problem(number=line.number, message=error.message, hint=error.hint)
             continue
@@ -116,7 +120,7 @@ def _inside(session: Session, draft: Draft, within: tuple[str, ...] = ()) -> Ite
             yield Problem(number=line.number, message=f"recipe {inner.recipe.name} runs itself: {told}")
             continue
         takes = [param.name.lower() for param in inner.recipe.params]
-        for key in keys:
+        for key in call.extra:
             if key.lower() not in takes:
                 known = ", ".join(takes) or "none"
                 yield Problem(

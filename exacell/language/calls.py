@@ -10,7 +10,6 @@ from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
-from exacell.language.reading import read_fact, read_until
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.words import RAW_TAILS, Word, split_words, unquote
 
@@ -321,9 +320,13 @@ def _check_value(param: Param, value: str, *, bounded: bool) -> None:
     Raises:
         StatementError: it does not; places count in ``value``.
     """
+    if param.kind not in (Kind.FACT, Kind.UNTIL):
+        return
+    from exacell.language.reading import read_fact, read_until  # Few statements have one.
+
     if param.kind is Kind.FACT:
         read_fact(value)
-    elif param.kind is Kind.UNTIL:
+    else:
         read_until(value, bounded=bounded)
 
 

@@ -1,5 +1,7 @@
 """The changes of a database that exacell understands, read from their SQL; anything else is not read here. Pure.
 
+What is read is not sent: plans write their own statements from it.
+
 Source: Oracle SQL Language Reference: ALTER SYSTEM (alter_system_set_clause, alter_system_reset_clause), ALTER DATABASE
 (logfile_clauses), ALTER TABLE and ALTER INDEX (storage_clause); reference asm.md section 10.
 """
@@ -8,11 +10,23 @@ from __future__ import annotations
 
 import re
 
-from exacell.core.errors import UnitError
+from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_size
 from exacell.core.values import dataclass
 
-SCOPES = ("BOTH", "MEMORY", "SPFILE")
+SPEED = frozenset(
+    (
+        *("_disk_sector_size_override", "asm_power_limit"),
+        *("cell_offload_compaction", "cell_offload_decryption", "cell_offload_parameters"),
+        *("cell_offload_plan_display", "cell_offload_processing", "cursor_sharing", "db_file_multiblock_read_count"),
+        *("fast_start_mttr_target", "max_dump_file_size", "open_cursors", "optimizer_adaptive_plans"),
+        *("optimizer_dynamic_sampling", "optimizer_index_caching", "optimizer_index_cost_adj", "optimizer_mode"),
+        *("parallel_degree_policy", "parallel_force_local", "parallel_min_time_threshold", "result_cache_mode"),
+        *("session_cached_cursors", "statistics_level", "timed_statistics"),
+    )
+)
+"""Parameters, lower case, that change how fast a database is and what it tells, and nothing else: neither what a commit promises
+nor whether an instance starts. Source: Oracle Database Reference, Initialization Parameters; reference asm.md section 10."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +52,6 @@ class AddLog:
     targets: tuple[str, ...] = ()
     size: int | None = None
     block_size: int | None = None
-    standby: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +59,6 @@ class DropLog:
     """ALTER DATABASE DROP LOGFILE GROUP."""
 
     group: int
-    standby: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +84,12 @@ _SET = re.compile(
 _MEMBER = r"'\+[\w$#]+'"
 _SIZE = r"\d+\s*[KMGT]?"
 _ADD = re.compile(
-    r"alter\s+database\s+add\s+(?P<standby>standby\s+)?logfile(?:\s+thread\s+(?P<thread>\d+))?(?:\s+group\s+(?P<group>\d+))?"
+    r"alter\s+database\s+add\s+logfile(?:\s+thread\s+(?P<thread>\d+))?(?:\s+group\s+(?P<group>\d+))?"
     rf"(?:\s*(?P<members>{_MEMBER}|\(\s*{_MEMBER}(?:\s*,\s*{_MEMBER})*\s*\)))?"
     rf"(?:\s+size\s+(?P<size>{_SIZE}))?(?:\s+blocksize\s+(?P<block>{_SIZE}))?",
     re.IGNORECASE,
 )
-_DROP = re.compile(r"alter\s+database\s+drop\s+(?P<standby>standby\s+)?logfile\s+group\s+(?P<group>\d+)", re.IGNORECASE)
+_DROP = re.compile(r"alter\s+database\s+drop\s+logfile\s+group\s+(?P<group>\d+)", re.IGNORECASE)
 _STORAGE = re.compile(
     rf"alter\s+(?P<kind>table|index)\s+(?P<owner>{_NAME})\s*\.\s*(?P<name>{_NAME})\s+storage\s*"
     r"\(\s*cell_flash_cache\s+(?P<value>keep|default|none)\s*\)",
@@ -90,7 +102,7 @@ def read_change(sql: str) -> Change | None:
     if found := _SET.fullmatch(sql):
         scope = re.search(r"scope\s*=\s*(\w+)", found["tail"], re.IGNORECASE)
         name = (found["name"] or found["reset"]).strip('"').lower()
-        if name in ("events", "event"):  # What it sets is no value of V$PARAMETER.
+        if name not in SPEED:
             return None
         value = found["value"]
         return SetParameter(
@@ -109,10 +121,9 @@ def read_change(sql: str) -> Change | None:
             targets=tuple(re.findall(r"\+([\w$#]+)", (found["members"] or "").upper())),
             size=size,
             block_size=block,
-            standby=bool(found["standby"]),
         )
     if found := _DROP.fullmatch(sql):
-        return DropLog(group=int(found["group"]), standby=bool(found["standby"]))
+        return DropLog(group=int(found["group"]))
     if found := _STORAGE.fullmatch(sql):
         return KeepInCache(
             kind=found["kind"].upper(),
@@ -121,6 +132,22 @@ def read_change(sql: str) -> Change | None:
             value=found["value"].upper(),
         )
     return None
+
+
+def literal(text: str) -> str:
+    """Return a text as SQL writes it.
+
+    Raises:
+        StatementError: it is more than a line.
+    """
+    if not text.isprintable():
+        raise StatementError("a text in SQL is one line of signs that can be printed")
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(text: str) -> str:
+    """Return a word of a statement of exacell with quotes around it; empty where it holds both kinds, for nothing writes it."""
+    return f"'{text}'" if "'" not in text else f'"{text}"' if '"' not in text else ""
 
 
 def _plain(name: str) -> str:

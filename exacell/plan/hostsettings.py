@@ -1,8 +1,8 @@
 """Settings of a host's kernel, files below /sys and /proc/sys: which may be named, read and set, and the plan that sets them.
 
-Paths are an allow-list, with ``*``, ``?`` and ``[ab]`` for one name each. What may be set is a number (or several), Y or N, or a
-word that the kernel lists. Files that take any text (names of programs, a disk's state) and those that start something when
-they are written are no settings. Pure.
+Paths are an allow-list, with ``*``, ``?`` and ``[ab]`` for one name each. What may be set is a list of names that change nothing
+but speed, to a number (or several), Y or N, or a word that the kernel lists: next to them lie files that lose data, lock a host
+up or can't be taken back before its next boot (``stable_writes``, ``kernel/modules_disabled``). Pure.
 
 Source: Linux, Documentation/ABI/stable/sysfs-block, Documentation/admin-guide/sysctl; sysctl.d(5), modprobe.d(5), udev(7).
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 
 from exacell.cellcli.suggest import closest
 from exacell.core.cellset import fold, grouped
@@ -40,6 +41,40 @@ _PLACES = (
 _VALUE = re.compile(r"[A-Za-z0-9_.:+-]+(?: [A-Za-z0-9_.:+-]+)*")
 _NUMBERS = re.compile(r"-?\d+(?: -?\d+)*")
 _LONGEST = 200
+
+SPEED = (
+    *(
+        f"/sys/block/*/queue/{name}"
+        for name in (
+            *("scheduler", "nr_requests", "max_sectors_kb", "read_ahead_kb", "nomerges", "rq_affinity", "iostats"),
+            *("add_random", "rotational", "wbt_lat_usec", "io_poll", "io_poll_delay", "discard_max_bytes", "iosched/*"),
+        )
+    ),
+    "/sys/block/*/device/queue_depth",
+    "/sys/block/*/device/queue_ramp_up_period",
+    "/sys/module/nvme_core/parameters/default_ps_max_latency_us",
+    "/sys/module/pcie_aspm/parameters/policy",
+    "/sys/module/zswap/parameters/enabled",
+    *(
+        f"/proc/sys/vm/{name}"
+        for name in (
+            *("swappiness", "vfs_cache_pressure", "dirty_ratio", "dirty_background_ratio", "dirty_bytes"),
+            *("dirty_background_bytes", "dirty_expire_centisecs", "dirty_writeback_centisecs", "zone_reclaim_mode"),
+        )
+    ),
+    *(
+        f"/proc/sys/net/{name}"
+        for name in (
+            *("core/rmem_max", "core/wmem_max", "core/rmem_default", "core/wmem_default", "core/netdev_max_backlog"),
+            *("core/netdev_budget", "core/netdev_budget_usecs", "core/somaxconn", "core/optmem_max"),
+            *("ipv4/tcp_rmem", "ipv4/tcp_wmem", "ipv4/tcp_congestion_control", "ipv4/tcp_sack"),
+            *("ipv4/tcp_timestamps", "ipv4/tcp_window_scaling", "ipv4/tcp_slow_start_after_idle"),
+        )
+    ),
+    "/proc/sys/kernel/numa_balancing",
+)
+"""What may be set. Source: Linux, Documentation/ABI/stable/sysfs-block, admin-guide/sysctl/{vm,net,kernel},
+networking/ip-sysctl, block/switching-sched, admin-guide/kernel-parameters."""
 
 _MOST = {
     "queue/max_sectors_kb": "queue/max_hw_sectors_kb",
@@ -216,6 +251,11 @@ def _why_not(file: Found, value: str, known: Mapping[str, Found]) -> str:
         return f"{file.path} can't be read ({file.text}), so no change of it could be verified or taken back"
     if "w" not in file.mode[:4]:
         return f"{file.path} is read-only"
+    if not any(fnmatchcase(file.path, allowed) and file.path.count("/") == allowed.count("/") for allowed in SPEED):
+        return (
+            f"{file.path} is not among the settings that exacell changes, those known to change speed alone; "
+            "sh --accept-opaque writes it, and nobody takes it back"
+        )
     choices = file.choices
     listing = known.get(_LISTED.get(file.path, ""))
     if listing is not None:

@@ -10,7 +10,7 @@ from exacell.plan.model import DATABASE
 from exacell.plan.planners.commits import MODULE, TABLE, CommitLoad
 from exacell.session.answers import problem_of
 from exacell.session.dbrecords import looks, read_look
-from exacell.session.dbsql import OWNER, SQLPLUS, database_request, home_of, problem_in, rows_of
+from exacell.session.dbsql import OWNER, SQLPLUS, database_request, home_of, problem_in, tables_of
 from exacell.transport.base import Ours, Reply, Request, Role, State
 
 if TYPE_CHECKING:
@@ -83,20 +83,22 @@ class DatabaseClient:
             ReplyError: the instance says ``ORA-``, or can't be asked.
         """
         found = {"db.commits": self._commits(node)} if any(check.object == "db.commits" for check in checks) else {}
-        for look, sql in looks(checks).items():
-            found |= read_look(look, [tuple(row) for row in self._query(node, sql).rows], checks)
+        asked = looks(checks)
+        for look, table in zip(asked, self._query(node, *asked.values()) if asked else (), strict=True):
+            found |= read_look(look, [tuple(row) for row in table.rows], checks)
         return found
 
     def _commits(self, node: str) -> list[dict[str, Any]]:
         """Return the table of a load that commits, where there is one: its rows and how often they were updated."""
-        if not self._query(node, _TABLE).rows:
+        if not self._query(node, _TABLE)[0].rows:
             return []
-        ((rows, total),) = self._query(node, _COMMITTED).rows
+        ((rows, total),) = self._query(node, _COMMITTED)[0].rows
         return [{"name": TABLE, "rows": rows, "total": total}]
 
-    def _query(self, node: str, sql: str) -> Rows:
-        request = database_request(self._session, self.database, node, query_script(sql), user=self._user)
-        return rows_of(self._services.transport.run([request]).replies[node])
+    def _query(self, node: str, *queries: str) -> list[Rows]:
+        """Return what queries answer, asked of one SQL*Plus."""
+        request = database_request(self._session, self.database, node, query_script(*queries), user=self._user)
+        return tables_of(self._services.transport.run([request]).replies[node])
 
     def send(
         self, statements: Mapping[str, str], *, timeout: float, ours: Ours | None = None

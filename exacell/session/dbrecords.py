@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from exacell.plan.dbchange import literal
 from exacell.plan.model import Check
 
 Row = Sequence[Any]
@@ -55,11 +56,6 @@ def looks(checks: Sequence[Check]) -> dict[str, str]:
             owner, name = (literal(str(check.where[word])) for word in ("owner", "name"))
             found[check.object] = _SEGMENTS[check.object].format(owner, name)
     return found
-
-
-def literal(text: str) -> str:
-    """Return a text as SQL writes it."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def read_look(look: str, rows: Sequence[Row], checks: Sequence[Check]) -> dict[str, list[dict[str, Any]]]:

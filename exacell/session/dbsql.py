@@ -196,7 +196,12 @@ def _ended_early(reply: Reply) -> str:
 
 
 def rows_of(reply: Reply) -> Rows:
-    """Return the rows that a query script printed.
+    """Return the rows that a script of one query printed; see :func:`tables_of`."""
+    return tables_of(reply)[0]
+
+
+def tables_of(reply: Reply) -> list[Rows]:
+    """Return the rows that a script of queries printed, one item a query.
 
     Raises:
         ReplyError: the instance says ``ORA-``, or the script did not come to its end.
@@ -207,7 +212,7 @@ def rows_of(reply: Reply) -> Rows:
         raise ReplyError(f"{reply.target}: " + " / ".join(errors[:4]))
     if END not in reply.stdout:
         raise ReplyError(f"{reply.target}: {_ended_early(reply)}")
-    return read_rows(reply.stdout)
+    return [read_rows(ROWS + table) for table in reply.stdout.split(ROWS)[1:]] or [read_rows(reply.stdout)]
 
 
 def names_of(rows: Rows) -> list[Mapping[str, str | int | float | None]]:

@@ -144,7 +144,7 @@ def test_what_the_kernel_rounds_is_noticed(kernel: Kernel) -> None:
         (f"'{path('nr_requests')}=1;reboot'", "is no value of a setting"),
         (f"'{path('nr_requests')}=$(reboot)'", "is no value of a setting"),
         (f"'{path('nr_requests')}=1`reboot`'", "is no value of a setting"),
-        ("/proc/sys/kernel/core_pattern=1", "holds text"),
+        ("/proc/sys/kernel/core_pattern=1", "not among the settings"),
         ("/sys/block/../../etc/queue/x=1", "is no path of a setting"),
     ],
 )

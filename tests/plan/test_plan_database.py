@@ -48,19 +48,25 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
     ],
     "db.parameter": [
         {"name": "open_cursors", "memory": "300", "spfile": "300"},
-        {"name": "sga_target", "memory": "1073741824", "spfile": None},
-        {"name": "processes", "memory": "500", "spfile": "600"},
+        {"name": "max_dump_file_size", "memory": "1073741824", "spfile": None},
+        {"name": "session_cached_cursors", "memory": "500", "spfile": "600"},
+        {"name": "cell_offload_parameters", "memory": 'a "b"', "spfile": None},
     ],
     "db.table": [{"owner": "APP", "name": "KEYS", "cache": "DEFAULT"}],
     "db.index": [{"owner": "APP", "name": "P", "cache": None}],
 }
 
 
+NODES = ("exa1db01", "exa1db02")
+
+
 def planned(sql: str, **more: Any) -> Plan:
     change = read_change(sql)
     assert change is not None, sql
     records = {**RECORDS, **more}
-    return database_plan("t1", change, records, database="spot", node="exa1db01", statement=f"sql db=SPOT '{sql}'")
+    return database_plan(
+        "t1", change, records, database="spot", node="exa1db01", nodes=NODES, statement=f"sql db=SPOT '{sql}'"
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,20 +74,20 @@ def planned(sql: str, **more: Any) -> Plan:
     [
         ("alter system set open_cursors = 400", SetParameter(name="open_cursors", value="400")),
         (
-            "ALTER SYSTEM SET sga_target=2G scope=spfile sid='*'",
-            SetParameter(name="sga_target", value="2G", scope="SPFILE"),
+            "ALTER SYSTEM SET max_dump_file_size=2G scope=spfile sid='*'",
+            SetParameter(name="max_dump_file_size", value="2G", scope="SPFILE"),
         ),
         (f'alter system set "{OVERRIDE}"=TRUE scope=both', SetParameter(name=OVERRIDE, value="TRUE")),
         (
-            "alter system set log_archive_dest_1='location=+RECO'",
-            SetParameter(name="log_archive_dest_1", value="location=+RECO"),
+            "alter system set cell_offload_parameters='a=b'",
+            SetParameter(name="cell_offload_parameters", value="a=b"),
         ),
         ("alter system reset open_cursors scope=spfile", SetParameter(name="open_cursors", value=None, scope="SPFILE")),
         (
             "alter database add logfile thread 1 group 9 ('+DATA_SSD') size 4096M blocksize 4096",
             AddLog(thread=1, group=9, targets=("DATA_SSD",), size=G4, block_size=4096),
         ),
-        ("alter database add standby logfile '+data' size 1g", AddLog(targets=("DATA",), size=1 << 30, standby=True)),
+        ("alter database add logfile '+data' size 1g", AddLog(targets=("DATA",), size=1 << 30)),
         ("ALTER DATABASE ADD LOGFILE GROUP 7 ('+A','+B')", AddLog(group=7, targets=("A", "B"))),
         ("alter database drop logfile group 3", DropLog(group=3)),
         (
@@ -104,9 +110,22 @@ def test_what_is_understood(sql: str, change: object) -> None:
     [
         "alter system set events '10046 trace name context forever, level 8'",
         "alter system set open_cursors=400 sid='SPOT1'",
-        "alter system set a=1 b=2",
-        "alter system set a=1 comment='x'",
-        "alter system set a='x', 'y'",
+        "alter system set open_cursors=1 optimizer_mode=all_rows",
+        "alter system set open_cursors=1 comment='x'",
+        "alter system set cell_offload_parameters='x', 'y'",
+        # What a commit promises, whether an instance starts, where files lie: not speed alone.
+        "alter system set commit_wait=nowait",
+        "alter system set commit_logging=batch",
+        "alter system set control_files='+DATA/x' scope=spfile",
+        "alter system set cluster_database=false scope=spfile",
+        "alter system set sga_target=900g scope=spfile",
+        "alter system set undo_retention=1",
+        "alter system set log_archive_dest_1='location=+RECO'",
+        "alter system set db_recovery_file_dest_size=1m",
+        'alter system set "_allow_resetlogs_corruption"=true scope=spfile',
+        "alter system reset control_files scope=spfile",
+        "alter database add standby logfile thread 1 group 9 ('+DATA') size 1g",
+        "alter database drop standby logfile group 9",
         "alter system switch logfile",
         "alter database add logfile member '+DATA' to group 1",
         "alter database add logfile group 1 ('/u01/redo1.log') size 4g",
@@ -152,25 +171,33 @@ def test_a_parameter_is_set_proven_and_brought_back() -> None:
 @pytest.mark.parametrize(
     ("sql", "back"),
     [
-        ("alter system set sga_target=2g", ["RESET sga_target SCOPE=SPFILE", "SET sga_target=1073741824 SCOPE=MEMORY"]),
-        ("alter system set sga_target=2g scope=memory", ["SET sga_target=1073741824 SCOPE=MEMORY"]),
-        ("alter system set processes=700", ["SET processes=600 SCOPE=SPFILE", "SET processes=500 SCOPE=MEMORY"]),
-        ("alter system set processes=700 scope=spfile", ["SET processes=600 SCOPE=SPFILE"]),
-        ("alter system reset processes scope=spfile", ["SET processes=600 SCOPE=SPFILE"]),
+        (
+            "alter system set max_dump_file_size=2g",
+            ["RESET SCOPE=SPFILE", "SET 1073741824 SCOPE=MEMORY"],
+        ),
+        ("alter system set max_dump_file_size=2g scope=memory", ["SET 1073741824 SCOPE=MEMORY"]),
+        (
+            "alter system set session_cached_cursors=700",
+            ["SET 600 SCOPE=SPFILE", "SET 500 SCOPE=MEMORY"],
+        ),
+        ("alter system set session_cached_cursors=700 scope=spfile", ["SET 600 SCOPE=SPFILE"]),
+        ("alter system reset session_cached_cursors scope=spfile", ["SET 600 SCOPE=SPFILE"]),
     ],
 )
 def test_memory_and_spfile_come_back_apart(sql: str, back: list[str]) -> None:
     """Where they differed, or the file had none, undo does not make them equal."""
     (statements,) = planned(sql).inverse.values()
-    assert [s.split("ALTER SYSTEM ")[1].split(" SID")[0] for s in statements] == back
+    name = sql.split()[3].partition("=")[0]
+    told = [s.split("ALTER SYSTEM ")[1].split(" SID")[0] for s in statements]
+    assert [each.replace(f"{name}=", "").replace(f"{name} ", "") for each in told] == back
 
 
 @pytest.mark.parametrize(
     "sql",
     [
         "alter system set open_cursors=300",
-        "alter system set sga_target=1G scope=memory",
-        "alter system reset sga_target scope=spfile",
+        "alter system set max_dump_file_size=1G scope=memory",
+        "alter system reset max_dump_file_size scope=spfile",
         "alter table app.keys storage (cell_flash_cache default)",
         "alter database drop logfile group 77",
         "alter database add logfile thread 1 group 1 ('+DATA','+RECO') size 4g",
@@ -184,7 +211,7 @@ def test_what_is_so_already_is_not_sent(sql: str) -> None:
 
 def test_a_size_is_proven_in_bytes_or_as_typed() -> None:
     """V$PARAMETER shows bytes for what was typed with a unit."""
-    (step,) = planned("alter system set sga_target=2G scope=memory").steps
+    (step,) = planned("alter system set max_dump_file_size=2G scope=memory").steps
     assert step.proves[0].value == ("2G", str(2 << 30))
 
 
@@ -268,3 +295,31 @@ def test_what_is_asked_for_is_what_the_planner_reads() -> None:
     assert {c.object for c in asked(DropLog(group=1))} == {"db.log", "db.instance", "db.diskgroup", "db.parameter"}
     assert asked(SetParameter(name="a", value="1"))[0].where == {"name": "a"}
     assert asked(KeepInCache(kind="INDEX", owner="A", name="I", value="KEEP"))[0].object == "db.index"
+
+
+def test_the_current_group_of_a_node_that_the_rack_does_not_know_stays() -> None:
+    """A switch goes to a node of the cluster by its own name, or not at all."""
+    logs = [*RECORDS["db.log"], log(6, 2)]
+    strange = [{"name": "SPOT2", "thread": 2, "host": "elsewhere.example.com"}]
+    with pytest.raises(RefusedError, match="ORA-01623"):
+        planned("alter database drop logfile group 5", **{"db.log": logs, "db.instance": strange})
+
+
+def test_nobody_guesses_a_thread() -> None:
+    """Without THREAD, on a node of which no instance is told, the statement is refused with the way out."""
+    with pytest.raises(RefusedError, match="GV"):
+        planned("alter database add logfile group 30", **{"db.instance": []})
+
+
+def test_a_way_back_that_nothing_can_write_is_none() -> None:
+    """Where the old value holds both kinds of quotes the plan says that it can't be undone, and what was there."""
+    plan = planned("alter system set cell_offload_parameters=x scope=memory")
+    assert plan.inverse == {} and plan.steps[0].undo == "impossible"
+    assert "both kinds of quotes" in plan.steps[0].inverse and 'a "b"' in plan.steps[0].inverse
+
+
+def test_groups_of_a_standby_database_are_no_groups_of_a_thread() -> None:
+    """Their numbers are taken, and they keep no thread alive."""
+    with pytest.raises(RefusedError, match="ORA-01184"):
+        planned("alter database add logfile thread 1 group 9 ('+DATA') size 1g")
+    assert not planned("alter database drop logfile group 9").steps

@@ -104,11 +104,24 @@ def test_a_scheduler_is_taken_back_with_its_depth() -> None:
     [
         (file(SDA + "x", "1", "-r--r--r--"), "2", "is read-only"),
         (file(SDA + "x", "Permission denied", readable=False), "2", "can't be read (Permission denied)"),
-        (file(SDA + "x", "[none] bfq"), "noop", "takes none, bfq, not noop"),
-        (file(SDA + "x", "write back"), "1", "holds text"),
-        (file(SDA + "x", "5"), "bfq", "takes a number"),
-        (file(SDA + "x", "5 6 7"), "1 2", "takes 3 numbers"),
-        (file("/sys/module/m/parameters/x", "Y"), "2", "takes Y or N"),
+        (file(SDA + "scheduler", "[none] bfq"), "noop", "takes none, bfq, not noop"),
+        (file(SDA + "rq_affinity", "write back"), "1", "holds text"),
+        (file(SDA + "nr_requests", "5"), "bfq", "takes a number"),
+        (file("/proc/sys/net/ipv4/tcp_rmem", "5 6 7"), "1 2", "takes 3 numbers"),
+        (file("/sys/module/zswap/parameters/enabled", "Y"), "2", "takes Y or N"),
+        # What loses data, locks a host up or lasts until its next boot lies beside what changes speed.
+        (file(SDA + "stable_writes", "1"), "0", "not among the settings"),
+        (file(SDA + "write_cache", "write back"), "1", "not among the settings"),
+        (file(SDA + "iosched/x/y", "1"), "0", "not among the settings"),
+        (file("/sys/block/sda/device/timeout", "30"), "1", "not among the settings"),
+        (file("/sys/block/sda/device/delete", "0"), "1", "not among the settings"),
+        (file("/sys/class/scsi_host/host0/eh_deadline", "1"), "0", "not among the settings"),
+        (file("/sys/module/m/parameters/x", "Y"), "N", "not among the settings"),
+        (file("/proc/sys/kernel/modules_disabled", "0"), "1", "not among the settings"),
+        (file("/proc/sys/kernel/sysrq", "0"), "1", "not among the settings"),
+        (file("/proc/sys/vm/nr_hugepages", "0"), "9000000", "not among the settings"),
+        (file("/proc/sys/vm/drop_caches", "0"), "3", "not among the settings"),
+        (file("/proc/sys/fs/file-max", "100000"), "1", "not among the settings"),
     ],
 )
 def test_what_a_file_does_not_take_is_refused(found: Found, value: str, said: str) -> None:
@@ -120,7 +133,7 @@ def test_what_a_file_does_not_take_is_refused(found: Found, value: str, said: st
 
 def test_switches_and_limits() -> None:
     """1 means Y where the kernel says Y and N; max_sectors_kb is bounded by what the hardware takes."""
-    switch = file("/sys/module/m/parameters/use", "N")
+    switch = file("/sys/module/zswap/parameters/enabled", "N")
     plan = settings_plan("lab", "x", [(switch.path, "1")], {"h1": {switch.path: [switch]}})
     assert written_by(plan.steps[0]) == ((switch.path, "Y"),)
     most, limit = file(SDA + "max_sectors_kb", "512"), file(SDA + "max_hw_sectors_kb", "1280", "-r--r--r--")

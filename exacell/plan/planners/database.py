@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from exacell.core.errors import RefusedError, UnitError
 from exacell.core.units import MIB, format_size, human_size, parse_size
-from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter
+from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter, literal, quoted
 from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -37,17 +38,27 @@ def asked(change: SqlChange) -> tuple[Check, ...]:
             return (*(Check(object=name) for name in objects), _of_parameter(OVERRIDE))
 
 
-def database_plan(rack: str, change: SqlChange, records: Records, *, database: str, node: str, statement: str) -> Plan:
+def database_plan(
+    rack: str,
+    change: SqlChange,
+    records: Records,
+    *,
+    database: str,
+    node: str,
+    nodes: Sequence[str],
+    statement: str,
+) -> Plan:
     """Return the plan that makes a change; one without steps where it is made already.
 
     Args:
         records: what the instance on ``node`` tells now of what :func:`asked` names.
-        node: one that runs an instance of the database; a log switch may need another one.
+        node: one that runs an instance of the database.
+        nodes: all that may; a log switch is sent to that of its thread.
 
     Raises:
         RefusedError: the database would refuse it; says its rule.
     """
-    maker = _Maker(rack=rack, records=records, database=database.upper(), node=node, statement=statement)
+    maker = _Maker(rack=rack, records=records, database=database.upper(), node=node, nodes=nodes, statement=statement)
     match change:
         case SetParameter():
             return maker.parameter(change)
@@ -68,18 +79,19 @@ def _of_segment(change: KeepInCache) -> Check:
 
 
 class _Maker:
-    def __init__(self, *, rack: str, records: Records, database: str, node: str, statement: str) -> None:
-        self.rack, self.records, self.database, self.node, self.statement = rack, records, database, node, statement
+    def __init__(
+        self, *, rack: str, records: Records, database: str, node: str, nodes: Sequence[str], statement: str
+    ) -> None:
+        self.rack, self.records, self.database = rack, records, database
+        self.node, self.nodes, self.statement = node, nodes, statement
 
     def _plan(self, *stages: Stage, inverse: Sequence[str] = (), **more: Any) -> Plan:
-        back = tuple(f"sql db={self.database} {_quoted(sql)}" for sql in inverse)
-        return Plan(
-            statement=self.statement,
-            rack=self.rack,
-            stages=stages,
-            inverse={self.node: back} if back else {},
-            **more,
-        )
+        plan = Plan(statement=self.statement, rack=self.rack, stages=stages, **more)
+        if all(map(quoted, inverse)):
+            back = tuple(f"sql db={self.database} {quoted(sql)}" for sql in inverse)
+            return replace(plan, inverse={self.node: back} if back else {})
+        why = f"what was there holds both kinds of quotes, which no statement can: {'; '.join(inverse)}"
+        return plan.each(lambda step: replace(step, undo=Undo.IMPOSSIBLE, inverse=why) if step.changes else step)
 
     def _done(self, why: str) -> Plan:
         return Plan(statement=self.statement, rack=self.rack, done={self.node: why})
@@ -208,23 +220,28 @@ class _Maker:
 
     # -- redo log groups
 
-    def _logs(self, *, thread: int | None = None, standby: bool = False) -> list[Mapping[str, Any]]:
-        kind = "standby" if standby else "log"
-        return [
-            log for log in self.records["db.log"] if log["type"] == kind and (thread is None or log["thread"] == thread)
-        ]
+    def _logs(self, thread: int | None = None) -> list[Mapping[str, Any]]:
+        """Return the groups of a thread, of all threads for None; those of a standby database are none of them."""
+        return [log for log in self.records["db.log"] if log["type"] == "log" and thread in (None, log["thread"])]
 
     def _thread_here(self) -> int:
-        here = self.node.partition(".")[0].lower()
-        found = [each for each in self.records["db.instance"] if str(each["host"]).partition(".")[0].lower() == here]
-        return int(found[0]["thread"]) if found else 1
+        """Return the thread of the instance that is asked.
+
+        Raises:
+            RefusedError: no instance says that it runs on that node.
+        """
+        for each in self.records["db.instance"]:
+            if _short(str(each["host"])) == _short(self.node):
+                return int(each["thread"])
+        raise RefusedError(
+            f"which thread the instance on {self.node} has is not told by GV$INSTANCE; nothing was sent",
+            hint="ADD LOGFILE THREAD n names it",
+        )
 
     def _node_of(self, thread: int) -> str:
-        """Return the node that runs a thread's instance; empty for none."""
-        host = next((str(each["host"]) for each in self.records["db.instance"] if each["thread"] == thread), "")
-        if host.partition(".")[0].lower() == self.node.partition(".")[0].lower():
-            return self.node
-        return host.partition(".")[0]
+        """Return the node that runs a thread's instance; empty for none that the rack knows."""
+        hosts = {_short(str(each["host"])) for each in self.records["db.instance"] if each["thread"] == thread}
+        return next((node for node in self.nodes if _short(node) in hosts), "")
 
     def add_log(self, change: AddLog) -> Plan:
         """Return the plan of ADD LOGFILE."""
@@ -232,7 +249,7 @@ class _Maker:
         numbers = [int(log["name"]) for log in every]
         group = change.group or max(numbers, default=0) + 1
         thread = change.thread or self._thread_here()
-        like = self._logs(thread=thread, standby=change.standby) or self._logs(thread=thread) or list(every)
+        like = self._logs(thread) or self._logs()
         size = change.size or max((int(log["bytes"]) for log in like), default=100 * MIB)
         if group in numbers:
             log = next(log for log in every if int(log["name"]) == group)
@@ -261,8 +278,8 @@ class _Maker:
                     f"{human_size(size)} (ORA-15041); nothing was sent"
                 )
         block = self._block(change, groups[targets[0]])
-        sql = _add(thread, group, targets, size, block, standby=change.standby)
-        drop = f"ALTER DATABASE DROP {'STANDBY ' if change.standby else ''}LOGFILE GROUP {group}"
+        sql = _add(thread, group, targets, size, block)
+        drop = f"ALTER DATABASE DROP LOGFILE GROUP {group}"
         where = {"name": str(group)}
         told = f"{human_size(size)} of blocks of {block} on {', '.join(targets)}"
         step = self._step(
@@ -312,53 +329,49 @@ class _Maker:
 
     def drop_log(self, change: DropLog) -> Plan:
         """Return the plan of DROP LOGFILE GROUP: switches and waits until nobody needs the group."""
-        log = next((each for each in self._logs(standby=change.standby) if int(each["name"]) == change.group), None)
+        log = next((each for each in self._logs() if int(each["name"]) == change.group), None)
         if log is None:
             return self._done(f"there is no redo log group {change.group}")
         thread, status = int(log["thread"]), str(log["status"])
         where = {"name": str(change.group)}
         stages: list[Stage] = []
-        back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"], standby=change.standby)
-        standby = "STANDBY " if change.standby else ""
-        if not change.standby:
-            others = [each for each in self._logs(thread=thread) if each is not log]
-            if len(others) < 2:
+        back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"])
+        others = [each for each in self._logs(thread) if each is not log]
+        if len(others) < 2:
+            raise RefusedError(
+                f"thread {thread} of {self.database} would have {len(others)} redo log group: it needs two (ORA-01567); "
+                "nothing was sent",
+                hint="add another group of that thread first",
+            )
+        if status == "CURRENT":
+            node = self._node_of(thread)
+            if not node:
                 raise RefusedError(
-                    f"thread {thread} of {self.database} would have {len(others)} redo log group: it needs two (ORA-01567); "
-                    "nothing was sent",
-                    hint="add another group of that thread first",
+                    f"redo log group {change.group} is the current one of thread {thread} (ORA-01623), whose instance does "
+                    "not run; nothing was sent"
                 )
-            if status == "CURRENT":
-                node = self._node_of(thread)
-                if not node:
-                    raise RefusedError(
-                        f"redo log group {change.group} is the current one of thread {thread} (ORA-01623), whose instance does "
-                        "not run; nothing was sent"
-                    )
-                step = self._step(
-                    "ALTER SYSTEM SWITCH LOGFILE",
-                    f"switch thread {thread} to its next log",
-                    node=node,
-                    only_if=(Check(object="db.log", attribute="status", value="CURRENT", where=where),),
-                    proves=(Check(object="db.log", attribute="status", op=Op.NE, value="CURRENT", where=where),),
-                    within=_SETTLES,
-                )
-                stages.append(Stage(title=f"switch thread {thread}", key="switch", steps=(step,)))
-            if status not in _IDLE:
-                step = self._step(
-                    "ALTER SYSTEM CHECKPOINT GLOBAL",
-                    f"checkpoint, until group {change.group} is needed no more",
-                    proves=(Check(object="db.log", attribute="status", op=Op.IN, value=_IDLE, where=where),),
-                    within=_SETTLES,
-                    risk=Risk.PERFORMANCE,
-                )
-                stages.append(Stage(title="checkpoint", key="checkpoint", steps=(step,)))
+            step = self._step(
+                "ALTER SYSTEM SWITCH LOGFILE",
+                f"switch thread {thread} to its next log",
+                node=node,
+                only_if=(Check(object="db.log", attribute="status", value="CURRENT", where=where),),
+                proves=(Check(object="db.log", attribute="status", op=Op.NE, value="CURRENT", where=where),),
+                within=_SETTLES,
+            )
+            stages.append(Stage(title=f"switch thread {thread}", key="switch", steps=(step,)))
+        if status not in _IDLE:
+            step = self._step(
+                "ALTER SYSTEM CHECKPOINT GLOBAL",
+                f"checkpoint, until group {change.group} is needed no more",
+                proves=(Check(object="db.log", attribute="status", op=Op.IN, value=_IDLE, where=where),),
+                within=_SETTLES,
+                risk=Risk.PERFORMANCE,
+            )
+            stages.append(Stage(title="checkpoint", key="checkpoint", steps=(step,)))
         drop = self._step(
-            f"ALTER DATABASE DROP {standby}LOGFILE GROUP {change.group}",
+            f"ALTER DATABASE DROP LOGFILE GROUP {change.group}",
             f"drop redo log group {change.group} of thread {thread}",
-            needs=()
-            if change.standby
-            else (
+            needs=(
                 Check(
                     object="db.log",
                     attribute="status",
@@ -387,13 +400,13 @@ class _Maker:
         return self._plan(*stages, inverse=(back,))
 
 
-def _quoted(sql: str) -> str:
-    return f"'{sql}'" if "'" not in sql else f'"{sql}"' if '"' not in sql else sql
+def _short(host: str) -> str:
+    return host.partition(".")[0].lower()
 
 
 def _word(value: str) -> str:
     """Return a value as ALTER SYSTEM takes it."""
-    return value if re.fullmatch(r"[A-Za-z0-9_]+", value) else "'" + value.replace("'", "''") + "'"
+    return value if re.fullmatch(r"[A-Za-z0-9_]+", value) else literal(value)
 
 
 def _ways(value: str) -> list[str]:
@@ -428,8 +441,8 @@ def _back(name: str, now: Mapping[str, str | None], places: Sequence[str]) -> tu
             else f"ALTER SYSTEM SET {name}={_word(spfile)} SCOPE=SPFILE{every}"
         )
     if "memory" in places:
-        # A hidden parameter that nobody set shows no value; those that are set here are FALSE then.
-        value = _word(memory) if memory is not None else "FALSE" if name.startswith('"_') else "''"
+        # The one hidden parameter that is set here shows no value while nobody has set it: FALSE is its default.
+        value = _word(memory) if memory is not None else "FALSE" if OVERRIDE in name else "''"
         back.append(f"ALTER SYSTEM SET {name}={value} SCOPE=MEMORY{every}")
     return tuple(back)
 
@@ -450,11 +463,8 @@ def _storage(change: KeepInCache, value: str) -> str:
     return f"ALTER {change.kind} {owner}.{name} STORAGE (CELL_FLASH_CACHE {value})"
 
 
-def _add(thread: int, group: int, targets: Sequence[str], size: int, block: int, *, standby: bool) -> str:
+def _add(thread: int, group: int, targets: Sequence[str], size: int, block: int) -> str:
     where = ", ".join(f"'+{name}'" for name in targets)
     number = format_size(size)
     told = number if re.fullmatch(r"\d+[KMGT]", number) else str(size)
-    return (
-        f"ALTER DATABASE ADD {'STANDBY ' if standby else ''}LOGFILE THREAD {thread} GROUP {group} ({where}) SIZE {told} "
-        f"BLOCKSIZE {block}"
-    )
+    return f"ALTER DATABASE ADD LOGFILE THREAD {thread} GROUP {group} ({where}) SIZE {told} BLOCKSIZE {block}"

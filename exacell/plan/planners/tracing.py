@@ -12,6 +12,7 @@ from typing import Any
 
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.values import dataclass
+from exacell.plan.dbchange import literal, quoted
 from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
@@ -69,7 +70,7 @@ class Whose:
             "module": self.module,
             "session": ",".join(self.numbers) if self.session else "",
         }
-        return " ".join([f"db={database}", *(f"{name}={_quoted(value)}" for name, value in given.items() if value)])
+        return " ".join([f"db={database}", *(f"{name}={_written(value)}" for name, value in given.items() if value)])
 
     @property
     def where(self) -> dict[str, str | tuple[str, ...]]:
@@ -92,22 +93,16 @@ class Whose:
             sid, serial = self.numbers
             name, arguments = "session_trace", {"session_id": sid, "serial_num": serial, **arguments}
         elif self.service:
-            module = {"module_name": _literal(self.module)} if self.module else {}
-            name, arguments = "serv_mod_act_trace", {"service_name": _literal(self.service), **module, **arguments}
+            module = {"module_name": literal(self.module)} if self.module else {}
+            name, arguments = "serv_mod_act_trace", {"service_name": literal(self.service), **module, **arguments}
         else:
             name = "database_trace"
         given = ", ".join(f"{key} => {value}" for key, value in arguments.items())
         return f"BEGIN dbms_monitor.{name}_{'enable' if on else 'disable'}{f'({given})' if given else ''}; END"
 
 
-def _literal(text: str) -> str:
-    if not text.isprintable():
-        raise StatementError("the name of a service or module is one line of text")
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"[\w.,#$-]+", text) else f'"{text}"' if "'" in text else f"'{text}'"
+def _written(text: str) -> str:
+    return text if re.fullmatch(r"[\w.,#$-]+", text) else quoted(text)
 
 
 def trace_plan(
