@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,7 +117,7 @@ def start(
         home: the directory of all of exacell's files.
         options: of cells, dbnodes, clusters, db, pdb, vault, model, release, mode, pmem, speed, seed, cellcli-start; only
             those that differ from the defaults. For a rack that exists they must be what it was made with.
-        reset: stop and remove the rack first.
+        reset: make it anew; what was there is gone once the new one runs, and stays, stopped, where that fails.
         port22: give each host a loopback address of its own with port 22, or no longer; None for as it was last.
         timeout: seconds that starting may take.
 
@@ -134,20 +135,20 @@ def start(
         refuse_real_rack(home, name)
         if reset:
             _stop(files)
-            files.remove()
         elif files.exists:
             _refuse_other_options(files, wanted)
         already = files.running()
-        if port22 is not None and port22 != files.port22.exists():
-            if already:
-                raise EmulatorError(
-                    f"rack {name} runs with port22={'no' if port22 else 'yes'}",
-                    hint=f"stop it first: emulator stop {name}",
-                )
-            files.root.mkdir(mode=0o700, exist_ok=True)
-            files.port22.touch() if port22 else files.port22.unlink()
-        if not already:
-            _spawn(files, wanted, timeout)
+        if port22 is not None and port22 != files.port22.exists() and already:
+            raise EmulatorError(
+                f"rack {name} runs with port22={'no' if port22 else 'yes'}",
+                hint=f"stop it first: emulator stop {name}",
+            )
+        with files.set_aside() if reset else nullcontext():
+            if port22 is not None and port22 != files.port22.exists():
+                files.root.mkdir(mode=0o700, exist_ok=True)
+                files.port22.touch() if port22 else files.port22.unlink()
+            if not already:
+                _spawn(files, wanted, timeout)
         info = _info(files)
         write_rack_file(home, info)
     return info, already

@@ -194,12 +194,29 @@ class RackFiles:
 
     def remove(self) -> None:
         """Remove the rack and all of its files; the caller makes sure that it does not run."""
+        with self.set_aside():
+            pass
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Let another rack take this one's place: what was here is gone when that has worked, and is back when it has not.
+
+        The caller makes sure that neither runs.
+        """
         if not self.root.exists():
+            yield
             return
         import shutil
+        import tempfile
 
-        aside = self.root.with_name(f".{self.root.name}.removed-{os.getpid()}")
+        aside = Path(tempfile.mkdtemp(prefix=f".{self.root.name}.removed-", dir=self.root.parent))
         self.root.rename(aside)
+        try:
+            yield
+        except BaseException:
+            self.remove()
+            aside.rename(self.root)
+            raise
         shutil.rmtree(aside)
 
 

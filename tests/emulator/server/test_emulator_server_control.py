@@ -89,6 +89,20 @@ def test_state_keys_and_ports_survive_a_restart_and_not_a_reset(home: Path) -> N
     assert "exa1cel01_FLASHLOG" in ssh(third, "exa1cel01", "cellcli -e list flashlog").stdout
 
 
+@pytest.mark.parametrize("options", [{"release": "9.9"}, {**SMALL, "model": "x8m", "pmem": "sideways"}])
+def test_a_reset_that_can_not_be_made_loses_nothing(home: Path, options: dict[str, object]) -> None:
+    """Where the new rack can't be emulated, the old one is there as it was, with its keys and what was changed."""
+    first, _ = control.start(home, "t1", options=SMALL)
+    keys = rack_files(home, "t1").known_hosts.read_text()
+    assert ssh(first, "exa1cel01", "cellcli -e drop flashlog").returncode == 0
+    with pytest.raises(EmulatorError):
+        control.start(home, "t1", options=options, reset=True)
+    assert rack_files(home, "t1").known_hosts.read_text() == keys
+    again, already = control.start(home, "t1", options={})
+    assert not already and ssh(again, "exa1cel01", "cellcli -e list flashlog").stdout.strip() == ""
+    assert [path.name for path in rack_files(home, "t1").root.parent.iterdir() if "removed" in path.name] == []
+
+
 def test_a_change_survives_a_killed_process(home: Path) -> None:
     """What a statement changed is stored when it has ended: kill -9 loses nothing and hinders no start."""
     info, _ = control.start(home, "t1", options=SMALL)
