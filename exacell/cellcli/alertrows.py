@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from exacell.cellcli.messages import is_message
+
 OBJECT = "ALERTHISTORY"
 
 _NUMBER = re.compile(r"\d+(?:_\d+)?")
@@ -44,8 +46,10 @@ def _goes_on(line: str, row: Sequence[str], *, tabbed: bool) -> bool:
     """Return whether a line that begins no alert belongs to the one above, and is not a message or a login's words."""
     if _open(row):
         return True
-    # Where lines have kept what leads them, a text without quotes goes on in lines that are led by something.
-    return line.startswith(("\t", " ")) or not line if tabbed else not _closed(row)
+    if is_message(line):
+        return False
+    # Behind a text in quotes that has ended only what is led by something is its own; one without quotes has no end to tell.
+    return not _closed(row) or (tabbed and (line.startswith(("\t", " ")) or not line))
 
 
 def _closed(row: Sequence[str]) -> bool:

@@ -21,9 +21,8 @@ MESSAGES = [
 LEADS = {"TAB": "\t ", "TABs": "\t\t  ", "blanks": "          ", "nothing": ""}
 
 
-CASES = [case for case in product(LEADS, (True, False), (True, False)) if case != ("nothing", False, False)]
-"""What leads a further line, whether the text is quoted, whether it came through dcli. A line that nothing leads and no quote
-holds is a login's word, where the others have kept what leads them."""
+CASES = list(product(LEADS, (True, False), (True, False)))
+"""What leads a further line, whether the text is quoted, whether it came through dcli."""
 
 
 def answer(lead: str, *, quoted: bool, stripped: bool = False) -> str:
