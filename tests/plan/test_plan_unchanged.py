@@ -299,7 +299,7 @@ def test_a_cell_without_such_objects_is_sent_the_statement() -> None:
 
 
 CHANGED = [
-    ("alter griddisk a_cd_00 size=2G, comment=x", [("A_CD_00", "size", "1073741824", "2G")]),
+    ("alter griddisk a_cd_00 size=2G, comment=x", [("A_CD_00", "size", "1G", "2G")]),
     ("alter griddisk all comment=''", [("A_CD_00", "comment", "x", "-")]),
     (
         "alter griddisk all cachingPolicy=default",

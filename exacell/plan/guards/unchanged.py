@@ -20,9 +20,10 @@ from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.iorm import diff, parse
-from exacell.cellcli.schema import objects, release_key, typed_value
+from exacell.cellcli.schema import Kind, objects, release_key, typed_value
 from exacell.cellcli.statement import Change, Grant, Scalar, Setting, Statement, render_value
 from exacell.core.errors import ExacellError
+from exacell.core.units import format_size
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.targets import DISKS
 from exacell.plan.model import Change as Moved, Plan
@@ -131,7 +132,7 @@ def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Move
             object=statement.object.lower(),
             name=str(row.get("name")),
             attribute=known[setting.attribute.lower()].name,
-            before=_shown(row.get(known[setting.attribute.lower()].name)),
+            before=_shown(row.get(known[setting.attribute.lower()].name), known[setting.attribute.lower()].kind),
             after=setting.value.text or "-",
         )
         for row in _meant(statement, rows)
@@ -140,7 +141,9 @@ def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Move
     )
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, kind: Kind) -> str:
+    if kind is Kind.SIZE and isinstance(value, int):
+        return format_size(value)
     text = ",".join(map(str, value)) if isinstance(value, tuple) else "" if value is None else str(value)
     return text or "-"
 
