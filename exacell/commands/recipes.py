@@ -162,7 +162,7 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
 
 
 def check(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return nothing when it holds.
+    """Return a note when it holds, nothing in a recipe.
 
     Raises:
         RecipeError: it does not hold; names cell, object, attribute and value.
@@ -175,7 +175,7 @@ def check(session: Session, services: Services, request: Request, call: Call) ->
         error = RecipeError(f"check {text}: {fold(cells)}: {reason}{more}" if cells else f"check {text}: {reason}")
         error.exit_code = ExitCode.FAILED
         raise error
-    return Result()
+    return Result() if request.origin else Result(notes=["it holds"])
 
 
 def wait(session: Session, services: Services, request: Request, call: Call) -> Result:

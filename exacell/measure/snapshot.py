@@ -82,7 +82,7 @@ def restarted(before: CellCounters, after: CellCounters) -> str:
             continue
         first, second = before.marks[mark], after.marks.get(mark)
         if second is not None and second < first:
-            return f"{mark} fell from {first:g} to {second:g}: CELLSRV was restarted"
+            return f"{_fell(mark, first, second)}: CELLSRV was restarted"
     return ""
 
 
@@ -91,12 +91,16 @@ def knows_restarts(before: CellCounters, after: CellCounters) -> bool:
     return bool(after.started) or bool(before.marks.keys() & after.marks.keys())
 
 
+def _fell(name: str, first: float, second: float) -> str:
+    return f"{name} fell from {first:,.15g} to {second:,.15g}"
+
+
 def fell(before: CellCounters, after: CellCounters, names: Iterable[str]) -> str:
     """Return the first counter that is smaller in the second collection, with both values; empty when none is."""
     for name in names:
         first, second = before.values.get(name), after.values.get(name)
         if first is not None and second is not None and second < first:
-            return f"{name} fell from {first:g} to {second:g}"
+            return _fell(name, first, second)
     return ""
 
 
@@ -115,7 +119,7 @@ def fell_in_history(name: str, rows: Sequence[tuple[int, float]], before: CellCo
     last = before.values.get(name)
     for at, value in [*within, (after.collected, after.values.get(name, 0.0))]:
         if last is not None and value < last:
-            return f"{name} fell from {last:g} to {value:g} at {_at(at)}, says the cell's metric history"
+            return f"{_fell(name, last, value)} at {_at(at)}, says the cell's metric history"
         last = value
     return ""
 

@@ -33,7 +33,9 @@ def find(store: Store, rack: str, name: str) -> Experiment:
     for experiment in reversed(found):
         if not name or experiment.name.lower() == name.lower():
             return experiment
-    known = ", ".join(experiment.name for experiment in found) or "none"
+    if not found:
+        raise StoreError(f"rack {rack} has no experiment", hint="experiment begins one")
+    known = ", ".join(experiment.name for experiment in found)
     asked = f"experiment {name}" if name else "experiment"
     raise StoreError(f"there is no {asked} of rack {rack}; there are: {known}", hint="experiment begins one")
 

@@ -99,7 +99,7 @@ INVALID = [
         "fell",
         counters(1, FL_DISK_FIRST=1000),
         counters(2, FL_DISK_FIRST=10),
-        "FL_DISK_FIRST fell from 1000 to 10: the counters restarted",
+        "FL_DISK_FIRST fell from 1,000 to 10: the counters restarted",
     ),
     (
         "one fell",
