@@ -69,7 +69,7 @@ class RecipeRunner:
         if waiting is None:
             return self._run()
         for each in self._ready.every():
-            if each.line.effect is Effect.OPAQUE:
+            if each.effect is Effect.OPAQUE:
                 raise RefusedError(
                     f"recipe {self._recipe.name}, line {each.source.number} ({each.line.text}): --confirm-within needs "
                     "changes that exacell can take back, and it can't read this one; nothing was run"
