@@ -42,7 +42,7 @@ class RecipeRunner:
         own = isinstance(within, (int, float)) and not self._inside
         self._waiting = WaitingRun(within=float(within)) if own and isinstance(within, (int, float)) else None
         waiting = request.waiting_run if self._inside else self._waiting
-        risk = _stricter(request.risk_ceiling, recipe.risk)
+        risk = stricter(request.risk_ceiling, recipe.risk)
         request = replace(request, origin=recipe.name, risk_ceiling=risk, waiting_run=waiting)
         self._session, self._services, self._request = session, services, request
         self._ready, self._recipe = ready, recipe
@@ -280,7 +280,7 @@ def _runs(line: Line) -> bool:
     return line.call is not None and line.call.command.words in (("run",), ("experiment",))
 
 
-def _stricter(one: str, other: str) -> str:
+def stricter(one: str, other: str) -> str:
     """Return the lower of two ceilings of risk; an empty one is none."""
     return min((each for each in (one, other) if each), key=RISKS.index, default="")
 

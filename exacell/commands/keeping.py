@@ -81,7 +81,7 @@ def _told(keeping: Keeping, result: Result) -> Result:
     size = human_size(sum(row.size for row in own))
     hosts = fold([row.target for row in own if row.target])
     run, of = keeping.run.partition(" ")[0], f" of {hosts}" if hosts else ""
-    said = f"kept as {keeping.name}: {counted(len(own), 'file')}{of}, {size}; results {run} lists all"
+    said = f"kept with run {run} as {keeping.name}: {counted(len(own), 'file')}{of}, {size}"
     return replace(result, notes=[*result.notes, said])
 
 

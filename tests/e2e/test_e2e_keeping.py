@@ -47,7 +47,7 @@ def test_everything_is_kept_with_its_run(inside: InProcess) -> None:
     written(inside, all=ALL)
     assert "6 statements, well-formed" in inside.ok("-r", "t1", "check recipe all").err
     done = inside.ok("-r", "t1", "run all -y --accept-opaque")
-    assert "kept as file: 2 files of exa1db[01-02], " in done.err and "results r1 lists all" in done.err
+    assert "kept with run r1 as file: 2 files of exa1db[01-02], " in done.err
     assert done.out == ""
     found = kept(inside)
     nodes = ("exa1db01", "exa1db02")

@@ -16,8 +16,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="show what a statement would do; as=NAME keeps the plan for apply",
-        details="A kept plan remembers everything that was read for it, the cells, and how it was to roll; apply "
-        "refuses it when any of what was read has moved. Flags of apply win.",
+        details="plan @NAME key=value shows a recipe's run: each line, those of a matrix written out, with its plan from the "
+        "rack as it is now. A kept plan is of one statement: it remembers everything that was read for it, the cells, and how "
+        "it was to roll; apply refuses it when any of what was read has moved. Flags of apply win.",
         example="plan as=monday resize flashcache size=288g",
         params=(Param(name="as", kind=Kind.PLAN, help="keep it under this name"), _STATEMENT),
         recipe_ok=False,
@@ -32,9 +33,19 @@ COMMANDS = (
         "plans, thresholds, alerts and other objects, and the disk groups; it ends with the rehearsal. A value that "
         "it can't have is named, and nothing is rehearsed then. Passwords and keys stay on the rack. The rack is only "
         "read and its journal gets nothing. What would be refused on the rack is refused on the copy. Counters and "
-        "timing are the emulator's own, and so is every answer: it proves the plan, not the hardware.",
+        "timing are the emulator's own, and so is every answer: it proves the plan, not the hardware. A copy has no hosts, "
+        "no databases and runs no commands (sh, host): a recipe with lines for these is refused and they are named, unless "
+        "without= leaves them out.",
         example="rehearse resize flashcache size=288g",
-        params=(_STATEMENT,),
+        params=(
+            Param(
+                name="without",
+                kind=Kind.NAMES,
+                choices=("hosts", "databases", "commands"),
+                help="leave a recipe's lines out that are for these",
+            ),
+            _STATEMENT,
+        ),
         recipe_ok=False,
         handler="exacell.commands.change:rehearse",
     ),
