@@ -118,6 +118,8 @@ class Planned(Headed):
         flags: the statement's own ones.
         confirm_within: seconds within which it had to be confirmed; None when it had not.
         detached: the folder on each host in which its command runs apart from us; empty for none.
+        run: the recipe's run that it belongs to; empty for none.
+        place: of its line in that run: ``3``, or ``3.2`` where line 3 runs a recipe.
         plan: the plan as JSON made it; None for work that exacell can't read, and for what carries nothing out.
     """
 
@@ -125,6 +127,8 @@ class Planned(Headed):
     flags: Mapping[str, Any] = field(default_factory=dict)
     confirm_within: float | None = None
     detached: str = ""
+    run: str = ""
+    place: str = ""
     plan: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
