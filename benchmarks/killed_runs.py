@@ -3,11 +3,11 @@
     python benchmarks/killed_runs.py [--rounds=20] [--seed=1]
 
 A round runs a recipe about cells, hosts and SQL, with a recipe within it, a matrix, a wait and a finally, on two emulated racks
-that are alike. On one nobody disturbs it. On the other ``kill -9`` ends exacell at a random moment, also while it prints nothing,
-then half of the time the ``resume`` that goes on with it, and that one's as well; the last ``resume -y`` is left alone. A round is
-survived when that one ends with 0, both racks are in the same state, each command that runs apart on hosts was started once,
-nothing is pending, no folder is left on a host, the lock is free and the journal is whole. A seed repeats what is done, not
-exactly when. Leaves with 1 when a round was not survived.
+that are alike. On one nobody disturbs it. On the other ``kill -9`` ends exacell at a random moment, also while it prints
+nothing, then half of the time the ``resume`` that goes on with it, and that one's as well; the last ``resume -y`` is left alone.
+A round is survived when that one ends with 0, both racks are in the same state, each command that runs apart on hosts ran
+once, nothing is pending, no folder is left on a host, the lock is free and the journal is whole. A seed repeats what is
+done, not exactly when. Leaves with 1 when a round was not survived.
 """
 
 from __future__ import annotations

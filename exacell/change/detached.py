@@ -85,6 +85,8 @@ def follow(
 def _phrase(stands: Standing) -> str:
     if stands.stands is Stands.SILENT:
         return f"gives no answer ({stands.problem})"
+    if stands.stands is Stands.GONE:
+        return "has no folder of it: it never began there, or the folder was removed"
     if stands.stands is not Stands.RUNNING:
         return f"has {stands.stands}"
     return f"runs as process {stands.number}, {human_size(stands.size)} of output"

@@ -64,7 +64,7 @@ def stands(services: Services, state: ChangeState) -> str:
     if not state.intents:
         return f"{change}: nothing was sent"
     if row.detached and state.unsettled:
-        return f"{change}: {'; '.join(phrases(standings(services, row)))}: it is not started twice"
+        return f"{change} is not started twice: {'; '.join(phrases(standings(services, row)))}"
     if row.plan is None and state.unsettled:
         on = fold(dict.fromkeys(target for target, _ in state.unsettled))
         return f"{change} was sent to {on}: exacell can't read what it did there"
@@ -149,6 +149,7 @@ def _finished(
             return [execute(session, services, request, replace(line, on=fold(open_)))]
         return []
     if open_:
+        _end(services, row, ExitCode.INTERRUPTED, {"abandoned": len(open_)})
         raise RefusedError(
             f"change {row.change} ({row.statement}) was under way on {fold(open_)}, and exacell can't read what it did "
             "there; it is not carried out again"

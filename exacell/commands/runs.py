@@ -391,8 +391,8 @@ class _GoingOn:
         if self._given.get("accept-opaque"):
             return True
         told = f"run {self._run.name}: {stands(self._services, state)}"
-        self._services.console.say(f"{told}: no goes on with finally alone")
-        answer = self._services.console.confirm("carry it out again?")
+        self._services.console.say(told)
+        answer = self._services.console.confirm("carry it out again? (no goes on with finally alone)")
         if answer is None:
             raise RefusedError(
                 f"{told}; nothing was sent",
@@ -420,17 +420,20 @@ class _GoingOn:
         kept = {name: value for name, value in self._run.flags.items() if name != "dry-run"}
         flags = {**kept, **{name: value for name, value in self._given.items() if name in PASSED_ON}}
         call = replace(line.call, flags=flags)
-        if not self._abandon:
-            return carry_out(self._session, self._services, self._request, self._ready, call, self._track)
-        result = carry_out(self._session, self._services, self._request, self._ready, call, self._track, last=ABANDONED)
+        last = ABANDONED if self._abandon else DONE
+        result = carry_out(self._session, self._services, self._request, self._ready, call, self._track, last=last)
+        if not self._abandon and self._run.state != STOPPED:
+            return result
         for row in (state.plan for state in states):
-            if row is not None and self._services.journal.state(row.rack, row.change).end is None:
+            if self._abandon and row is not None and self._services.journal.state(row.rack, row.change).end is None:
                 result = replace(result, notes=[*result.notes, *leave(self._session, self._services, row).notes])
         if self._track.run.state == STOPPED:
             return result
-        notes = [*result.notes, f"run {self._run.name} is not gone on with"]
-        problems = [said for said in result.problems if not said.endswith(_GIVEN_UP)]
-        return replace(result, notes=notes, problems=problems, exit_code=ExitCode.DONE)
+        # Only what is final was to be done, and what failed before that is known.
+        known = tuple(state.said for state in self._track.lines.values() if state.state == FAILED)
+        over = [f"run {self._run.name} is not gone on with"] if self._abandon else []
+        problems = [said for said in result.problems if not said.endswith(known)]
+        return replace(result, notes=[*result.notes, *over], problems=problems, exit_code=ExitCode.DONE)
 
 
 _MOST = 8

@@ -56,8 +56,8 @@ def left_runs(store: Store, journal: Journal, rack: str) -> list[tuple[Run, str]
 def _told(run: Run, lines: Mapping[str, LineState]) -> str:
     done = sum(1 for state in lines.values() if state.state == DONE)
     if run.state == STOPPED:
-        failed = next((state.said for state in lines.values() if state.state == FAILED), "")
-        return f"run {run.name} ({run.statement}): its finally failed ({failed}): resume tries that again"
+        failed = max((state for state in lines.values() if state.state == FAILED), key=lambda state: state.at)
+        return f"run {run.name} ({run.statement}): its finally failed ({failed.said}): resume tries that again"
     return (
         f"run {run.name} ({run.statement}) was broken off after {done} of its lines: resume goes on with it, "
         "resume --abandon carries out only its finally"
