@@ -48,7 +48,7 @@ class Operator:
         reader = threading.Thread(target=read)
         reader.start()
         try:
-            assert reached.wait(120) and any(at in line for line in said), said
+            assert reached.wait(120) and any(at in line for line in said), said[-9:]
             assert until(when, seconds=60)
         finally:
             process.kill()
@@ -236,6 +236,20 @@ def test_two_killed_runs_end_the_newer_one_first(operator: Operator) -> None:
     assert done.err.index("run r2 of t1") < done.err.index("run r1 of t1")
     assert operator.ask("list iormplan attributes dbPlan") == plan
     operator.whole()
+
+
+def test_a_run_to_confirm_waits_as_a_whole(operator: Operator) -> None:
+    """The changes before and behind the kill are confirmed, or taken back, together."""
+    operator.write(guarded="disable flashlog db=ERP\nwait 1s\nset iorm db=SPOT limit=50\n")
+    plan = operator.ask("list iormplan attributes dbPlan")
+    operator.killed("run guarded --confirm-within=5m", "line 2: wait 1s")
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    assert "changes 1 to 2 are taken back at" in told(done.err)
+    operator.inside.ok("-r", "t1", "confirm 1")
+    assert operator.ask("pending") == []
+    for change in ("2", "1"):
+        operator.inside.ok("-r", "t1", "undo", change, "-y")
+    assert operator.ask("list iormplan attributes dbPlan") == plan
 
 
 def test_a_living_run_is_not_gone_on_with(operator: Operator) -> None:
