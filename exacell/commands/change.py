@@ -24,6 +24,7 @@ from exacell.change.settling import newest_to_undo
 from exacell.change.undoing import undo as take_back
 from exacell.commands.experiments import end as end_experiment, go_on as go_on_with
 from exacell.commands.rehearsal.trial import rehearse as try_out
+from exacell.commands.runs import go_on as go_on_with_run
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
@@ -35,6 +36,7 @@ from exacell.output.changes import lock_sentence
 from exacell.output.result import Column, Result, together
 from exacell.output.style import wrapped
 from exacell.session.request import Request
+from exacell.session.runs import left_runs, run_lives, unfinished_runs
 from exacell.session.saved import (
     Expected,
     SavedPlan,
@@ -163,19 +165,29 @@ def plans(session: Session, services: Services, call: Call) -> Result:
 def resume(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the outcomes of all resumed changes, and what the experiments found that were gone on with."""
     own = {name: value for name, value in call.flags.items() if name != "abandon"}
-    change, abandon = call.int_arg("change"), call.flag("abandon")
-    experiments = [] if change is not None else unfinished(services.store(), session.need_rack().name)
-    result = go_on(session, services, request, own, change=change, abandon=abandon)
-    if not experiments or result.exit_code is not ExitCode.DONE or session.interrupted.is_set():
+    change, abandon, rack = call.int_arg("change"), call.flag("abandon"), session.need_rack().name
+    runs = unfinished_runs(services.store(), rack) if change is None else []
+    # One that a living process carries out is refused where there is no other.
+    left = [run for run in runs if not run_lives(services.journal, run)] or runs
+    result = go_on(
+        session, services, request, own, change=change, abandon=abandon, runs=frozenset(run.key for run in runs)
+    )
+    if change is not None or result.exit_code is not ExitCode.DONE or session.interrupted.is_set():
         return result
-    # What a change left half done is settled first: the runs that are left begin from there.
     results = [] if result.notes == NOTHING else [result]
-    for found in experiments:
+    for run in left:  # The newest first: it began from what the others had left.
+        results.append(go_on_with_run(session, services, request, run, own, abandon=abandon))
+        if results[-1].exit_code is not ExitCode.DONE or session.interrupted.is_set():
+            return replace(together(results), data=True, draw=results[-1].draw)
+    # What changes and runs left half done is settled first: what is left of an experiment begins from there.
+    for found in unfinished(services.store(), rack):
         results.append(
             end_experiment(session, services, request, found, own)
             if abandon
             else go_on_with(session, services, request, found, own)
         )
+    if not results:
+        return result
     return results[0] if len(results) == 1 else replace(together(results), data=True)
 
 
@@ -201,7 +213,9 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
 
 def pending(session: Session, services: Services, call: Call) -> Result:
     """Return one record for each."""
-    left, notes = look(session, services)
+    store, rack = services.store(), session.need_rack().name
+    runs = left_runs(store, services.journal, rack)
+    left, notes = look(session, services, frozenset(run.key for run, _ in runs))
     rows = [
         {
             "cell": None,
@@ -213,17 +227,11 @@ def pending(session: Session, services: Services, call: Call) -> Result:
         }
         for p in left
     ]
+    told = [(run.statement, says) for run, says in runs]
+    told += [(each.statement, left_line(each)) for each in unfinished(store, rack) if not conducted_elsewhere(each)]
     rows += [
-        {
-            "cell": None,
-            "change": None,
-            "state": "unfinished",
-            "statement": found.statement,
-            "mend": "resume",
-            "says": left_line(found),
-        }
-        for found in unfinished(services.store(), session.need_rack().name)
-        if not conducted_elsewhere(found)
+        {"cell": None, "change": None, "state": "unfinished", "statement": statement, "mend": "resume", "says": says}
+        for statement, says in told
     ]
     columns = [*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")]
     return Result(records=rows, columns=columns, data=True, notes=list(notes))

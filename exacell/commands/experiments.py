@@ -42,6 +42,10 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         raise StatementError("an experiment takes back what it changes: it goes without --confirm-within")
     design = _design(session, call)
     known = experiments(services.store(), rack.name)
+    line = f"{request.run} {request.place}" if request.run else ""
+    earlier = next((each for each in known if line and each.line == line), None)
+    if earlier is not None:  # The run was killed meanwhile.
+        return told(earlier) if earlier.state == DONE else go_on(session, services, request, earlier, call.flags)
     name = _name(call.text_arg("as"), [each.name for each in known])
     cells = conditions(session, services, request)
     impossible = fairness.cannot_show(cells)
@@ -64,6 +68,7 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         design=design,
         began=datetime.now(UTC).isoformat(timespec="milliseconds"),
         now=now,
+        line=line,
         noticed=(*impossible, *unfair(session, services, request, cells, db=design.db, reset=bool(design.reset))),
     )
     for line in [*schedule_lines(found, *_spread(known, design)), *(f"  Unfair: {why}" for why in found.noticed)]:

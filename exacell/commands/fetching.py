@@ -12,7 +12,7 @@ from exacell.commands.hosts import hosts_of
 from exacell.core.errors import ExitCode, StatementError, why_unreadable
 from exacell.language.hostpath import read_remote_path
 from exacell.output.result import HOST, Column, Result
-from exacell.session.fetching import fetch, look
+from exacell.session.fetching import fetch, is_here, look
 from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
@@ -90,9 +90,15 @@ def bring(
     goals = {
         (host, file.path): folder / file.name for host in files for folder in [place(host)] for file in files[host]
     }
-    there = next((goal for goal in goals.values() if goal.exists()), None)
+    # What came whole before a kill is no hindrance to who gives the statement again.
+    here = {
+        (host, file.path) for host, listed in files.items() for file in listed if is_here(file, goals[host, file.path])
+    }
+    there = next((goal for key, goal in goals.items() if key not in here and goal.exists()), None)
     if there is not None:
-        raise StatementError(f"{there} is here already; nothing was copied", hint="name another folder, or remove it")
+        raise StatementError(
+            f"{there} is here already, with other content; nothing was copied", hint="name another folder, or remove it"
+        )
     total = max((sum(file.size for file in listed) for listed in files.values()), default=0)
     sending = Sending(services.console, title, list(files), total)
     brought = []
@@ -100,7 +106,9 @@ def bring(
         for number in range(max(map(len, files.values()), default=0)):
             turn = {host: listed[number] for host, listed in files.items() if number < len(listed)}
             wanted = {host: (file, goals[host, file.path]) for host, file in turn.items()}
-            ended = fetch(services.fleet, wanted, timeout=timeout, cancel=session.interrupted, sent=sending.sent)
+            new = {host: each for host, each in wanted.items() if (host, each[0].path) not in here}
+            ended = dict.fromkeys(wanted, "")
+            ended |= fetch(services.fleet, new, timeout=timeout, cancel=session.interrupted, sent=sending.sent)
             problems += [f"{host}: {why}" for host, why in ended.items() if why]
             brought += [(host, *wanted[host]) for host, why in ended.items() if not why]
             if session.interrupted.is_set():

@@ -38,13 +38,13 @@ def keep(session: Session, services: Services, request: Request, call: Call) -> 
     """
     found = read_kept(call)
     flags = session.options.over(call.flags)
+    if request.origin and flags.get("dry-run"):
+        return _shown(session, services, request, call, found)
     if not request.run:
         raise StatementError(
             "keep is a line of a recipe: what it keeps belongs to a run",
             hint="copy from @HOSTS:/path DIR brings a file here, and STATEMENT > FILE an answer",
         )
-    if flags.get("dry-run"):
-        return _shown(session, services, request, call, found)
     said = {"statement": call.text, "origin": request.origin, "place": request.place}
     reason = {name: str(flags[name]) for name in ("reason", "ticket") if flags.get(name)}
     keeping = Keeping(

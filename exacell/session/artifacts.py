@@ -139,10 +139,3 @@ def state_of(folder: Path, row: Kept) -> str:
     except OSError as error:
         return f"can't be read: {why_unreadable(error)}"
     return "" if same else "was changed since"
-
-
-def new_run(journal: Journal, rack: str, began: str) -> str:
-    """Return the key of a run: a short name that no run has which kept something, and when it began, ISO 8601 UTC."""
-    taken = {row.run.partition(" ")[0] for row in kept(journal, rack)}
-    number = next(number for number in range(1, len(taken) + 2) if f"r{number}" not in taken)
-    return f"r{number} {began}"

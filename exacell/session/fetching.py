@@ -69,6 +69,14 @@ def _listed(reply: Reply) -> list[There] | str:
     return [There(path=match[3], size=int(match[1]), sha256=match[2]) for match in found]
 
 
+def is_here(there: There, goal: Path) -> bool:
+    """Whether a file of a host lies here already, byte by byte."""
+    if not goal.is_file() or goal.stat().st_size != there.size:
+        return False
+    with goal.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == there.sha256
+
+
 class _Arriving:
     """Takes a file's bytes as they arrive, from the thread that reads them; what goes wrong with the disk is kept for the end."""
 

@@ -66,6 +66,20 @@ def test_nothing_here_is_replaced(lab: tuple[Program, Path], tmp_path: Path) -> 
 
 
 @needs_sshd
+def test_what_is_here_whole_is_no_hindrance(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """A file that is here with the very same content is told as the others are, is not written again, and the rest comes."""
+    program, _ = lab
+    (tmp_path / "x").write_text("same")
+    kept = tmp_path / "here" / "b" / "x"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("same")
+    was = kept.stat().st_ino
+    rows = program.ok("-r", "lab", "-o", "json", f"copy from @ab:{tmp_path}/x {tmp_path}/here").records
+    assert [row["cell"] for row in rows] == ["a", "b"] and kept.stat().st_ino == was
+    assert (tmp_path / "here" / "a" / "x").read_text() == "same"
+
+
+@needs_sshd
 def test_what_changed_meanwhile_leaves_nothing(lab: tuple[Program, Path], tmp_path: Path) -> None:
     """A file that grew between the look and the copy is a failure, and no part of it stays here."""
     program, folder = lab

@@ -71,13 +71,20 @@ COMMANDS = (
         name="resume",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="finish what a crash, a kill, a lost link or Ctrl-C left unfinished",
+        summary="finish what a crash, a kill, a lost link or Ctrl-C left unfinished: a change, a recipe's run, an experiment",
         details="First it is found out what became of statements whose end was not recorded. Then each unfinished "
         "change is planned again from what is on the cells now, so that what is done is not done twice; the new plan "
-        "is shown and confirmed like any other. undo takes an unfinished change back instead.",
+        "is shown and confirmed like any other. undo takes an unfinished change back instead. A run of a recipe that was "
+        "killed goes on at the line that was under way, with the text and the values that were agreed to, and with its finally: "
+        "how its lines stand and what will be done is shown first. What was read before the plan and differs now is asked about, "
+        "whatever -y says. A command on hosts that runs apart (--detach) is picked up; any other that exacell can't read is "
+        "carried out again only with --accept-opaque, or when that is asked for and answered with yes.",
         example="resume -y",
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
-        flags=(Flag(name="abandon", help="leave the change as it is; it is not offered again"),),
+        flags=(
+            Flag(name="abandon", help="leave a change as it is, and of a run carry out only its finally"),
+            Flag(name="accept-opaque", help="a command that was under way and can't be read may be carried out again"),
+        ),
         recipe_ok=False,
         handler="exacell.commands.change:resume",
     ),
