@@ -140,9 +140,8 @@ class RecipeRunner:
             if line.call is not None and line.call.command.words == ("undo", "run"):
                 from exacell.change.undoing import undo
 
-                return self._keep(
-                    each, line, undo(session, services, request, self._session.changes[self._first_change :], flags)
-                )
+                made = self._session.changes[self._first_change :]
+                return self._keep(each, line, undo(session, services, request, made, flags, whole=True))
             if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
                 return None
         elif line.cellcli is not None:

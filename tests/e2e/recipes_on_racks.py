@@ -1,0 +1,102 @@
+"""Shipped recipes, each with racks of three ages on which it is tried, and what is expected of it there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+RACKS = {
+    "x2": ("model=x2", "release=11.2.2.4", "mode=writethrough"),
+    "x6": ("model=x6", "release=19.3"),
+    "x8m": ("model=x8m", "release=22.1"),
+}
+"""Racks as ``emulator start`` makes them: the first published procedures', one with a write-back cache, one with PMEM."""
+
+ALL = tuple(RACKS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A recipe on some racks.
+
+    Attributes:
+        run: the statement.
+        racks: where it is tried.
+        before: statements that make what it needs.
+        planned: what -n says where it can't plan the whole, because a line needs what another one makes; empty for a whole plan.
+        rehearsed: whether it works on cells and ASM alone, so that it can be rehearsed.
+        again: what the second run does: ``nothing``, or the same once more.
+        holds: a check that holds behind it.
+        kept: it is not taken back by undo run, since it puts back itself what it changes, or only keeps and reads.
+    """
+
+    run: str
+    racks: tuple[str, ...] = ALL
+    before: tuple[str, ...] = ()
+    planned: str = ""
+    rehearsed: bool = True
+    again: str = "the same"
+    holds: str = "check same cell.releaseVersion"
+    kept: bool = False
+
+    @property
+    def name(self) -> str:
+        """The recipe's name."""
+        return self.run.split()[1]
+
+
+CASES = (
+    Case(run="run health", kept=True),
+    Case(run="run reset_cold", kept=True),
+    Case(run="run reset_cold size=200g", again="the same", holds="check list flashcache.size <= 200g"),
+    Case(run="run flush_legacy", racks=("x2",)),
+    Case(run="run cache_resize size=200g", again="nothing", holds="check list flashcache.size <= 200g"),
+    Case(run="run flashlog_recreate", holds="check list flashlog.size = 512m"),
+    Case(
+        run="run writeback_off",
+        racks=("x6", "x8m"),
+        again="nothing",
+        holds="check list cell.flashCacheMode = WriteThrough",
+    ),
+    Case(
+        run="run writeback_on",
+        racks=("x6",),
+        before=("run writeback_off",),
+        again="nothing",
+        holds="check list cell.flashCacheMode = WriteBack",
+    ),
+    Case(run="run iorm_save name=kept", kept=True),
+    Case(
+        run="run iorm_restore name=kept",
+        before=("run iorm_save name=kept", "alter iormplan objective=basic"),
+        rehearsed=False,
+        again="nothing",
+        holds="check same iormplan.dbPlan",
+    ),
+    Case(
+        run="run iorm_equalize cell=exa1cel02",
+        before=(
+            "on exa1cel03 alter iormplan dbplan=((name=SPOT,flashlog=off))",
+            "on exa1cel01 alter iormplan objective=basic",
+        ),
+        again="nothing",
+        holds="check same iormplan.dbPlan, iormplan.objective",
+    ),
+    Case(
+        run="run flash_diskgroup cache=160g",
+        planned="rehearse run flash_diskgroup cache=160g carries it out on a copy of the rack",
+        again="nothing",
+        holds="check no griddisk where name = ssddisk_* and asmModeStatus = UNUSED",
+    ),
+    Case(
+        run="run flash_diskgroup_release",
+        before=("run flash_diskgroup cache=160g",),
+        planned="rehearse run flash_diskgroup_release carries it out on a copy of the rack",
+        again="nothing",
+        holds="check no griddisk where name = ssddisk_*",
+    ),
+    Case(
+        run="run cell_maintenance cell=exa1cel02 for=1s",
+        kept=True,
+        holds="check no griddisk where asmModeStatus = OFFLINE",
+    ),
+)
