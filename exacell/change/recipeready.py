@@ -21,6 +21,7 @@ from exacell.recipes.files import load_recipe
 from exacell.recipes.needs import Need, unmet
 from exacell.recipes.parsing import Problem, line_of, recipe_error, values_of, written_out
 from exacell.recipes.values import holds, substitute
+from exacell.session.logins import refuse_unless_root
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
@@ -116,6 +117,8 @@ def make_ready(
         if not holds(source.when, known):
             continue
         line = line_of(recipe, source, known)
+        if line.cellcli is not None and line.cellcli.verb == "CALIBRATE":
+            refuse_unless_root(session)  # Before a cell is taken offline for it.
         inner = None
         if line.call is not None and line.call.command.words == ("run",):
             try:

@@ -26,7 +26,8 @@ class Case:
         rehearsed: whether it works on cells and ASM alone, so that it can be rehearsed.
         again: what the second run does: ``nothing``, or the same once more.
         holds: a check that holds behind it.
-        kept: it is not taken back by undo run, since it puts back itself what it changes, or only keeps and reads.
+        kept: undo run is left out, since it puts back itself what it changes.
+        login: who logs in to write, where that is not the usual one.
     """
 
     run: str
@@ -37,6 +38,7 @@ class Case:
     again: str = "the same"
     holds: str = "check same cell.releaseVersion"
     kept: bool = False
+    login: str = ""
 
     @property
     def name(self) -> str:
@@ -45,8 +47,8 @@ class Case:
 
 
 CASES = (
-    Case(run="run health", kept=True),
-    Case(run="run reset_cold", kept=True),
+    Case(run="run health"),
+    Case(run="run reset_cold"),
     Case(run="run reset_cold size=200g", again="the same", holds="check list flashcache.size <= 200g"),
     Case(run="run flush_legacy", racks=("x2",)),
     Case(run="run cache_resize size=200g", again="nothing", holds="check list flashcache.size <= 200g"),
@@ -64,7 +66,7 @@ CASES = (
         again="nothing",
         holds="check list cell.flashCacheMode = WriteBack",
     ),
-    Case(run="run iorm_save name=kept", kept=True),
+    Case(run="run iorm_save name=kept"),
     Case(
         run="run iorm_restore name=kept",
         before=("run iorm_save name=kept", "alter iormplan objective=basic"),

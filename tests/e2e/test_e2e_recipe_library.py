@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.program import InProcess
@@ -60,3 +62,15 @@ def test_health_changes_nothing(inside: InProcess) -> None:
     done = inside("-r", "t1", "run health")
     assert done.code in (0, 1) and "[4/4]" in done.err
     assert inside.ok("-r", "t1", "-o", "json", "journal").records == before
+
+
+def test_calibrate_says_what_it_measured_and_is_for_root(inside: InProcess) -> None:
+    """As celladmin nothing of calibrate_cells runs, so no cell goes offline for nothing; as root the cell's figures are said,
+    the cell is back online, and what was printed can be read and imported."""
+    refused = inside("-r", "t1", "run calibrate_cells cells=exa1cel02", "-y")
+    assert refused.code == 2 and "CALIBRATE is for root alone, and writes would log in as celladmin" in refused.err
+    assert inside.ok("-r", "t1", "-o", "json", "journal").records == []
+    done = inside.ok("-r", "t1", "-l", "root", "run calibrate_cells cells=exa1cel02", "-y")
+    assert re.search(r"exa1cel02: all hard disks [\d,]+ IOPS and [\d,]+ MB/s; all flash disks [\d,]+ IOPS", done.err)
+    inside.ok("-r", "t1", "check no griddisk where asmModeStatus = OFFLINE")
+    inside.ok("-r", "t1", "check list cell.cellsrvStatus = running")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -57,7 +58,8 @@ def test_a_recipe_from_its_check_to_its_undo(program: InProcess, case: Case, rac
     for statement in case.before:
         program.ok("-r", "t1", statement, "-y")
     before = look(program)
-    planned = program("-r", "t1", case.run, "-n")
+    login = ("-l", case.login) if case.login else ()
+    planned = program("-r", "t1", *login, case.run, "-n")
     assert (planned.code, case.planned in " ".join(planned.err.split())) == (2 if case.planned else 0, True), (
         planned.err
     )
@@ -66,11 +68,11 @@ def test_a_recipe_from_its_check_to_its_undo(program: InProcess, case: Case, rac
     assert look(program) == before
     script = tmp_path / "statements"
     script.write_text(_twice(case))
-    done = program("-r", "t1", "-f", str(script))
+    done = program("-r", "t1", *login, "-f", str(script))
     assert done.code == 0, done.err
     once, again, undone = done.err.split(f"{MARK}\n")
-    steps = once.count("] line ")
-    assert f"[{steps}/{steps}] line " in once
+    for told in re.findall(r"\[\d+/(\d+)\] line ", once):
+        assert f"[{told}/{told}] line " in once, "it ended before its last line"
     if case.again == "nothing":
         assert "\nchange " in once and "\nchange " not in again
     assert look(program) == before, undone
@@ -81,4 +83,6 @@ MARK = "====="
 
 def _twice(case: Case) -> str:
     mark = f'prompt "{MARK}"\n'
-    return f"{case.run} -y\n{case.holds}\n{mark}{case.run} -y\n{case.holds}\n{mark}undo run -y\n"
+    return (
+        f"{case.run} -y\n{case.holds}\n{mark}{case.run} -y\n{case.holds}\n{mark}{'' if case.kept else 'undo run -y'}\n"
+    )
