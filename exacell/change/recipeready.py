@@ -195,8 +195,10 @@ def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> b
     Raises:
         RefusedError: the answer was no.
     """
-    if accepted or dry or "opaque" not in ready.recipe.needs:
+    if accepted or "opaque" not in ready.recipe.needs:
         return accepted
+    if dry:
+        return True  # It is shown, and nothing of it sent.
     texts = list(dict.fromkeys(each.line.text for each in ready.every() if each.line.effect is Effect.OPAQUE))
     if not texts:
         return False

@@ -28,6 +28,7 @@ class Case:
         holds: a check that holds behind it.
         kept: undo run is left out, since it puts back itself what it changes.
         login: who logs in to write, where that is not the usual one.
+        flags: of the command line.
     """
 
     run: str
@@ -39,6 +40,7 @@ class Case:
     holds: str = "check same cell.releaseVersion"
     kept: bool = False
     login: str = ""
+    flags: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -101,4 +103,32 @@ CASES = (
         kept=True,
         holds="check no griddisk where asmModeStatus = OFFLINE",
     ),
+    Case(
+        run="run cache_keep_off db=SPOT table=APP.CUSTOMERS for=1s",
+        racks=("x6", "x2"),
+        rehearsed=False,
+        holds="check sql db=SPOT \"select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'\".c = DEFAULT",
+    ),
+    Case(
+        run="run placement_ab db=SPOT table=APP.CUSTOMERS for=1s",
+        racks=("x6", "x2"),
+        rehearsed=False,
+        holds="check sql db=SPOT \"select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'\".c = DEFAULT",
+    ),
+    Case(
+        run="run redo_on_flash db=SPOT target=+RECO groups=21,22,23 old=1,2 size=64m",
+        racks=("x2", "x6"),
+        rehearsed=False,
+        again="nothing",
+        holds='check sql db=SPOT "select count(*) as n from v$log where thread# = 1".n >= 3',
+    ),
+    Case(
+        run="run calibrate_io db=SPOT disks=36 passes=1,2",
+        racks=("x2", "x6"),
+        rehearsed=False,
+        kept=True,
+        flags=("--accept-opaque",),
+        holds='check sql db=SPOT "select max_iops as i from dba_rsrc_io_calibrate".i > 1000',
+    ),
+    Case(run="run commit_load db=SPOT sessions=2 commits=20", racks=("x6", "x2"), rehearsed=False, kept=True),
 )

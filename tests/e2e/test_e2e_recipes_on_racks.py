@@ -38,6 +38,12 @@ def look(program: InProcess) -> dict[str, object]:
     groups = program.ok("-r", "t1", "-o", "json", "show diskgroup").records
     shown = program.ok("-r", "t1", "-o", "json", "show flashcache").records
     found["modes"] = [(cell["cell"], cell["mode"], cell["caching"]) for cell in shown]
+    asked = (
+        "select thread#, group#, bytes, blocksize from v$log order by group#",
+        "select table_name, cell_flash_cache from dba_tables where owner = 'APP' order by table_name",
+    )
+    for query in asked:
+        found[query] = program.ok("-r", "t1", "-o", "json", f'sql db=SPOT "{query}"').records
     found["disk groups"] = sorted((group["name"], group["type"], group["disks"]) for group in groups)
     return found
 
@@ -58,7 +64,7 @@ def test_a_recipe_from_its_check_to_its_undo(program: InProcess, case: Case, rac
     for statement in case.before:
         program.ok("-r", "t1", statement, "-y")
     before = look(program)
-    login = ("-l", case.login) if case.login else ()
+    login = (*(("-l", case.login) if case.login else ()), *case.flags)
     planned = program("-r", "t1", *login, case.run, "-n")
     assert (planned.code, case.planned in " ".join(planned.err.split())) == (2 if case.planned else 0, True), (
         planned.err
