@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from exacell.change.dcli.output import Outcome, split_lines
+from exacell.change.dcli.output import UNREACHABLE, Outcome, split_lines
 from exacell.change.dcli.record import outcome_of
 from exacell.change.dcli.told import told
 from exacell.change.lockwatch import Vigil
@@ -21,6 +21,7 @@ from exacell.core.units import human_size
 from exacell.journal.record import Row
 from exacell.output.result import Result
 from exacell.session.answers import problem_of
+from exacell.session.artifacts import Keeping
 from exacell.session.detached import Standing, Stands, output, remove, standing, start
 from exacell.session.recording import told_while_waiting
 from exacell.transport.base import State
@@ -124,7 +125,7 @@ def pick_up(session: Session, services: Services, row: Planned, *, dry: bool) ->
         left = standing(services.fleet, open_, row.detached)
         return Result(notes=[f"{host}: {_phrase(stands)}" for host, stands in left.items()])
     with lock_of(rack, session.home.state_dir).held():
-        record = partial(_recorded, services, row)
+        record = partial(_recorded, session, services, row)
         outcomes, left = follow(session, services, open_, row.detached, record)
         result = told(outcomes, printing=False, hosts=True)
         code = ExitCode.INTERRUPTED if left else result.exit_code
@@ -132,7 +133,27 @@ def pick_up(session: Session, services: Services, row: Planned, *, dry: bool) ->
     return replace(result, notes=[*result.notes, *still_there(row.change, left)], exit_code=code)
 
 
-def _recorded(services: Services, row: Planned, outcome: Outcome) -> None:
-    """Journal what became of a host under the step that its intent has."""
+def keep_output(keeping: Keeping, outcome: Outcome, change: int) -> None:
+    """Keep with a run what a command said on a host, whatever its exit status; nothing where it did not run.
+
+    Args:
+        change: the command's; 0 for one that only read.
+    """
+    if outcome.ran and outcome.status != UNREACHABLE:
+        keeping.text(outcome.target, "output.txt", "".join(f"{line}\n" for line in outcome.lines), change=change)
+
+
+def _recorded(session: Session, services: Services, row: Planned, outcome: Outcome) -> None:
+    """Journal what became of a host under the step that its intent has, and keep its output where a run asked for that."""
+    if row.keeps:
+        keeping = Keeping(
+            journal=services.journal,
+            folder=session.home.state_dir,
+            rack=row.rack,
+            run=row.run,
+            name=row.keeps,
+            said={"statement": row.statement, "origin": row.origin, "place": row.place},
+        )
+        keep_output(keeping, outcome, row.change)
     body = {"what": "sh", "statement": row.statement, **outcome_of(outcome)}
     services.journal.append(row.rack, row.change, [Row(kind="outcome", target=outcome.target, body=body)])

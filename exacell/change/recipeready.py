@@ -16,6 +16,7 @@ from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.language.reading import shown_beside, single
 from exacell.language.registry import Effect
+from exacell.recipes.answers import Kept, read_kept
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe
 from exacell.recipes.needs import Need, unmet
@@ -34,12 +35,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyLine:
-    """A line that may run, where it stands, the recipe that it runs, where it does, and what its matrix chose for it."""
+    """A line that may run, where it stands, the recipe that it runs, where it does, what it keeps, and what its matrix chose."""
 
     source: RecipeLine
     line: Line
     inner: Ready | None = None
+    kept: Kept | None = None
     chosen: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def effect(self) -> Effect:
+        """What the line may change."""
+        return self.line.effect if self.kept is None else self.kept.effect
 
     @property
     def place(self) -> str:
@@ -82,8 +89,11 @@ class Ready:
 
     @property
     def changes(self) -> bool:
-        """Whether anything of it may change something, or runs whatever happens."""
-        return any(each.source.final or each.line.effect in (Effect.WRITE, Effect.OPAQUE) for each in self.every())
+        """Whether anything of it may change or keep something, or runs whatever happens."""
+        return any(
+            each.source.final or each.kept is not None or each.effect in (Effect.WRITE, Effect.OPAQUE)
+            for each in self.every()
+        )
 
 
 def make_ready(
@@ -130,8 +140,46 @@ def make_ready(
                     f"recipe {recipe.name}, line {source.number}: {error.message}", hint=error.hint
                 ) from error
         chosen = {axis.name: known[axis.name] for axis in (source.matrix.axes if source.matrix is not None else ())}
-        lines.append(ReadyLine(source=source, line=line, inner=inner, chosen=chosen))
-    return Ready(recipe=recipe, lines=tuple(lines))
+        kept = _kept(recipe, source, line)
+        lines.append(ReadyLine(source=source, line=line, inner=inner, kept=kept, chosen=chosen))
+    ready = Ready(recipe=recipe, lines=tuple(lines))
+    if not within:
+        _refuse_same_names(ready)
+    return ready
+
+
+def _kept(recipe: Recipe, source: RecipeLine, line: Line) -> Kept | None:
+    """Return what a line keeps, None where it is none that does.
+
+    Raises:
+        RecipeError: with the values that are in it, it is nothing that can be kept.
+    """
+    if line.call is None or line.call.command.words != ("keep",):
+        return None
+    try:
+        return read_kept(line.call)
+    except StatementError as error:
+        problem = Problem(number=source.number, message=error.message, hint=error.hint)
+        raise recipe_error(recipe.name, [problem]) from error
+
+
+def _refuse_same_names(ready: Ready) -> None:
+    """Return when no two lines of a run keep something under one name.
+
+    Raises:
+        RecipeError: two do.
+    """
+    names: dict[str, str] = {}
+    for each in ready.every():
+        if each.kept is None:
+            continue
+        other = names.get(each.kept.name.lower())
+        if other is not None:
+            raise RecipeError(
+                f"recipe {ready.recipe.name} would keep {each.kept.name} twice: {other}; {each.line.text}; nothing was run",
+                hint="as=NAME_${x} tells the lines of a matrix apart",
+            )
+        names[each.kept.name.lower()] = each.line.text
 
 
 def _read(
@@ -199,7 +247,7 @@ def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> b
         return accepted
     if dry:
         return True  # It is shown, and nothing of it sent.
-    texts = list(dict.fromkeys(each.line.text for each in ready.every() if each.line.effect is Effect.OPAQUE))
+    texts = list(dict.fromkeys(each.line.text for each in ready.every() if each.effect is Effect.OPAQUE))
     if not texts:
         return False
     services.console.say(f"recipe {ready.recipe.name} runs what exacell does not read; the guard ends there:")

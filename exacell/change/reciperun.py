@@ -23,8 +23,8 @@ from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.output.result import Column, Draw, Record, Result, worst
 from exacell.output.tables import table_blocks
+from exacell.recipes.answers import reads
 from exacell.recipes.values import RISKS
-from exacell.recipes.words import reads
 from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class RecipeRunner:
         if waiting is None:
             return self._run()
         for each in self._ready.every():
-            if each.line.effect is Effect.OPAQUE:
+            if each.effect is Effect.OPAQUE:
                 raise RefusedError(
                     f"recipe {self._recipe.name}, line {each.source.number} ({each.line.text}): --confirm-within needs "
                     "changes that exacell can take back, and it can't read this one; nothing was run"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from exacell.change.changing import refuse_read_only
 from exacell.change.consent import ask
 from exacell.change.experimenting import carry_out, ended, give_back, refuse_conducted, refuse_unready
+from exacell.commands.keeping import listed, outlined, runs
 from exacell.core.errors import ExacellError, RefusedError, StatementError
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Value
@@ -17,7 +18,7 @@ from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import DONE, RUNNING, Design, Experiment
 from exacell.measure.experiments.said import block_rows, columns_of, schedule_lines, sentences, verdict_row
 from exacell.output.explained import explained
-from exacell.output.result import Column, Result
+from exacell.output.result import Column, Record, Result
 from exacell.session.measuring import conditions, unfair
 from exacell.session.trials import experiments, find
 
@@ -93,10 +94,15 @@ def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
 
 
 def results(session: Session, services: Services, call: Call) -> Result:
-    """Return what an experiment found, or one record per experiment."""
+    """Return what an experiment found or a run has kept, or one record for each of them.
+
+    Raises:
+        StoreError: there is none of that name; names the experiments that there are.
+    """
     rack = session.need_rack().name
+    kept = runs(services, rack)
     if call.flag("all"):
-        rows = [
+        rows: list[Record] = [
             {
                 "cell": None,
                 "name": each.name,
@@ -109,8 +115,14 @@ def results(session: Session, services: Services, call: Call) -> Result:
             for each in experiments(services.store(), rack)
         ]
         columns = [Column(name) for name in ("name", "began", "state", "blocks", "finding", "statement")]
+        rows = sorted([*rows, *outlined(kept)], key=lambda row: str(row["began"]))
         return Result(records=rows, columns=columns, data=True)
-    found = find(services.store(), rack, call.text_arg("name"))
+    name, known = call.text_arg("name"), experiments(services.store(), rack)
+    run = next((key for key in reversed(kept) if not name or key.partition(" ")[0].lower() == name.lower()), "")
+    newer = run and (not known or run.partition(" ")[2] > known[-1].began)
+    if run and (newer or name) and not any(each.name.lower() == name.lower() for each in known):
+        return listed(session, kept[run])
+    found = find(services.store(), rack, name)
     result = told(found)
     left = (
         []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ from exacell.output.tables import table_lines
 from exacell.recipes.checker import problems_of
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
 from exacell.recipes.parsing import Draft, Problem
+from exacell.session.artifacts import new_run
 from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
@@ -158,6 +160,9 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
     for said in ready.outline():
         services.console.say(said)
+    if not request.run and any(each.kept is not None for each in ready.every()):
+        began = datetime.now(UTC).isoformat(timespec="milliseconds")
+        request = replace(request, run=new_run(services.journal, rack.name, began))
     return RecipeRunner(session, services, request, ready, call).run()
 
 

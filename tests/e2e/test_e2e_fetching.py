@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.patience import until
 from tests.support.program import Program
 from tests.support.sshd import PROGRAM, Sshd
 
@@ -88,6 +92,34 @@ def test_a_lost_link_leaves_nothing(lab: tuple[Program, Path], tmp_path: Path) -
     done = program("-r", "lab", f"copy from @ab:{big} {tmp_path}/here")
     assert done.code == 1, done.err
     assert [path.read_bytes() for path in (tmp_path / "here").glob("*/*")] == [big.read_bytes()]
+
+
+@needs_sshd
+def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """kill -9 while files of two hosts come: results knows none of them. The next run keeps each host's bytes."""
+    program, folder = lab
+    big = tmp_path / "big"
+    big.write_bytes(os.urandom(400_000))
+    (program.home / "recipes").mkdir()
+    (program.home / "recipes" / "one.exa").write_text(f'recipe "One"\nkeep @ab:{big} as=big\n')
+    slow = folder / "cat"
+    slow.write_text('#!/bin/sh\nhead -c 100000 "$1"; exec sleep 60\n')
+    slow.chmod(0o755)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "exacell", "-r", "lab", "run one -y"], env=program.env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert until(lambda: list(program.home.glob("runs/**/.exacell-*")), seconds=60)
+        os.kill(process.pid, signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait()
+    slow.unlink()
+    assert program("-r", "lab", "results").code != 0
+    program.ok("-r", "lab", "run one -y")
+    rows = program.ok("-r", "lab", "-o", "json", "results").records
+    assert {row["cell"]: Path(row["file"]).read_bytes() for row in rows} == dict.fromkeys("ab", big.read_bytes())
 
 
 @pytest.mark.parametrize(

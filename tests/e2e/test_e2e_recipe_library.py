@@ -90,8 +90,8 @@ def test_two_cases_of_slob_are_compared(inside: InProcess, tmp_path: Path) -> No
     )
     assert "slob_b" in done.out and "slob_a" in done.out
     assert {row["name"] for row in inside.ok("-o", "json", "imports").records} == {"slob_a", "slob_b"}
-    twice = [line.split() for line in done.out.splitlines() if line.startswith("SLOB      8") and "executes" in line]
-    assert [row[3:6] for row in twice] == [["4,000", "8,000", "2"]], done.out
+    twice = [line.split() for line in done.out.splitlines() if line.split()[1:3] == ["8", "executes"]]
+    assert [row[4:7] for row in twice] == [["4,000", "8,000", "2"]], done.out
 
 
 ORION = """#!/bin/sh
