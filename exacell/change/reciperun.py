@@ -185,11 +185,19 @@ class RecipeRunner:
 
     def _left_out(self, call: Call) -> bool:
         """Whether -n leaves a statement out because it asks for what one before it would have kept; says so."""
-        names = {(p.kind, call.args[p.name]): p.name for p in call.command.params if p.name in call.args}
+        names = {p.name: (p.kind, call.args[p.name]) for p in call.command.params if p.name in call.args}
         if not call.command.dry_runs:
-            self._unkept |= {found for found, name in names.items() if name == "as"}
+            self._unkept |= {names[name] for name in names if name == "as"}
             return False
-        missing = next((value for kind, value in names if (kind, value) in self._unkept), None)
+        of_any_kind = {value for _, value in self._unkept}  # What is compared may be of several.
+        missing = next(
+            (
+                v
+                for k, v in names.values()
+                if (k, v) in self._unkept or (k in (Kind.MEASURED, Kind.FILE) and v in of_any_kind)
+            ),
+            None,
+        )
         if missing is not None:
             self._services.console.say(f"-n: {missing} was not kept, so this is left out")
         return missing is not None

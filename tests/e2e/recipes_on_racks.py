@@ -24,7 +24,7 @@ class Case:
         before: statements that make what it needs.
         planned: what -n says where it can't plan the whole, because a line needs what another one makes; empty for a whole plan.
         rehearsed: whether it works on cells and ASM alone, so that it can be rehearsed.
-        again: what the second run does: ``nothing``, or the same once more.
+        again: what the second run does: ``nothing``, the same once more, or it is ``other`` and left out.
         holds: a check that holds behind it.
         kept: undo run is left out, since it puts back itself what it changes.
         login: who logs in to write, where that is not the usual one.
@@ -104,6 +104,14 @@ CASES = (
         holds="check no griddisk where asmModeStatus = OFFLINE",
     ),
     Case(
+        run="run calibrate_cells cells=exa1cel03,exa1cel01 media=flashdisk",
+        planned="CELLSRV runs on exa1cel03, and CALIBRATE wants it stopped",
+        rehearsed=False,
+        kept=True,
+        login="root",
+        holds="check list cell.cellsrvStatus = running",
+    ),
+    Case(
         run="run cache_keep_off db=SPOT table=APP.CUSTOMERS for=1s",
         racks=("x6", "x2"),
         rehearsed=False,
@@ -131,4 +139,28 @@ CASES = (
         holds='check sql db=SPOT "select max_iops as i from dba_rsrc_io_calibrate".i > 1000',
     ),
     Case(run="run commit_load db=SPOT sessions=2 commits=20", racks=("x6", "x2"), rehearsed=False, kept=True),
+    Case(
+        run="run flashlog_traces db=SPOT tag=T1 sessions=2 commits=20",
+        racks=("x2", "x6"),
+        rehearsed=False,
+        kept=True,
+        again="other",
+    ),
+    Case(run="run flashlog_ab db=SPOT blocks=1 for=1s", racks=("x2", "x6"), rehearsed=False, kept=True),
+    Case(run="run net_queues hosts=@db", racks=("x6",), rehearsed=False),
+    Case(
+        run="run iscsi_sessions hosts=@db target=iqn.2014-03.local.lab:t01 portal=10.0.0.5:3260",
+        racks=("x6",),
+        rehearsed=False,
+    ),
 )
+
+ELSEWHERE = {
+    "block_queue": "real/test_real_recipes.py",
+    "fio_compare": "real/test_real_recipes.py",
+    "fio_row": "real/test_real_recipes.py",
+    "orion_row": "e2e/test_e2e_recipe_library.py",
+    "slob_compare": "e2e/test_e2e_recipe_library.py",
+    "vpd_limits": "real/test_real_recipes.py",
+}
+"""Recipes for what no emulated rack has, and the tests that run them; calibrate_cell is run by calibrate_cells."""

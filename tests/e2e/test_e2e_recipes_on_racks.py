@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.recipes_on_racks import CASES, RACKS, Case
+from exacell.recipes.files import shipped
+from tests.e2e.recipes_on_racks import CASES, ELSEWHERE, RACKS, Case
 from tests.support.program import InProcess
 
 LOOKS = (
@@ -82,6 +83,14 @@ def test_a_recipe_from_its_check_to_its_undo(program: InProcess, case: Case, rac
     if case.again == "nothing":
         assert "\nchange " in once and "\nchange " not in again
     assert look(program) == before, undone
+
+
+def test_every_shipped_recipe_is_run_by_a_test() -> None:
+    """Each recipe that is shipped is run here, or by the test that is named for it."""
+    inside = {"calibrate_cell"}
+    assert {case.name for case in CASES} | set(ELSEWHERE) | inside == set(shipped())
+    tests = Path(__file__).parents[1]
+    assert [name for name, path in ELSEWHERE.items() if f"run {name}" not in (tests / path).read_text()] == []
 
 
 MARK = "====="
