@@ -26,6 +26,7 @@ from exacell.change.outcomes import (
     ended_records,
     idle_columns,
     idle_records,
+    measured,
     outcome_columns,
     planned_columns,
     planned_records,
@@ -349,7 +350,7 @@ def _leave(services: Services, lock: RackLock) -> None:
 def _result(services: Services, request: Request, plan: Plan, report: Report) -> Result:
     said = {id(r): f"{r.step.target}: {r.step.what}: {r.outcome}: {r.reason}" for r in report.failures}
     firsts = {r.step.target: r for r in reversed(report.results) if not r.outcome.good and not r.mending}
-    notes = [f"change {report.change}, journal {services.journal.head}"]
+    notes = [*measured(report), f"change {report.change}, journal {services.journal.head}"]
     if report.interrupted and not report.stopped:
         notes.append(_interrupted(report))
     if report.stopped:

@@ -22,6 +22,7 @@ from exacell.recipes.files import load_recipe
 from exacell.recipes.needs import Need, unmet
 from exacell.recipes.parsing import Problem, line_of, recipe_error, values_of, written_out
 from exacell.recipes.values import holds, substitute
+from exacell.session.logins import refuse_unless_root
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
@@ -150,6 +151,8 @@ def make_ready(
         if not holds(source.when, known):
             continue
         line = line_of(recipe, source, known)
+        if line.cellcli is not None and line.cellcli.verb == "CALIBRATE":
+            refuse_unless_root(session)  # Before a cell is taken offline for it.
         inner = None
         if line.call is not None and line.call.command.words == ("run",):
             try:
@@ -295,8 +298,10 @@ def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> b
     Raises:
         RefusedError: the answer was no.
     """
-    if accepted or dry or "opaque" not in ready.recipe.needs:
+    if accepted or "opaque" not in ready.recipe.needs:
         return accepted
+    if dry:
+        return True  # It is shown, and nothing of it sent.
     texts = list(dict.fromkeys(each.line.text for each in ready.every() if each.effect is Effect.OPAQUE))
     if not texts:
         return False

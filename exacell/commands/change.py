@@ -208,7 +208,7 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
     """Return one record per target with its outcome."""
     rack = session.need_rack().name
     here = [number for number in session.changes if services.journal.entries(rack=rack, change=number)]
-    return take_back(session, services, request, here, call.flags)
+    return take_back(session, services, request, here, call.flags, whole=True)
 
 
 def pending(session: Session, services: Services, call: Call) -> Result:

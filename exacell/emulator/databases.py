@@ -43,6 +43,19 @@ class AwrSnapshot:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IoCalibration:
+    """What CALIBRATE_IO has measured, in rack time, requests and MB a second."""
+
+    started: float
+    ended: float
+    iops: int
+    mbps: int
+    process_mbps: int
+    latency_ms: int
+    disks: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoredRoutine:
     """A procedure or function that a database keeps: its text from that word on, and what is wrong with it, line by line."""
 
@@ -62,6 +75,7 @@ class Database:
         spfile: those that the server parameter file holds beyond what the database was made with.
         snapshots: of the workload repository, oldest first.
         traces: what DBMS_MONITOR has switched on beyond single sessions.
+        calibration: the last run of CALIBRATE_IO.
         override_sector_size: ``_disk_sector_size_override`` is TRUE, so block sizes are not checked.
     """
 
@@ -78,6 +92,7 @@ class Database:
     spfile: dict[str, str] = field(default_factory=dict)
     routines: dict[str, StoredRoutine] = field(default_factory=dict)
     traces: list[EnabledTrace] = field(default_factory=list)
+    calibration: IoCalibration | None = None
 
     def group(self, number: int) -> RedoGroup:
         """Return a redo log group.
@@ -145,5 +160,6 @@ def database_from_state(state: dict[str, Any]) -> Database:
     routines = {name: StoredRoutine(**row) for name, row in state.get("routines", {}).items()}
     segments = segments_from_state(state.get("segments", []))
     traces = [EnabledTrace(**row) for row in state.get("traces", [])]
+    calibration = IoCalibration(**state["calibration"]) if state.get("calibration") else None
     made = {"redo": redo, "segments": segments, "snapshots": snapshots, "routines": routines, "traces": traces}
-    return Database(**{**state, **made})
+    return Database(**{**state, **made, "calibration": calibration})

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exacell.care.sqltext import query_script, read_rows
+from exacell.care.sqltext import query_script
 from exacell.core.errors import RefusedError, ReplyError, TransportError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
@@ -16,9 +16,8 @@ from exacell.measure.collected import Collected
 from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.reducer import Reduced, lacks_awk, read_reduced, script
 from exacell.measure.trace10046 import Traced, filling, summarize, together
-from exacell.plan.asmfacts import sql_errors
 from exacell.session.answers import problem_of
-from exacell.session.dbsql import OWNER, cluster_of, database_request, runs_elsewhere
+from exacell.session.dbsql import OWNER, cluster_of, database_request, rows_of, runs_elsewhere
 from exacell.transport.base import Reply, Request, Role, State
 
 if TYPE_CHECKING:
@@ -113,14 +112,12 @@ def _directories(session: Session, services: Services, asked: Asked) -> dict[str
     for node, reply in services.transport.run(requests).replies.items():
         if runs_elsewhere(reply):
             continue
-        if errors := sql_errors(reply.stdout):
-            raise ReplyError(f"{node}: {' / '.join(errors[:4])}")
-        if reply.state is not State.OK:
+        if reply.state not in (State.OK, State.FAILED):
             raise TransportError(
                 f"{node} gives no traces of {asked.database}: {problem_of(reply)}",
                 hint="node=NAME collects from one node; traces of the others would be missing",
             )
-        found[node] = str(read_rows(reply.stdout).rows[0][0])
+        found[node] = str(rows_of(reply).rows[0][0])
     if not found:
         raise ReplyError(f"{asked.database} runs on none of {', '.join(nodes)}")
     return found

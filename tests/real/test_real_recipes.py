@@ -97,3 +97,25 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program
         assert all(found.values())
     for host in guests.names:
         assert "exacell-" not in guests.said(host, "ls /tmp")
+
+
+def test_vpd_limits_stand_beside_what_the_kernel_holds(lab: Program, guests: Guests) -> None:
+    """The PVSCSI disk reports no optimal length and scsi_debug's one of 8192 blocks; each page of sg_vpd is kept and can be
+    imported; nothing is changed."""
+    for device, reported in (("sda", "not reported"), ("sdb", "8192 blocks")):
+        done = lab.ok("-r", "lab", f"run vpd_limits hosts=@initiators device={device}", "-y", "--accept-opaque")
+        assert "max_hw_sectors_kb" in done.out and "optimal_io_size" in done.out
+        files = [Path(row["file"]) for row in lab.ok("-r", "lab", "-o", "json", "results").records]
+        assert len(files) == 2 and all(reported in file.read_text() for file in files)
+        assert "sg_vpd" in lab.ok(f"import as={device} {files[0]}").out
+    assert both(guests, "max_sectors_kb") == ["1280"] * 2
+
+
+def test_fio_compare_runs_in_turn_and_gives_the_setting_back(lab: Program, guests: Guests, tmp_path: Path) -> None:
+    """Two runs at each value end in a comparison with an interval; the setting is as it was."""
+    given = f"hosts=@initiators device=sda a=512 b=1280 runs=1,2 seconds=1 bs=1m to={tmp_path}/got"
+    before = both(guests, "max_sectors_kb")
+    lab.ok("-r", "lab", f"run fio_compare {given}", "-n")
+    done = lab.ok("-r", "lab", f"run fio_compare {given}", "-y", "--accept-opaque")
+    assert both(guests, "max_sectors_kb") == before
+    assert "in max_sectors_kb_512" in done.out and "from 4 and 4 runs" in done.out

@@ -397,8 +397,9 @@ def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk]) -> Step:
     proofs: tuple[Check, ...] = (Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": name}),)
     if paths:
         # Counted: a disk that can't be reached meanwhile is not listed, and comes back as MEMBER of a group that is gone.
-        former: dict[str, str | tuple[str, ...]] = {"gridDisk": paths, "header": "FORMER"}
-        proofs += (Check(object="asm.disk", op=Op.COUNT, value=len(paths), where=former),)
+        # FORMER, or CANDIDATE once they were released and carved anew: no group's either way.
+        free: dict[str, tuple[str, ...]] = {"gridDisk": paths, "header": ADDABLE}
+        proofs += (Check(object="asm.disk", op=Op.COUNT, value=len(paths), where=free),)
     return Step(
         target=asm.node,
         asm=asm.cluster,

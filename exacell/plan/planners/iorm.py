@@ -42,7 +42,7 @@ def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
         ordered = [cells for cells, _ in groups]
         raise RefusedError(
             f"the cells hold different IORM plans: {'; '.join(fold(cells) for cells in ordered)}; nothing was sent",
-            hint="show iorm compares them; make them equal first",
+            hint="show iorm compares them; set iorm like=CELL gives all of them the plan of one",
         )
     return groups[0][1] if groups else IormPlan()
 
