@@ -55,15 +55,25 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(
 ) -> None:
     """Killed by kill -9 while fio reads at the second size: resume alone picks up that fio, measures at the third size, and sets
     the first one again, as a run that nobody killed does; each has three results of each host."""
-    words = ["-r", "lab", f"run {LIMITS} seconds=5 to={tmp_path}/broken -y --accept-opaque"]
+    words = ["-r", "lab", f"run {LIMITS} seconds=8 to={tmp_path}/broken -y --accept-opaque"]
     quiet = subprocess.DEVNULL
     began = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "exacell", *words], env=lab.env, stdin=quiet, stdout=quiet, stderr=quiet
+        [sys.executable, "-m", "exacell", *words],
+        env=lab.env,
+        stdin=quiet,
+        stdout=quiet,
+        stderr=subprocess.PIPE,
+        text=True,
     )
+    assert process.stderr is not None
     try:
-        reads = f"grep -q 32767 {QUEUE}/max_sectors_kb && pidof fio"
-        assert until(lambda: all(guests.said(host, reads) for host in guests.names), seconds=100)
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if "kb=32767: sh --detach fio" in line:
+                break
+        assert until(lambda: all(guests.said(host, "pidof fio") for host in guests.names), seconds=20), said
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()
