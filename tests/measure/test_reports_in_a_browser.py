@@ -14,6 +14,7 @@ from exacell.measure.importers.findings import Imported, alone, pair
 from exacell.measure.importers.kinds import read, together
 from exacell.output.report.page import Made, page
 from tests.support.browser import CHROMIUM, Browser
+from tests.support.kept import kept_finding
 
 DATA = Path(__file__).parent.parent / "data" / "imports"
 REAL = os.environ.get("TEST_REAL") == "1"
@@ -34,6 +35,7 @@ FINDINGS = {
     "pair": lambda: pair(imported("a", "fio-levels.json"), imported("b", "fio-levels.json")),
     "bars": lambda: pair(imported("before", "awr-11.txt"), imported("after", "awr-19.txt")),
     "samples": lambda: alone(imported("disk", "iostat-12.txt")),
+    "experiment": kept_finding,
     "bins": lambda: alone(imported("vm", "vscsistats.csv")),
 }
 

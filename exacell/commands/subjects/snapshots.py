@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from exacell.commands.metrics import Pairs, figure_row, not_alike, pairs_of
 from exacell.commands.subjects.sort import Asked, Sort
-from exacell.core.cellset import fold
 from exacell.core.errors import ConfigError
-from exacell.measure.delta import CONDITIONS, CellDelta
+from exacell.measure.delta import CellDelta, told_by_all
 from exacell.measure.explain import explain
 from exacell.measure.finding import Change, Chart, Finding, Form, Series, Side, Table
 from exacell.measure.snapshot import Snapshot
@@ -91,16 +90,7 @@ def _told(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> dict[str, str]
     """Return the passport of all cells: each condition once where they agree, else cell by cell."""
     found: dict[str, str] = {}
     for kind in kinds:
-        cells = shots[kind].cells
-        for key, name in CONDITIONS.items():
-            by_value: dict[str, list[str]] = {}
-            for cell, counters in cells.items():
-                if counters.passport.get(key):
-                    by_value.setdefault(counters.passport[key], []).append(cell)
-            if len(by_value) == 1:
-                found[name] = next(iter(by_value))
-            elif by_value:
-                found[name] = "; ".join(f"{fold(own)}: {value}" for value, own in by_value.items())
+        found |= told_by_all({cell: counters.passport for cell, counters in shots[kind].cells.items()})
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -102,7 +103,13 @@ def _right(right: bool) -> str:
 
 def cell(value: Any) -> str:
     """Return a value as a table of a report shows it."""
-    return spelt(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value or "")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return spelt(value)
+    return _MOMENT.sub("\\1\u00a0\\2\u00a0UTC", str(value or ""))
+
+
+_MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:\+00:00|Z)$")
+"""A moment as the journal and experiments write it; a table shows it to the second."""
 
 
 def passports(sides: Sequence[Side]) -> list[tuple[str, tuple[str, ...], bool]]:
