@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from exacell.commands.subjects.experiments import EXPERIMENTS
 from exacell.commands.subjects.imported import IMPORTS
-from exacell.commands.subjects.snapshots import SNAPSHOTS
+from exacell.commands.subjects.snapshots import INTERVALS, SNAPSHOTS
 from exacell.commands.subjects.sort import Asked, Sort
 from exacell.commands.subjects.traced import TRACES
 from exacell.core.errors import RefusedError
 from exacell.measure.finding import Finding
 
-SORTS: tuple[Sort, ...] = (TRACES, IMPORTS, SNAPSHOTS, EXPERIMENTS)
+SORTS: tuple[Sort, ...] = (TRACES, IMPORTS, SNAPSHOTS, INTERVALS, EXPERIMENTS)
 
 
 def newest(asked: Asked) -> str:
