@@ -11,7 +11,7 @@ from typing import Any
 from exacell.core.units import counted, format_duration
 from exacell.core.values import dataclass
 from exacell.measure.delta import told_by_all
-from exacell.measure.experiments.record import Experiment, Measured, to_json
+from exacell.measure.experiments.record import Design, Experiment, Measured, to_json
 from exacell.measure.experiments.said import FACTORS, MEASURES, block_rows, columns_of, sentences, verdict_row
 from exacell.measure.experiments.verdict import Verdict
 from exacell.measure.finding import Artifact, Change, Chart, Finding, Form, Mark, Series, Side, Table
@@ -34,6 +34,11 @@ class Timed:
     end: float
     before: float
     pause: float
+
+
+def _factor(design: Design) -> str:
+    """Return how people call what is switched."""
+    return FACTORS[design.factor]
 
 
 _PAUSE = 60.0
@@ -73,7 +78,7 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
     runs = tuple(_run_rows(experiment))
     told = tuple(name for name in _RUNS if any(row[name] is not None for row in runs))
     return Finding(
-        title=f"{experiment.rack}: experiment {experiment.name}, {FACTORS[d.factor]} {' against '.join(d.levels)} for {d.db}",
+        title=f"{experiment.rack}: experiment {experiment.name}, {_factor(d)} {' against '.join(d.levels)} for {d.db}",
         sentences=tuple(sentences(experiment)),
         figures=Table(title="What was found", columns=_FIGURES, rows=tuple(_figures(experiment, verdict))),
         tables=(
@@ -93,7 +98,7 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
 def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]:
     """Yield the verdict's figures, the spread of the A/A stretch next to the effect."""
     d = experiment.design
-    base = f"{FACTORS[d.factor]} {d.levels[1]}"
+    base = f"{_factor(d)} {d.levels[1]}"
     told: tuple[tuple[str, float | None, str], ...] = (
         ("difference", found.effect, f"in percent of {base}; low and high are its 95 % interval"),
         ("A/A spread", found.same_spread, f"of two runs at {experiment.now}: what no difference looks like"),
@@ -146,7 +151,7 @@ def _run_rows(experiment: Experiment) -> Iterator[dict[str, Any]]:
 def _charts(experiment: Experiment) -> Iterator[Chart]:
     """Yield the timeline of the runs, then the difference of each block beside that of each A/A pair."""
     d = experiment.design
-    what, factor = MEASURES[d.measure], FACTORS[d.factor]
+    what, factor = MEASURES[d.measure], _factor(d)
     found = timed(experiment)
     unit, each = ("minutes", 60) if found[-1].end > _SHORT else ("seconds", 1)
     levels = {f"{factor} {level}": [t for t in found if t.run.block and t.run.level == level] for level in d.levels}
@@ -203,9 +208,9 @@ def _sides(experiment: Experiment) -> Iterator[Side]:
         waits = sum(run.count for run in runs)
         mean = f", {sum(run.value * run.count for run in runs) / waits:,.1f} µs on average" if waits else ""
         yield Side(
-            name=f"{FACTORS[d.factor]} {level}",
+            name=f"{_factor(d)} {level}",
             about=f"{counted(len(runs), 'run')}, {waits:,} counted{mean}",
-            passport={f"{FACTORS[d.factor]} of {d.db}": level, **conditions},
+            passport={f"{_factor(d)} of {d.db}": level, **conditions},
         )
 
 
