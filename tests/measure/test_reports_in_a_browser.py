@@ -73,6 +73,17 @@ def test_a_page_asks_for_nothing(browser: Browser, finding: Finding, tmp_path: P
     assert own <= {f"file://{report}"}
 
 
+_PAPER = 718
+"""Pixels of A4 between its usual margins."""
+
+
+def test_nothing_is_wider_than_paper(browser: Browser, finding: Finding) -> None:
+    """By the rules for paper, where nothing can be scrolled, no table and no chart is wider than the sheet: hashes are broken."""
+    text = page(finding, MADE)
+    assert text.count("@media print") == 1
+    assert browser.seen(text.replace("@media print", "@media all"), _PAPER)["wide"] <= _PAPER
+
+
 def test_a_page_is_printed(browser: Browser, finding: Finding, tmp_path: Path) -> None:
     """On paper it takes a few pages, not one for each chart and row."""
     report = tmp_path / "report.html"

@@ -19,7 +19,8 @@ _STYLE = """
 @media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --faint: #555; --line: #999; --mark: #eee;
   --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #8a6d00; --c5: #4b4b8f; }
   figure, tr { break-inside: avoid; } h2 { break-after: avoid; } .wide, figure { overflow: visible !important; }
-  svg { min-width: 0 !important; } }
+  table { font-size: .75rem !important; } th.n { white-space: normal !important; }
+  th, td { overflow-wrap: anywhere; padding-right: .4rem !important; } svg { min-width: 0 !important; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
