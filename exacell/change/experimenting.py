@@ -193,7 +193,7 @@ class _Conduct:
         if self.experiment.keeps:
             with suppress(LockedError):  # Somebody has taken it over: it is theirs.
                 lock_of(self._session.need_rack(), self._session.home.state_dir).give_back()
-        self.experiment = replace(self.experiment, state=state, keeps=False)
+        self.experiment = replace(self.experiment, state=state, keeps=False, ended=_now())
         self._keep()
         return self.experiment
 
@@ -305,7 +305,8 @@ class _Conduct:
             level=run.level,
             value=value,
             count=found.count,
-            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            at=_now(),
+            began=began.isoformat(timespec="milliseconds"),
             redo=tail[0],
             outliers=tail[1],
             prevented=tail[2],
@@ -320,6 +321,10 @@ class _Conduct:
         )
         if run.pair and not any(left.pair for left in self.experiment.left):
             self._console.say(same_line(self.experiment))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def ended(experiment: Experiment, stopped: ExacellError | None, result: Result) -> Result:

@@ -319,6 +319,7 @@ MODULES = (
     "care",
     "carework",
     "metrics",
+    "metricvalues",
     "measuring",
     "experiments",
     "importing",

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from exacell.cellcli.iorm import IormPlan, diff, parse
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ReplyError
 from exacell.core.units import size_text, sizes_apart
 from exacell.core.values import dataclass
@@ -173,6 +173,23 @@ CONDITIONS: Mapping[str, str] = {
     "clusterPlan": "IORM clusterPlan",
 }
 """What of a cell's passport must be the same in both snapshots, and how people call it."""
+
+
+def told_by_all(passports: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return each condition by the name that people call it: once where all cells agree, else cell by cell.
+
+    Args:
+        passports: cell → key of CONDITIONS → value.
+    """
+    found: dict[str, str] = {}
+    for key, name in CONDITIONS.items():
+        values = grouped((_shown(key, told[key]), cell) for cell, told in passports.items() if told.get(key))
+        if len(values) == 1:
+            found[name] = next(iter(values))
+        elif values:
+            found[name] = "; ".join(f"{fold(cells)}: {value}" for value, cells in values.items())
+    return found
+
 
 _PLANS = ("dbPlan", "catPlan", "clusterPlan")
 _SIZES = ("cacheSize",)
