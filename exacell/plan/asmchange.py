@@ -127,7 +127,7 @@ class SwitchDisks:
 Change = NewGroup | DropGroup | MountGroup | SetPower | SetAttribute | AddDisks | DropDisks | ResizeDisks | SwitchDisks
 
 _TOKEN = re.compile(r"\s*(?:(?P<word>[A-Za-z][\w$#]*)|(?P<number>\d+)|(?P<text>'(?:[^']|'')*')|(?P<sign>[,=]))")
-_SEARCH = re.compile(r"[oO]/[\w.*:;-]+/[\w.*-]+")
+_SEARCH = re.compile(r"o/[\w.*:;-]+/[\w.*-]+")
 """A path of grid disks. Source: reference asm.md section 2."""
 _VALUE = re.compile(r"[\w. +*/-]*")
 

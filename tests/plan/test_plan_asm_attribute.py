@@ -111,6 +111,9 @@ def test_disks_that_are_away_are_not_given_less_time() -> None:
     away = world(offline_disks=2)
     assert "OFFLINE" in refused("disk_repair_time", "3h", away)
     assert "repair_timer" in planned("disk_repair_time", "4h", away).warnings[0]
+    assert planned("disk_repair_time", "216m", away).done
+    odd = world(offline_disks=2, attributes={**NOW, "disk_repair_time": "?"})
+    assert "OFFLINE" in refused("disk_repair_time", "400h", odd)
     assert not planned("disk_repair_time", "3h").warnings and not planned("content.type", "system", away).warnings
 
 
@@ -120,10 +123,14 @@ def test_smart_scans_need_grid_disks() -> None:
     assert planned("cell.smart_scan_capable", "FALSE", found).steps
     other = asm([group(attributes=NOW)], [asm_disk("x", group=1, path="/dev/x")])
     assert "/dev/x is no grid disk" in refused("cell.smart_scan_capable", "TRUE", other)
+    lost = asm([group(attributes=NOW)], [asm_disk("x", group=1, path="")])
+    assert planned("cell.smart_scan_capable", "TRUE", lost).steps
 
 
 def test_partners_need_mirrors() -> None:
-    """content.type means nothing with external redundancy."""
+    """content.type means nothing with external redundancy, and elsewhere it needs a rebalance, which the plan says."""
+    assert "in the next rebalance" in planned("content.type", "recovery").notes[0]
+    assert not planned("disk_repair_time", "8h").notes
     assert "no partners" in refused("content.type", "recovery", world(type="EXTERN"))
 
 
@@ -132,7 +139,10 @@ def test_what_has_no_way_back_needs_the_groups_name(name: str, value: str) -> No
     """compatible.* is raised only when the loss is accepted by name, and the plan says that it stays."""
     step = only(plan := planned(name, value, world(attributes={**NOW, "compatible.asm": "18.0.0.0.0"})))
     assert plan.loss == ("DATA",) and "has no way back" in plan.loss_reasons["DATA"] and plan.risk is Risk.DATA
-    assert step.undo is Undo.IMPOSSIBLE and plan.inverse == {}
+    assert step.undo is Undo.IMPOSSIBLE and plan.inverse == {} and step.inverse.endswith("never lowered")
+    assert planned("compatible.rdbms", "19.0.0").steps  # As high as compatible.asm.
+    odd = world(attributes={**NOW, name: "?"})
+    assert "is no version" in refused(name, value, odd)
     assert planned("compatible.asm", "19.0.0").done and not planned("disk_repair_time", "8h").loss
 
 

@@ -16,6 +16,7 @@ from exacell.plan.facts import GridDisk
 from exacell.plan.model import Op, Plan, Risk, Step, Undo
 from exacell.plan.planners.asm_disks import disks_plan
 from exacell.plan.planners.asm_members import capacity
+from exacell.plan.planners.griddisk_size import REBALANCE_WITHIN, RESIZE_WITHIN
 
 NODE = "exa1db01"
 SIZE = 100
@@ -83,6 +84,8 @@ def test_a_disk_group_whose_disks_or_copies_nobody_knows(sql: str) -> None:
     """One that is not mounted where ASM was asked shows no disks, a flexible one has no copies of its own: both are refused."""
     assert "it is not mounted on exa1db01" in refused(sql, world(number=0))
     assert "it is a FLEX disk group" in refused(sql, world(type="FLEX"))
+    with pytest.raises(RefusedError, match=f"^alter diskgroup DATA {sql.split()[0]} refused"):
+        planned(sql, world(number=0))
     change = read_asm_change(f"alter diskgroup DATE {sql}")
     assert isinstance(change, (AddDisks, DropDisks, ResizeDisks, SwitchDisks))
     with pytest.raises(RefusedError, match=r"no disk group DATE; there are DATA, RECO; nothing was sent") as caught:
@@ -113,6 +116,8 @@ def test_where_nothing_is_waited_for_power_may_be_0() -> None:
     assert step.statement.endswith("REBALANCE POWER 0") and not step.inverse.endswith("POWER 0")
     grown = world(members(os_mb=120))
     assert only(planned("resize all rebalance power 0", grown)).statement.endswith("SIZE 120M REBALANCE POWER 0")
+    still = world(None, operation("DATA", 0, state="WAIT"))
+    assert only(planned("add disk 'o/*/DATA_CD_04*'", still)).statement
 
 
 def test_names_that_need_quotes_are_written_nowhere() -> None:
@@ -121,6 +126,19 @@ def test_names_that_need_quotes_are_written_nowhere() -> None:
     assert "the name A FORCE needs quotes" in refused("drop disks in failgroup EXA1CEL01", world(disks))
     odd = [*members()[:4], *(replace(d, failgroup="F'") for d in members()[4:8]), *members()[8:]]
     assert "the name F' needs quotes" in refused("resize all size 96m", world(odd))
+
+
+@pytest.mark.parametrize(("length", "fits"), [(2400, True), (2401, False)])
+def test_the_longest_statement(length: int, fits: bool) -> None:
+    """So many characters are sent, and not one more."""
+    shortest = "ALTER DISKGROUP DATA ADD DISK 'o/192.168.10.5/x'"
+    name = "x" + "y" * (length - len(shortest))
+    found = world([*members(), asm_disk(name, os_mb=SIZE)])
+    grids = {"exa1cel01": (replace(grid("x"), name=name),)}
+    if fits:
+        assert len(only(planned("add disk 'o/*/x*'", found, grids)).statement) == length
+    else:
+        assert f"({length} characters)" in refused("add disk 'o/*/x*'", found, grids=grids)
 
 
 def test_statements_that_sqlplus_may_cut_off() -> None:
@@ -150,7 +168,14 @@ def test_disks_are_added_by_their_paths() -> None:
     (mine,) = step.proves
     assert (mine.op, mine.value, mine.where) == (Op.COUNT, 1, {"diskgroup": "DATA", "name": ("NEU",)})
     assert only(planned("add disk 'o/*/DATA_CD_04*'", world(files=0))).risk is Risk.NONE
-    waits = only(planned("add disk 'o/*/DATA_CD_04*' rebalance wait"))
+    assert plan.notes[-1].endswith("which is not waited for: show rebalance") and step.within == RESIZE_WITHIN
+    assert (step.what, step.changes[0].before, step.changes[0].after) == ("add 1 grid disk to DATA", "12", "13")
+    assert plan.notes[0] == "DATA_CD_04_exa1cel01 of 100 MB becomes NEU"
+    waiting = planned("add disk 'o/*/DATA_CD_04*' rebalance wait")
+    waits = only(waiting)
+    assert waits.inverse == "ALTER DISKGROUP DATA DROP DISK DATA_CD_04_EXA1CEL01"
+    assert waits.within == REBALANCE_WITHIN and waits.what.endswith("and wait for the rebalance")
+    assert "not waited for" not in waiting.notes[-1]
     assert [check.object for check in waits.proves] == ["asm.disk", "asm.operation"] and waits.hopes and not step.hopes
 
 
@@ -166,11 +191,14 @@ def test_disks_that_are_in_the_group_are_not_added_again() -> None:
     ("sql", "why"),
     [
         ("add disk 'o/*/DATA_CD_09*'", "ASM sees no disk 'o/*/DATA_CD_09*' (ORA-15031)"),
-        ("add disk 'O/*/DATA_CD_04*'", "ASM sees no disk"),
+        ("add disk 'o/*/data_cd_04*'", "ASM sees no disk"),
         ("add disk 'o/*/DATA_CD_0*' name x", "is 13 disks, which can't have one name (ORA-15407)"),
         ("add disk 'o/*/DATA_CD_04*' name DATA_CD_00_EXA1CEL02", "is the name of a disk that it has (ORA-15010)"),
         ("add disk 'o/*/DATA_CD_00_exa1cel02' name x", "has DATA_CD_00_exa1cel02 already, by the name"),
-        ("add failgroup x disk 'o/*/DATA_CD_04*'", "failure group X is not that of the other disks of"),
+        (
+            "add failgroup x disk 'o/*/DATA_CD_04*'",
+            "failure group X is not that of the other disks of DATA_CD_04_exa1cel01's cell, EXA1CEL01; nothing was sent",
+        ),
         ("add failgroup EXA1CEL02 disk 'o/*/DATA_CD_04*'", "failure group EXA1CEL02 is not that of the other disks of"),
     ],
 )
@@ -213,8 +241,10 @@ def test_two_cells_in_one_failure_group() -> None:
     """A failure group that holds another cell's disks takes none of a cell that has none yet; its own may be new."""
     disks = [*members(2), NEW, replace(NEW, path="o/192.168.10.7/DATA_CD_04_exa1cel03")]
     sql = "add failgroup {} disk 'o/*/DATA_CD_04_exa1cel03'"
-    assert "failure group EXA1CEL01 is not that" in refused(sql.format("EXA1CEL01"), world(disks))
+    assert "other disks of DATA_CD_04_exa1cel03's cell; nothing" in refused(sql.format("EXA1CEL01"), world(disks))
     assert only(planned(sql.format("EXA1CEL03"), world(disks))).statement
+    lost = world([member(0, 0, path="", mode="OFFLINE", os_mb=0), *members()[1:], NEW])
+    assert only(planned("add failgroup EXA1CEL01 disk 'o/*/DATA_CD_04*'", lost)).statement
 
 
 def test_external_redundancy_has_no_failure_groups() -> None:
@@ -244,6 +274,7 @@ def test_a_disk_is_dropped_and_waited_for() -> None:
     assert gone.op is Op.ABSENT and gone.where == {"diskgroup": "DATA", "name": ("DATA_CD_00_EXA1CEL01",)}
     assert (former.op, former.value, former.where["gridDisk"]) == (Op.COUNT, 1, ("DATA_CD_00_exa1cel01",))
     assert step.hopes and step.estimate and step.risk is Risk.PERFORMANCE
+    assert (step.changes[0].name, step.changes[0].before, step.changes[0].after) == ("DATA", "12", "11")
     same, going, staying, room = step.needs
     assert (same.value, going.value, going.where["mode"]) == (12, 1, "ONLINE")
     assert (staying.value, staying.where["state"]) == (11, ("NORMAL", "ADDING"))
@@ -261,6 +292,14 @@ def test_whole_failure_groups_are_named_by_themselves() -> None:
     two = "DATA_CD_00_EXA1CEL01, DATA_CD_01_EXA1CEL01"
     assert only(planned(f"drop disk {two}")).statement == f"ALTER DISKGROUP DATA DROP DISK {two}"
     assert len(only(planned(f"drop disk {two}, {two}")).proves[0].where["name"]) == 2
+    alone = world([*members(), member(0, 9, failgroup="OWN")], used=40)
+    assert only(planned("drop disk DATA_CD_09_EXA1CEL01", alone)).statement.endswith("DROP DISK DATA_CD_09_EXA1CEL01")
+
+
+def test_with_external_redundancy_a_disk_comes_back_without_failure_group() -> None:
+    """The statement that takes a drop back names none there."""
+    plan = planned("drop disk DATA_CD_00_EXA1CEL01", world(type="EXTERN"))
+    assert "FAILGROUP" not in plan.inverse[NODE][0] and "ADD DISK 'o/192.168.10.5/DATA_CD_00" in plan.inverse[NODE][0]
 
 
 def test_disks_that_have_gone_are_not_dropped_again() -> None:
@@ -274,6 +313,11 @@ def test_disks_that_have_gone_are_not_dropped_again() -> None:
     assert waits.statement == "" and waits.hopes and len(waits.proves) == 2
     step = only(planned("drop disk DATA_CD_00_EXA1CEL01, DATA_CD_01_EXA1CEL01", leaving))
     assert step.statement.endswith("DROP DISK DATA_CD_01_EXA1CEL01") and len(step.proves[0].where["name"]) == 2
+    third = only(planned("drop disk DATA_CD_02_EXA1CEL01", leaving))
+    assert third.needs[2].value == 10 and "DATA_CD_00_EXA1CEL01" not in third.needs[2].where["name"]
+    assert refused("drop disk NIX").endswith("show asmdisk tells their names")
+    assert refused("drop disks in failgroup NIX").endswith("it has EXA1CEL01, EXA1CEL02, EXA1CEL03")
+    assert refused("drop disks in failgroup EXA1CEL09", grids={}).endswith("did you mean EXA1CEL01?")
     assert "did you mean DATA_CD_00_EXA1CEL01" in refused("drop disk DATA_CD_00_EXA1CEL0l")
     taken = world([*members()[1:], replace(former, header="MEMBER", group=2)])
     assert "it has no disk DATA_CD_00_EXA1CEL01" in refused("drop disk DATA_CD_00_EXA1CEL01", taken)
@@ -312,6 +356,10 @@ def test_quorum_disks_are_no_place_for_copies() -> None:
     )
     voting = world([*members(3), quorum], voting_files=True)
     assert only(planned("drop disks in failgroup EXA1CEL01", voting)).statement
+    paths = only(planned("drop disk QD_1", world([*members(3), quorum]))).proves[1]
+    assert paths.value == 0
+    assert "room for 800M" in refused("drop disks in failgroup EXA1CEL01", world([*members(3), quorum], used=801))
+    assert only(planned("add disk 'o/*/DATA_CD_04*'", world([*members(), replace(quorum, os_mb=9), NEW]))).statement
 
 
 @pytest.mark.parametrize("sql", ["drop disk DATA_CD_00_EXA1CEL01", "resize all size 96m"])
@@ -335,6 +383,8 @@ def test_what_is_used_must_fit_where_it_goes() -> None:
     )
     (warning,) = planned("drop disk DATA_CD_00_EXA1CEL03", world(disks, used=700)).warnings
     assert warning == "usable_file_mb becomes about 0"
+    (tight,) = planned("drop disk DATA_CD_00_EXA1CEL03", world(disks, used=702)).warnings
+    assert tight.startswith("usable_file_mb becomes about -1M") and "could not make all mirrors whole" in tight
 
 
 @pytest.mark.parametrize(
@@ -365,7 +415,9 @@ def test_a_group_shrinks_and_is_waited_for() -> None:
     assert step.statement == "ALTER DISKGROUP DATA RESIZE ALL SIZE 92M REBALANCE POWER 64"
     size, quiet = step.proves
     assert (size.attribute, size.value, quiet.op) == ("totalMb", 92, Op.ABSENT)
-    assert step.hopes and step.estimate and plan.warnings
+    assert step.hopes and step.estimate and plan.warnings and step.undo is Undo.STATEMENT
+    assert step.within == REBALANCE_WITHIN and step.what == "resize DATA and wait for the rebalance"
+    assert step.inverse == f"ALTER DISKGROUP DATA RESIZE ALL SIZE {SIZE}M"
     assert plan.inverse == {NODE: (f"sql asm 'ALTER DISKGROUP DATA RESIZE ALL SIZE {SIZE}M' asm=main",)}
     online, still, room = step.needs
     assert (online.value, online.where["mode"], online.where["state"]) == (12, "ONLINE", "NORMAL")
@@ -378,6 +430,7 @@ def test_a_group_grows_as_far_as_its_grid_disks() -> None:
     step = only(plan)
     assert step.statement == "ALTER DISKGROUP DATA RESIZE ALL SIZE 120M"
     assert len(step.proves) == 1 and not step.hopes and step.estimate is None and not plan.warnings
+    assert step.within == RESIZE_WITHIN and step.what == "resize DATA"
     assert step.needs[2].value == 0
 
 
@@ -402,6 +455,7 @@ def test_a_disk_that_is_of_another_size_gets_that_of_the_others() -> None:
     """RESIZE of one disk is done where all are of one size then; its old size can't be given to it alone."""
     disks = [member(0, 0, total_mb=80), *members()[1:]]
     step = only(planned("resize disk DATA_CD_00_EXA1CEL01", world(disks)))
+    assert step.inverse == "the disks of DATA had different sizes"
     assert step.statement == f"ALTER DISKGROUP DATA RESIZE ALL SIZE {SIZE}M"
     assert step.undo is Undo.IMPOSSIBLE and not step.hopes
     assert planned("resize disk DATA_CD_00_EXA1CEL01", world(disks)).inverse == {}
@@ -421,6 +475,7 @@ def test_a_size_that_is_there_is_not_given_again() -> None:
 def test_a_group_does_not_shrink_below_what_it_holds() -> None:
     """All copies must fit."""
     assert only(planned("resize all size 40m", world(used=480))).statement
+    assert only(planned("resize all size 28m", world(used=12))).statement
     assert "room for 480M" in refused("resize all size 40m", world(used=481))
 
 
@@ -440,6 +495,8 @@ def test_a_failure_group_goes_offline_and_comes_back() -> None:
     later = planned("offline disk DATA_CD_00_EXA1CEL01 drop after 5h")
     assert only(later).statement == "ALTER DISKGROUP DATA OFFLINE DISK DATA_CD_00_EXA1CEL01 DROP AFTER 5h"
     assert "for good after 5h" in later.warnings[0]
+    assert "for good after disk_repair_time;" in planned("offline disk DATA_CD_00_EXA1CEL01").warnings[0]
+    assert step.changes[0].name == "4 disks of DATA"
 
 
 @pytest.mark.parametrize(
@@ -502,7 +559,8 @@ def test_disks_come_online_and_are_waited_for() -> None:
     assert step.statement == "ALTER DISKGROUP DATA ONLINE DISKS IN FAILGROUP EXA1CEL01 POWER 4"
     assert (step.proves[0].attribute, step.proves[0].value, len(step.proves[0].where["name"])) == ("mode", "ONLINE", 4)
     assert plan.inverse == {NODE: ("sql asm 'ALTER DISKGROUP DATA OFFLINE DISKS IN FAILGROUP EXA1CEL01' asm=main",)}
-    assert step.needs[0].value == 12
+    assert step.needs[0].value == 12 and step.changes[0].name == "4 disks of DATA"
+    assert only(planned("online all", world(off()))).statement.endswith("EXA1CEL01")
     assert "ONLINE already" in planned("online all").done[NODE]
     waits = only(planned("online all", world(off(mode="SYNCING"))))
     assert waits.statement == "" and len(waits.proves) == 1

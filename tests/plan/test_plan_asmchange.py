@@ -109,6 +109,7 @@ def test_what_is_read(sql: str) -> None:
         "alter diskgroup x add disk 'o/*/a' size 1g",
         "alter diskgroup x add disk 'o/*/a' disk 'o/*/b'",
         "alter diskgroup x add disk '/dev/sda1'",
+        "alter diskgroup x add disk 'O/*/a'",
         "alter diskgroup x add disk 'o/*/[ab]'",
         "alter diskgroup x add disk 'o/*/a' drop disk b",
         "alter diskgroup x add template t attributes (mirror)",

@@ -110,8 +110,8 @@ class _Add(Maker):
 
     def _found(self, new: NewDisk) -> list[AsmDisk]:
         """Return the disks that a DISK string means: members, and such as ASM takes."""
-        found = [disk for disk in self.asm.disks if disk.grid_disk and _matches(new.search, disk.path)]
-        ours = {disk.path: disk for disk in self.members if disk.path}
+        found = [disk for disk in self.asm.disks if _matches(new.search, disk.path)]
+        ours = {disk.path: disk for disk in self.members}
         if not found:
             self.refuse(
                 f"ASM sees no disk '{new.search}' (ORA-15031)",

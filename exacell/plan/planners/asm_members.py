@@ -48,7 +48,7 @@ class Maker:
         if not self.group.number:
             self.refuse(f"it is not mounted on {asm.node}", f'sql asm "alter diskgroup {name} mount"')
         if self.group.type not in COPIES:
-            self.refuse(f"it is a {self.group.type or 'nameless'} disk group, whose files have copies of their own")
+            self.refuse(f"it is a {self.group.type} disk group, whose files have copies of their own")
 
     def refuse(self, why: str, hint: str = "") -> NoReturn:
         """Raise RefusedError with the reason and the way out."""
@@ -108,9 +108,7 @@ class Maker:
         return group_check(self.name, "disks", len(self.members), why="somebody else changed it")
 
     def _released(self, name: str) -> bool:
-        return any(
-            not disk.group and disk.grid_disk.upper() == name and disk.header in ADDABLE for disk in self.asm.disks
-        )
+        return any(disk.grid_disk.upper() == name and disk.header in ADDABLE for disk in self.asm.disks)
 
     def refuse_full(self, sizes: Iterable[tuple[str, int]]) -> int:
         """Return the raw MB that disks of these failure groups and sizes hold in copies that lie apart.
@@ -192,9 +190,9 @@ class Maker:
         step = Step(target=self.asm.node, asm=self.asm.cluster, what=what, proves=proves, within=within, hopes=hopes)
         return self.made(step)
 
-    def change(self, attribute: str, before: str, after: str, name: str = "") -> Change:
-        """Return what the plan shows as changed."""
-        return Change(object="diskgroup", name=name or self.name, attribute=attribute, before=before, after=after)
+    def change(self, attribute: str, before: str, after: str, of: str = "") -> Change:
+        """Return what the plan shows as changed; ``of`` says of what in the group."""
+        return Change(object="diskgroup", name=f"{of}{self.name}", attribute=attribute, before=before, after=after)
 
 
 def capacity(sizes: Iterable[tuple[str, int]], copies: int) -> int:

@@ -46,7 +46,7 @@ class Switch(Maker):
             within=ONLINE_WITHIN,
             undo=Undo.STATEMENT,
             inverse=back,
-            changes=(self.change("mode", "OFFLINE", "ONLINE", f"{counted(len(off), 'disk')} of {self.name}"),),
+            changes=(self.change("mode", "OFFLINE", "ONLINE", f"{counted(len(off), 'disk')} of "),),
         )
         return self.made(
             step, back, (f"ASM writes to them what they have missed: {fold_briefly([disk.name for disk in off])}",)
@@ -92,7 +92,7 @@ class Switch(Maker):
             risk=Risk.REDUNDANCY,
             undo=Undo.STATEMENT,
             inverse=back,
-            changes=(self.change("mode", "ONLINE", "OFFLINE", f"{counted(len(names), 'disk')} of {self.name}"),),
+            changes=(self.change("mode", "ONLINE", "OFFLINE", f"{counted(len(names), 'disk')} of "),),
         )
         time = change.drop_after or self.group.attributes.get("disk_repair_time") or "disk_repair_time"
         warning = (
