@@ -183,7 +183,8 @@ def test_disks_that_are_in_the_group_are_not_added_again() -> None:
     """Run again it has nothing to do; of a string that means members as well only the others are added."""
     inside = world([*members(), member(0, 4)])
     assert "has DATA_CD_04_EXA1CEL01 already" in planned("add disk 'o/*/DATA_CD_04_exa1cel01'", inside).done[NODE]
-    step = only(planned("add disk 'o/192.168.10.5/DATA_CD_*'"))
+    longer = replace(NEW, path=f"{NEW.path}/x")
+    step = only(planned("add disk 'o/192.168.10.5/DATA_CD_*'", world([*members(), NEW, longer])))
     assert step.statement == "ALTER DISKGROUP DATA ADD DISK 'o/192.168.10.5/DATA_CD_04_exa1cel01'"
 
 

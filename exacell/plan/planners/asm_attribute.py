@@ -119,7 +119,7 @@ def _seconds(text: str) -> float:
 def _smart_scan(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
     if value.upper() not in ("TRUE", "FALSE"):
         return f"'{value}' is neither TRUE nor FALSE (ORA-15238)"
-    other = next((disk.path for disk in asm.members(group) if disk.path and not disk.grid_disk), "")
+    other = next((disk.path for disk in asm.members(group) if not disk.grid_disk), "")
     return f"{other} is no grid disk" if other and value.upper() == "TRUE" else ""
 
 
