@@ -213,13 +213,22 @@ def test_disks_that_are_not_added(sql: str, why: str) -> None:
     [
         ({"header": "MEMBER", "group": 2}, "is MEMBER of disk group RECO, not CANDIDATE or FORMER or PROVISIONED"),
         ({"header": "FOREIGN"}, "is FOREIGN"),
-        ({"os_mb": SIZE + 16}, f"different sizes: {SIZE}, {SIZE + 16} MB"),
+        ({"os_mb": SIZE - 16}, f"has {SIZE - 16} MB and the group's disks {SIZE}: a smaller disk is full"),
         ({"path": "o/192.168.10.9/DATA_CD_04_exa1cel09"}, "none of the rack's cells that were asked has"),
     ],
 )
 def test_a_disk_that_does_not_fit(changes: dict[str, Any], why: str) -> None:
-    """Somebody else's disk, one of another size, and one that no cell of the rack tells of."""
+    """Somebody else's disk, a smaller one, and one that no cell of the rack tells of."""
     assert why in refused("add disk 'o/*/DATA_CD_04*'", world([*members(), replace(NEW, **changes)]))
+
+
+def test_a_larger_disk_is_warned_of() -> None:
+    """It is added, as after a swap by hand, and the plan says what makes the sizes equal; equal ones need no word."""
+    (warning,) = planned("add disk 'o/*/DATA_CD_04*'", world([*members(), replace(NEW, os_mb=SIZE + 16)])).warnings
+    assert warning.startswith(f"its disks have different sizes then: {SIZE}, {SIZE + 16} MB")
+    assert not planned("add disk 'o/*/DATA_CD_04*'").warnings
+    lost = world([member(0, 0, path="", mode="OFFLINE", os_mb=0), *members()[1:], NEW])
+    assert not planned("add disk 'o/*/DATA_CD_04*'", lost).warnings
 
 
 def test_flash_and_hard_disks_stay_apart() -> None:

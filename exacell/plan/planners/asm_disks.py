@@ -106,7 +106,13 @@ class _Add(Maker):
             for (disk, _), name in zip(lacking, names, strict=True)
         ]
         waits = "" if change.wait else ", which is not waited for: show rebalance"
-        return self.made(step, back, [*notes[:6], f"a rebalance spreads what {self.name} holds over all disks{waits}"])
+        sizes = sorted({disk.os_mb for disk in (*self.members, *(disk for disk, _ in lacking)) if disk.os_mb})
+        uneven = (
+            f"its disks have different sizes then: {', '.join(map(str, sizes))} MB; resize griddisk makes them equal"
+        )
+        warnings = (uneven,) if len(sizes) > 1 else ()
+        notes = [*notes[:6], f"a rebalance spreads what {self.name} holds over all disks{waits}"]
+        return self.made(step, back, notes, warnings)
 
     def _found(self, new: NewDisk) -> list[AsmDisk]:
         """Return the disks that a DISK string means: members, and such as ASM takes."""
@@ -139,10 +145,11 @@ class _Add(Maker):
         both = [self.grids[d.grid_disk.lower()] for d in (*members, *disks) if d.grid_disk.lower() in self.grids]
         if len({grid.flash for grid in both}) > 1:
             self.refuse(f"flash and hard disks would be in {self.name} together (ORA-15409)")
-        sizes = sorted({disk.os_mb for disk in (*members, *disks)})
-        if len(sizes) > 1:
+        small = min(disks, key=lambda disk: disk.os_mb)
+        least = max((disk.os_mb for disk in members), default=0)
+        if small.os_mb < least:
             self.refuse(
-                f"its disks would have different sizes: {', '.join(map(str, sizes))} MB",
+                f"{small.grid_disk} has {small.os_mb} MB and the group's disks {least}: a smaller disk is full before the others",
                 "show griddisk; resize griddisk makes them equal",
             )
         names = [disk.grid_disk.upper() for disk in disks]
