@@ -27,7 +27,7 @@ from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.detached import begin, follow, still_there
 from exacell.change.racklock import lock_of
 from exacell.change.sending import Sending, size_of
-from exacell.commands.asmchange import asm_change
+from exacell.commands.diskgroup import asm_change
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
