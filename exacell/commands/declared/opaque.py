@@ -30,7 +30,7 @@ COMMANDS = (
         summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
         details="The instance is found by its process and its home by oraenv, as the owner of the database software. PL/SQL "
         "is one statement too; what ends with its session (alter session) is refused. A query of Oracle's own views "
-        "with SQL's own functions only reads. ALTER SYSTEM SET and RESET of what changes speed, ADD and DROP LOGFILE, "
+        "with SQL's own functions only reads. ALTER SYSTEM SET and RESET of what changes speed, ADD and DROP [STANDBY] LOGFILE, "
         "and STORAGE (CELL_FLASH_CACHE ...) are planned, proven and undone (help docs sql). Anything else exacell "
         "can't read, a query of users' tables, too: refused on production and read-only racks, elsewhere it needs "
         "--accept-opaque and is confirmed and journalled.",
