@@ -24,6 +24,7 @@ READ = {
     "drop diskgroup data_ssd": DropGroup(group="DATA_SSD"),
     "DROP DISKGROUP x INCLUDING CONTENTS": DropGroup(group="X"),
     "drop diskgroup x excluding contents": DropGroup(group="X"),
+    "drop diskgroup a23456789012345678901234567890": DropGroup(group="A23456789012345678901234567890"),
     "alter diskgroup data mount": MountGroup(group="DATA", mount=True),
     "alter diskgroup data dismount noforce": MountGroup(group="DATA", mount=False),
     "alter diskgroup data rebalance power 8": SetPower(group="DATA", power=8),

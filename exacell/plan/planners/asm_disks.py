@@ -106,7 +106,7 @@ class _Add(Maker):
             for (disk, _), name in zip(lacking, names, strict=True)
         ]
         waits = "" if change.wait else ", which is not waited for: show rebalance"
-        sizes = sorted({disk.os_mb for disk in (*self.members, *(disk for disk, _ in lacking)) if disk.os_mb})
+        sizes = sorted({disk.os_mb for disk in (*self.members, *(disk for disk, _ in lacking)) if disk.grid_disk})
         uneven = (
             f"its disks have different sizes then: {', '.join(map(str, sizes))} MB; resize griddisk makes them equal"
         )
