@@ -176,11 +176,22 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "_checked_files",
             "_existing",
             "drop_plan",
+            "dismount_plan",
+            "_refuse_clients",
             "_create",
             "_drop",
         ),
-        DISKGROUP,
+        (*DISKGROUP, "tests/plan/test_plan_asm_attribute.py"),
     ),
+    "plan/asmchange.py": (
+        ("_create", "_alter", "_attribute", "_chosen", "end", "name"),
+        ("tests/plan/test_plan_asmchange.py",),
+    ),
+    **{
+        f"plan/planners/{name}.py": ((), ("tests/plan/test_plan_asm_disks.py",))
+        for name in ("asm_disks", "asm_members", "asm_switch")
+    },
+    "plan/planners/asm_attribute.py": ((), ("tests/plan/test_plan_asm_attribute.py",)),
     "plan/planners/diskgroup_disks.py": (
         (),
         (

@@ -1,6 +1,6 @@
 """SQL as exacell sends it, and what a text of SQL or asmcmd takes from disk groups. Pure.
 
-SQL as exacell sends it: on one line, what ASM statements of our own it is, and its answer.
+SQL as exacell sends it: on one line, and its answer.
 
 SQL*Plus reads lines: a line of its own words inside a statement is a command to it. So a statement is always sent on one
 line, without comments, and never with a second statement behind ``;``. Source: reference asm.md section 1.
@@ -110,25 +110,6 @@ def _pieces(sql: str) -> Iterator[tuple[str, bool]]:
 def bare_of(sql: str) -> str:
     """Return the statement with literals and quoted names blanked out."""
     return "".join(" _ " if literal else text for text, literal in _pieces(sql))
-
-
-def own_statement(sql: str) -> str:
-    """Return exacell's statement that does what an ASM statement says, empty when there is none.
-
-    So that what is pasted is planned and guarded like what is typed.
-    """
-    words = " ".join(bare_of(sql).split())
-    drop = re.fullmatch(r"drop diskgroup (\w+)(?: (?:ex|in)cluding contents)?", words, re.IGNORECASE)
-    if drop:
-        return f"drop diskgroup {drop[1].upper()}"
-    power = re.fullmatch(r"alter diskgroup (\w+) rebalance(?: modify)? power (\d+)(?: nowait)?", words, re.IGNORECASE)
-    return f"set rebalance power={power[2]} diskgroup={power[1].upper()}" if power else ""
-
-
-def mounts(sql: str) -> str:
-    """Return the disk group that the statement mounts, upper case; empty when it is no plain mount."""
-    found = re.fullmatch(r"alter diskgroup (\w+) mount", " ".join(bare_of(sql).split()), re.IGNORECASE)
-    return found[1].upper() if found else ""
 
 
 def query_script(*queries: str) -> str:

@@ -16,6 +16,7 @@ from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
 from exacell.journal.left import GONE, UNTOLD
 from exacell.plan import facts as f
+from exacell.plan.asmchange import meant
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
 from exacell.plan.hostsettings import SETTING
@@ -91,7 +92,9 @@ def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
             "header": disk.header,
             "mount": disk.mount,
             "mode": disk.mode,
+            "state": disk.state,
             "osMb": disk.os_mb,
+            "totalMb": disk.total_mb,
             "failgroup": disk.failgroup or None,
             "diskgroup": numbers.get(disk.group),
         }
@@ -116,8 +119,17 @@ def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
         }
         for operation in asm.running
     ]
-    groups = [_group_record(asm, group) for group in asm.groups]
-    return {"asm.diskgroup": groups, "asm.disk": disks, "asm.mount": mounts, "asm.operation": operations}
+    return {
+        "asm.diskgroup": [_group_record(asm, group) for group in asm.groups],
+        "asm.disk": disks,
+        "asm.mount": mounts,
+        "asm.operation": operations,
+        "asm.attribute": [
+            {"diskgroup": group.name, "name": name, "value": meant(name, value)}
+            for group in asm.groups
+            for name, value in group.attributes.items()
+        ],
+    }
 
 
 def _group_record(asm: AsmFacts, group: DiskGroup) -> dict[str, Any]:

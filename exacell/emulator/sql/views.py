@@ -149,6 +149,7 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "V$DATABASE": db_rows.database_row,
         "V$LOG": db_rows.logs,
         "V$LOGFILE": db_rows.log_files,
+        "V$STANDBY_LOG": db_rows.standby_logs,
         "DBA_SEGMENTS": segment_rows.segments,
         "DBA_OBJECTS": segment_rows.all_objects,
         "DBA_TABLES": segment_rows.objects("TABLE"),

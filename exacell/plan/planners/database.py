@@ -222,7 +222,7 @@ class _Maker:
 
     def _logs(self, thread: int | None = None) -> list[Mapping[str, Any]]:
         """Return the groups of a thread, of all threads for None; those of a standby database are none of them."""
-        return [log for log in self.records["db.log"] if log["type"] == "log" and thread in (None, log["thread"])]
+        return [log for log in self.records["db.log"] if not _is_standby(log) and thread in (None, log["thread"])]
 
     def _thread_here(self) -> int:
         """Return the thread of the instance that is asked.
@@ -253,7 +253,8 @@ class _Maker:
         size = change.size or max((int(log["bytes"]) for log in like), default=100 * MIB)
         if group in numbers:
             log = next(log for log in every if int(log["name"]) == group)
-            same = log["bytes"] == size and (not change.targets or tuple(log["diskgroups"]) == change.targets)
+            same = _is_standby(log) == change.standby and log["bytes"] == size
+            same = same and (not change.targets or tuple(log["diskgroups"]) == change.targets)
             if same and (change.block_size or log["blockSize"]) == log["blockSize"] and change.group:
                 return self._done(f"redo log group {group} is there already")
             raise RefusedError(
@@ -278,8 +279,8 @@ class _Maker:
                     f"{human_size(size)} (ORA-15041); nothing was sent"
                 )
         block = self._block(change, groups[targets[0]])
-        sql = _add(thread, group, targets, size, block)
-        drop = f"ALTER DATABASE DROP LOGFILE GROUP {group}"
+        sql = _add(thread, group, targets, size, block, standby=change.standby)
+        drop = f"ALTER DATABASE DROP {_kind(change.standby)} GROUP {group}"
         where = {"name": str(group)}
         told = f"{human_size(size)} of blocks of {block} on {', '.join(targets)}"
         step = self._step(
@@ -289,6 +290,7 @@ class _Maker:
             proves=(
                 Check(object="db.log", attribute="bytes", value=size, where=where),
                 Check(object="db.log", attribute="blockSize", value=block, where=where),
+                Check(object="db.log", attribute="type", value="standby" if change.standby else "log", where=where),
             ),
             within=_SETTLES,
             undo=Undo.STATEMENT,
@@ -328,14 +330,18 @@ class _Maker:
         return block
 
     def drop_log(self, change: DropLog) -> Plan:
-        """Return the plan of DROP LOGFILE GROUP: switches and waits until nobody needs the group."""
+        """Return the plan of DROP LOGFILE GROUP: switches and waits until nobody needs the group.
+
+        One for a standby database goes while no redo comes to it.
+        """
+        if change.standby:
+            return self._drop_standby(change)
         log = next((each for each in self._logs() if int(each["name"]) == change.group), None)
         if log is None:
             return self._done(f"there is no redo log group {change.group}")
         thread, status = int(log["thread"]), str(log["status"])
         where = {"name": str(change.group)}
         stages: list[Stage] = []
-        back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"])
         others = [each for each in self._logs(thread) if each is not log]
         if len(others) < 2:
             raise RefusedError(
@@ -368,19 +374,34 @@ class _Maker:
                 risk=Risk.PERFORMANCE,
             )
             stages.append(Stage(title="checkpoint", key="checkpoint", steps=(step,)))
+        idle = Check(
+            object="db.log",
+            attribute="status",
+            op=Op.IN,
+            value=_IDLE,
+            where=where,
+            why="recovery needs the group (ORA-01623, ORA-01624)",
+        )
+        return self._dropped(change, log, idle, *stages)
+
+    def _drop_standby(self, change: DropLog) -> Plan:
+        where, why = {"name": str(change.group)}, "redo of a primary database comes to it"
+        log = next((log for log in self.records["db.log"] if log["name"] == where["name"] and _is_standby(log)), None)
+        if log is None:
+            return self._done(f"there is no standby redo log group {change.group}")
+        if log["status"] != "UNASSIGNED":
+            raise RefusedError(f"standby redo log group {change.group} is {log['status']}: {why}; nothing was sent")
+        idle = Check(object="db.log", attribute="status", value="UNASSIGNED", where=where, why=why)
+        return self._dropped(change, log, idle)
+
+    def _dropped(self, change: DropLog, log: Mapping[str, Any], idle: Check, *stages: Stage) -> Plan:
+        """Return the plan that drops a group behind what makes it idle."""
+        where, thread = {"name": str(change.group)}, int(log["thread"])
+        back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"], standby=change.standby)
         drop = self._step(
-            f"ALTER DATABASE DROP LOGFILE GROUP {change.group}",
+            f"ALTER DATABASE DROP {_kind(change.standby)} GROUP {change.group}",
             f"drop redo log group {change.group} of thread {thread}",
-            needs=(
-                Check(
-                    object="db.log",
-                    attribute="status",
-                    op=Op.IN,
-                    value=_IDLE,
-                    where=where,
-                    why="recovery needs the group (ORA-01623, ORA-01624)",
-                ),
-            ),
+            needs=(idle,),
             proves=(Check(object="db.log", op=Op.ABSENT, where=where),),
             within=_SETTLES,
             undo=Undo.STATEMENT,
@@ -396,8 +417,8 @@ class _Maker:
                 ),
             ),
         )
-        stages.append(Stage(title=f"drop redo log group {change.group}", key="drop", steps=(drop,)))
-        return self._plan(*stages, inverse=(back,))
+        last = Stage(title=f"drop redo log group {change.group}", key="drop", steps=(drop,))
+        return self._plan(*stages, last, inverse=(back,))
 
 
 def _short(host: str) -> str:
@@ -463,8 +484,16 @@ def _storage(change: KeepInCache, value: str) -> str:
     return f"ALTER {change.kind} {owner}.{name} STORAGE (CELL_FLASH_CACHE {value})"
 
 
-def _add(thread: int, group: int, targets: Sequence[str], size: int, block: int) -> str:
+def _is_standby(log: Mapping[str, Any]) -> bool:
+    return bool(log["type"] == "standby")
+
+
+def _kind(standby: bool) -> str:
+    return "STANDBY LOGFILE" if standby else "LOGFILE"
+
+
+def _add(thread: int, group: int, targets: Sequence[str], size: int, block: int, *, standby: bool = False) -> str:
     where = ", ".join(f"'+{name}'" for name in targets)
     number = format_size(size)
     told = number if re.fullmatch(r"\d+[KMGT]", number) else str(size)
-    return f"ALTER DATABASE ADD LOGFILE THREAD {thread} GROUP {group} ({where}) SIZE {told} BLOCKSIZE {block}"
+    return f"ALTER DATABASE ADD {_kind(standby)} THREAD {thread} GROUP {group} ({where}) SIZE {told} BLOCKSIZE {block}"
