@@ -353,7 +353,13 @@ class Runner:
         except StatementError as error:
             return self._failed(error, text)
         if self._depth >= _DEEPEST:
-            return self._failed(StatementError(f"{path}: scripts start each other {_DEEPEST} deep"), text)
+            return self._failed(
+                StatementError(
+                    f"{path}: scripts start each other {_DEEPEST} deep",
+                    hint="one of them starts itself: take that line out",
+                ),
+                text,
+            )
         self._depth += 1
         typed, self.typed = self.typed, False
         outer, self._outer = self._outer, started_by

@@ -67,7 +67,10 @@ def parse_condition(text: str) -> Condition:
     names = {match[1].upper() for match in named}
     if len(names) > 1:
         raise StatementError(
-            f"a condition on cells is about one object, not {' and '.join(sorted(names))}", start=0, end=len(text)
+            f"a condition on cells is about one object, not {' and '.join(sorted(names))}",
+            start=0,
+            end=len(text),
+            hint="ask for one object, then narrow with use where …",
         )
     subject = find_object(names.pop() if names else "CELL")
     if subject is None:

@@ -42,7 +42,9 @@ def show_contents(session: Session, services: Services, request: Request, call: 
     if not 1 <= top <= _MOST:
         raise StatementError(f"top={top} is not possible: 1 to {_MOST}")
     if "'" in database:
-        raise StatementError(f"db={database} is no name of a database")
+        raise StatementError(
+            f"db={database} is no name of a database", hint="Tab behind db= offers those that the cells know"
+        )
     where = f" where dbUniqueName = '{database}'" if database else ""
     names = ", ".join(("dbUniqueName", "objectNumber", *_SUMMED))
     answers = services.query(

@@ -86,7 +86,7 @@ def create(session: Session, services: Services, request: Request, call: Call) -
         )
     for key, value in call.extra.items():
         if "'" in key + value:
-            raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote")
+            raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote", hint="leave the quotes out")
     client = services.asm(call.text_arg("asm"))
     facts = read_facts(session, services, request, f.CELL, f.GRIDDISK)
     asm = client.facts()

@@ -34,7 +34,9 @@ def copy_from(session: Session, services: Services, request: Request, call: Call
     hosts, _, path = call.text_arg("path").rpartition(":/")
     pattern = read_remote_path(f"/{path}" if hosts else call.text_arg("path"))
     if hosts and len(session.selection.hosts):
-        raise StatementError(f"{call.text}: the hosts are named twice, by ON and before the path")
+        raise StatementError(
+            f"{call.text}: the hosts are named twice, by ON and before the path", hint="leave one of the two out"
+        )
     with session.selection.on(hosts) if hosts else nullcontext():
         return _copied(session, services, request, call, hosts_of(session, call), pattern)
 
@@ -51,7 +53,10 @@ def _copied(
     files = {host: listed for host, listed in found.items() if not isinstance(listed, str)}
     goals = {(host, file.path): folder / host / file.name for host, listed in files.items() for file in listed}
     if len(set(goals.values())) != len(goals):
-        raise StatementError(f"{pattern}: two files of one host have the same name; nothing was copied")
+        raise StatementError(
+            f"{pattern}: two files of one host have the same name; nothing was copied",
+            hint="copy them one by one, or into folders of their own with to=",
+        )
     there = next((goal for goal in goals.values() if goal.exists()), None)
     if there is not None:
         raise StatementError(f"{there} is here already; nothing was copied", hint="name another folder, or remove it")

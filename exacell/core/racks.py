@@ -77,7 +77,7 @@ def parse_cellip(text: str, source: str) -> tuple[str, ...]:
             raise ConfigError(f"{source}:{number}: '{line}' is not of the form cell=\"192.168.10.3;192.168.10.4\"")
         cells[address] = None
     if not cells:
-        raise ConfigError(f"{source} names no cell")
+        raise ConfigError(f"{source} names no cell", hint='a line for each: cell="192.168.10.3;192.168.10.4"')
     return tuple(cells)
 
 

@@ -163,7 +163,9 @@ def flag_value(
     """
     if flag.value is None:
         if given is not None:
-            raise StatementError(f"--{flag.name} takes no value", start=start, end=end)
+            raise StatementError(
+                f"--{flag.name} takes no value", start=start, end=end, hint=f"give --{flag.name} alone"
+            )
         return True
     if flag.optional and given is None:
         return True
@@ -286,7 +288,7 @@ def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tu
         if param is None or param.rest:
             values.append(word)
         elif param.name in args:
-            raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end)
+            raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end, hint="give it once")
         else:
             args[param.name] = convert(param, unquote(raw_value), word.start + len(key) + 1, word.end)
     rest = command.params[-1]
@@ -357,7 +359,7 @@ def _named(
         if command.open_keys:
             _refuse_slip(command, word, key)
             if key in extra:
-                raise StatementError(f"{key}= is given twice", start=word.start, end=word.end)
+                raise StatementError(f"{key}= is given twice", start=word.start, end=word.end, hint="give it once")
             extra[key] = value
             return
         names = [p.name for p in command.params if not p.positional]
@@ -371,7 +373,7 @@ def _named(
             suggestions=near,
         )
     if param.name in args:
-        raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end)
+        raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end, hint="give it once")
     args[param.name] = convert(param, value, value_start, word.end)
 
 

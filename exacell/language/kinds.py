@@ -41,7 +41,7 @@ def convert(param: Param, text: str, start: int, end: int) -> Value:
 
 def _convert(param: Param, text: str) -> Value:
     if not text and param.kind is not Kind.TEXT:
-        raise StatementError("a value is missing")
+        raise StatementError("a value is missing", hint="it stands behind =, without a blank")
     match param.kind:
         case Kind.SIZE:
             size = parse_size(text)

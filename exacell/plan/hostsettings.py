@@ -210,7 +210,10 @@ def settings_plan(
     if wrong:
         alike = grouped(wrong)
         (why, hosts), *_ = alike.items()
-        raise RefusedError(f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent")
+        raise RefusedError(
+            f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent",
+            hint="on @db facts shows what is there; Tab offers what the kernel takes",
+        )
     changed = {change.name: change.after for step in steps for change in step.changes}
     warnings = ["until the next boot: the kernel forgets it then"] if steps else []
     if any(path.startswith("/sys/module/") for path in changed):

@@ -134,9 +134,11 @@ def _quoted(value: str) -> str:
 
 def _marked(value: str) -> str:
     if "'" in value and '"' in value:
-        raise RecipeError(f"the value {value} holds both kinds of quotes")
+        raise RecipeError(
+            f"the value {value} holds both kinds of quotes", hint="one kind at most can be written in a statement"
+        )
     if not value.isprintable():
-        raise RecipeError(f"the value {value!r} holds something that can't be printed")
+        raise RecipeError(f"the value {value!r} holds something that can't be printed", hint="leave it out")
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"
 
@@ -261,7 +263,7 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     wrong: list[StatementError] = []
     name, spec = match["name"], match["kind"] or "text"
     if name.lower() in (each.lower() for each in taken):
-        wrong.append(StatementError(f"param {name} is declared twice"))
+        wrong.append(StatementError(f"param {name} is declared twice", hint="keep one of the two"))
     try:
         kind, choices, words = _kind(spec)
     except StatementError as error:

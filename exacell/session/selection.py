@@ -71,7 +71,7 @@ class Selection:
         else:
             wanted = self.resolve(text)
         if not len(wanted):
-            raise CellSetError(f"'{text}' leaves no cell")
+            raise CellSetError(f"'{text}' leaves no cell", hint="use @all takes all cells again")
         self._used = wanted
         return wanted
 

@@ -114,7 +114,7 @@ def _directories(session: Session, services: Services, asked: Asked) -> dict[str
         if runs_elsewhere(reply):
             continue
         if errors := sql_errors(reply.stdout):
-            raise ReplyError(f"{node}: {' / '.join(errors[:4])}")
+            raise ReplyError(f"{node}: {' / '.join(errors[:4])}", hint="node=NAME collects from one node")
         if reply.state is not State.OK:
             raise TransportError(
                 f"{node} gives no traces of {asked.database}: {problem_of(reply)}",
@@ -122,7 +122,10 @@ def _directories(session: Session, services: Services, asked: Asked) -> dict[str
             )
         found[node] = str(read_rows(reply.stdout).rows[0][0])
     if not found:
-        raise ReplyError(f"{asked.database} runs on none of {', '.join(nodes)}")
+        raise ReplyError(
+            f"{asked.database} runs on none of {', '.join(nodes)}",
+            hint="node=NAME names one; crsctl status resource tells where it runs",
+        )
     return found
 
 
@@ -150,7 +153,10 @@ def _checked(node: str, reply: Reply, directory: str) -> Reduced:
     except ReplyError as error:
         said = reply.stderr.strip().splitlines()
         why = f"{error.message}; {said[-1][:200]}" if said else error.message
-        raise ReplyError(f"{node}: {why if reply.state is not State.TIMED_OUT else problem_of(reply)}") from error
+        raise ReplyError(
+            f"{node}: {why if reply.state is not State.TIMED_OUT else problem_of(reply)}",
+            hint="node=NAME collects from one node",
+        ) from error
 
 
 def _fetched(session: Session, services: Services, asked: Asked, node: str, directory: str) -> Reduced:
@@ -161,7 +167,7 @@ def _fetched(session: Session, services: Services, asked: Asked, node: str, dire
     )
     reply = _run(session, services, asked, {node: listing})[node]
     if reply.state is not State.OK:
-        raise ReplyError(f"{node}: {problem_of(reply)}")
+        raise ReplyError(f"{node}: {problem_of(reply)}", hint="node=NAME collects from one node")
     files = [_read(session, services, asked, node, f"{directory}/{name[2:]}") for name in reply.stdout.splitlines()]
     writes = [LogWrites.of(own.values()) for own in together(files).writes.values()]
     return Reduced([replace(file, writes={}) for file in files], together_writes(writes))
@@ -170,7 +176,7 @@ def _fetched(session: Session, services: Services, asked: Asked, node: str, dire
 def _read(session: Session, services: Services, asked: Asked, node: str, path: str) -> Traced:
     reply = _run(session, services, asked, {node: f"cat {shlex.quote(path)}\n"})[node]
     if reply.state is not State.OK:
-        raise ReplyError(f"{node}: {path}: {problem_of(reply)}")
+        raise ReplyError(f"{node}: {path}: {problem_of(reply)}", hint="node=NAME collects from one node")
     text = reply.stdout.encode("utf-8", "surrogateescape")
     return summarize(filling([text]), asked.event, path, grouped=True)
 

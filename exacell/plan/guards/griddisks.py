@@ -145,7 +145,8 @@ def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple
     pooled = next((grid for grid in moved if grid.pool), None)
     if pooled is not None:
         raise RefusedError(
-            f"{text}: refused: {pooled.name} belongs to the Exascale pool {pooled.pool}; nothing was sent"
+            f"{text}: refused: {pooled.name} belongs to the Exascale pool {pooled.pool}; nothing was sent",
+            hint="take it out of the pool first, on the Exascale side",
         )
     used = next((grid for grid in moved if grid.asm_mode not in states), None)
     if used is not None:
