@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.suggest import ask_for
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.meant import ask_for
 from exacell.language.registry import Call
 from exacell.output.result import Result
 from exacell.transport.factory import over_ssh

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exacell.cellcli.suggest import did_you_mean, near
 from exacell.core.errors import ExacellError, RefusedError, StatementError
+from exacell.core.meant import did_you_mean, near
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.suggest import ask_for, refuse_slip
 from exacell.change.consent import accepted_loss
 from exacell.change.probe import asm_records
 from exacell.core.errors import RefusedError
+from exacell.core.meant import ask_for, refuse_slip
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from exacell.cellcli.suggest import closest
 from exacell.commands.declared.session import HISTORY_SHOWN, SETTINGS
 from exacell.core.cellset import fold
 from exacell.core.config import load, transport_name
 from exacell.core.errors import ConfigError, StatementError, why_unreadable
 from exacell.core.hostgroups import DB
+from exacell.core.meant import closest
 from exacell.core.units import counted
 from exacell.language.calls import VERBS
 from exacell.language.registry import Call, commands

@@ -11,7 +11,6 @@ there as a recipe.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -19,6 +18,7 @@ from dataclasses import field, replace
 from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement, parse as parse_cellcli
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
@@ -287,7 +287,7 @@ def _own_objects_too(error: StatementError, words: list[Word], base: int) -> Sta
     suggestions = error.suggestions
     if len(words) > 1 and start == words[1].start:
         objects = [cmd[1] for cmd in commands() if len(cmd) > 1 and cmd[0] == words[0].value.lower()]
-        near = difflib.get_close_matches(words[1].value.lower(), objects, n=2)
+        near = closest(words[1].value, objects, limit=2)
         suggestions = tuple(dict.fromkeys((*suggestions, *near)))
     hint = "" if suggestions else error.hint
     return StatementError(error.message, start=start, end=end, suggestions=suggestions, hint=hint)
@@ -340,7 +340,7 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
             merged.update({name: True} if line.pipe or line.redirect else {})
             continue
         if flag is None:
-            near = tuple(f"--{n}" for n in difflib.get_close_matches(name, known, n=2))
+            near = tuple(f"--{n}" for n in closest(name, known, limit=2))
             raise StatementError(f"--{name} is neither an option nor a flag of this statement", suggestions=near)
         merged[name] = flag_value(flag, text)
     for name in line.flags:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import RecipeError, StatementError
+from exacell.core.meant import closest
 from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param, Value
 from exacell.language.words import Word, split_words

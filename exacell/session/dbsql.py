@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from exacell.care.sqltext import ROWS, Rows, query_script, read_rows, sent_script
-from exacell.core.errors import (
-    ConfigError,
-    ReplyError,
-    StatementError,
-    TransportError,
-)
+from exacell.core.errors import ConfigError, ReplyError, StatementError, TransportError
+from exacell.core.meant import ask_for
+from exacell.language.registry import Kind
 from exacell.plan.asmfacts import END, sql_errors
 from exacell.session.answers import problem_of
 from exacell.transport.base import Ours, Reply, Request, Role, State
@@ -128,7 +125,8 @@ def home_of(session: Session, services: Services, database: str, *, user: str = 
         else:
             problems.append(f"{node}: {problem_of(reply)}")
     kind = ReplyError if any("no instance" in line for line in problems) else TransportError
-    raise kind(f"database {database} can't be asked: {'; '.join(problems)}")
+    asked = ask_for(database, services.learned.get(Kind.DB))
+    raise kind(f"database {database} can't be asked: {'; '.join(problems)}", hint=asked)
 
 
 def query_database(

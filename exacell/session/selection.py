@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from exacell.cellcli.suggest import ask_for, closest
 from exacell.core.cellset import CellSet, fold
 from exacell.core.config import RackConfig
 from exacell.core.errors import CellSetError
 from exacell.core.hostgroups import TAKEN
+from exacell.core.meant import ask_for, closest
 
 
 class Selection:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Scalar, render
-from exacell.cellcli.suggest import no_such
 from exacell.core.cellset import fold, fold_briefly
 from exacell.core.errors import RefusedError
+from exacell.core.meant import no_such
 from exacell.core.units import (
     counted,
     format_size,
