@@ -26,7 +26,7 @@ def parse_toml(text: str, source: str) -> TomlTable:
     try:
         return TomlTable(tomllib.loads(text), source)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{source} is not TOML: {error}", hint="docs/config.example.toml shows the form") from error
+        raise ConfigError(f"{source} is not TOML: {error}", hint="texts stand in quotes, lists in [ ]") from error
 
 
 class TomlTable:

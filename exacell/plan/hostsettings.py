@@ -229,7 +229,7 @@ def settings_plan(
         (why, hosts), *_ = alike.items()
         raise RefusedError(
             f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent",
-            hint="on @db facts shows what is there; Tab offers what the kernel takes",
+            hint="show setting with * for the name, on these hosts, lists what there is",
         )
     changed = {change.name: change.after for step in steps for change in step.changes}
     warnings = ["until the next boot: the kernel forgets it then"] if steps else []

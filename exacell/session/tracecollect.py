@@ -87,7 +87,7 @@ def collect(session: Session, services: Services, asked: Asked, name: str) -> tu
         raise RefusedError(
             f"no wait for '{asked.event}' in {counted(len(files), 'trace file')} {asked.pattern} of {asked.database.upper()} on "
             f"{', '.join(found)}",
-            hint="trace on db=… before the sessions work; tag= and last= choose the files",
+            hint="trace on db=… before the sessions work, or drive commits db=… meanwhile; tag= and last= choose the files",
         )
     return (
         Collected(
