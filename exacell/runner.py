@@ -33,7 +33,7 @@ from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
-from exacell.session.recording import Recording, since, told_while_waiting
+from exacell.session.recording import Recording, Silence, since, told_while_waiting
 from exacell.session.request import Request
 from exacell.session.signalled import ending_well, interruptible
 from exacell.session.signals import ScriptRequested, SessionExit
@@ -277,8 +277,12 @@ class Runner:
     def _execute(self, line: Line) -> Result:
         """Carry a line out; while a reading one waits for cells, it is told for which."""
         streams = line.call is not None and line.call.command.streams
-        if line.effect is not Effect.READ or streams or self.session.rack is None:
+        if streams or self.session.rack is None:
             return execute(self.session, self.services, Request(), line)
+        if line.effect is not Effect.READ:
+            silence = Silence(self.console)
+            with told_while_waiting(silence.sentence, silence.tell):
+                return execute(self.session, self.services, Request(), line)
 
         at_once = self._shows_at_once(line)
         recording = Recording(self.services.fleet, self._show_raw if at_once else None)
@@ -353,7 +357,13 @@ class Runner:
         except StatementError as error:
             return self._failed(error, text)
         if self._depth >= _DEEPEST:
-            return self._failed(StatementError(f"{path}: scripts start each other {_DEEPEST} deep"), text)
+            return self._failed(
+                StatementError(
+                    f"{path}: scripts start each other {_DEEPEST} deep",
+                    hint="one of them starts itself: take that line out",
+                ),
+                text,
+            )
         self._depth += 1
         typed, self.typed = self.typed, False
         outer, self._outer = self._outer, started_by

@@ -88,12 +88,12 @@ def one_line(sql: str) -> str:
     while line.endswith(";"):
         line = line[:-1].rstrip()
     if not line or line == "/":
-        raise StatementError("the SQL is empty")
+        raise StatementError("the SQL is empty", hint="such as: sql asm 'select name, state from v$asm_diskgroup'")
     bare = bare_of(line)
     if ";" in bare and not is_unit(line):
         raise StatementError("one statement at a time: there is more behind ;")
     if "'" in bare:
-        raise StatementError("a quote is open in the SQL")
+        raise StatementError("a quote is open in the SQL", hint="close it; a ' inside a text is written twice")
     return line
 
 

@@ -21,9 +21,9 @@ from typing import Any
 from exacell.cellcli.nodes import Filter, Operator
 from exacell.cellcli.query import read_filters
 from exacell.cellcli.schema import Attribute, Kind, ObjectType, find_object, objects_of, typed_value
-from exacell.cellcli.suggest import closest
 from exacell.cellcli.tokens import Cursor, Token, TokenKind, tokenize
 from exacell.core.errors import StatementError, UnitError
+from exacell.core.meant import closest
 from exacell.core.units import parse_duration, parse_size
 from exacell.core.values import dataclass
 
@@ -67,7 +67,10 @@ def parse_condition(text: str) -> Condition:
     names = {match[1].upper() for match in named}
     if len(names) > 1:
         raise StatementError(
-            f"a condition on cells is about one object, not {' and '.join(sorted(names))}", start=0, end=len(text)
+            f"a condition on cells is about one object, not {' and '.join(sorted(names))}",
+            start=0,
+            end=len(text),
+            hint="ask for one object, then narrow with use where …",
         )
     subject = find_object(names.pop() if names else "CELL")
     if subject is None:

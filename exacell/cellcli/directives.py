@@ -205,7 +205,9 @@ def parse(text: str) -> IormPlan:
         index += 3
     plan = IormPlan(directives=tuple(Directive(attributes=tuple(attributes)) for attributes in directives))
     if not plan.directives and text.strip("() \t\r\n"):
-        raise ReplyError(f"the IORM plan '{text.strip()}' has no directive")
+        raise ReplyError(
+            f"the IORM plan '{text.strip()}' has no directive", hint="list iormplan detail shows what the cell has"
+        )
     return plan
 
 
@@ -215,7 +217,10 @@ def render(plan: IormPlan) -> str:
 
 
 def _unreadable(text: str, token: Token) -> ReplyError:
-    return ReplyError(f"the IORM plan cannot be read at '{text.strip()[token.start : token.start + 20]}'")
+    return ReplyError(
+        f"the IORM plan cannot be read at '{text.strip()[token.start : token.start + 20]}'",
+        hint="list iormplan detail shows what the cell has",
+    )
 
 
 NONE = "none"

@@ -257,6 +257,7 @@ def parse(source: str | Sequence[Token], *, end: int | None = None) -> Statement
                     "one statement is expected here, and another follows the ;",
                     start=tokens[index + 1].start,
                     end=tokens[-1].end,
+                    hint="give them one after the other, each on its own line",
                 )
             tokens, end = tokens[:index], token.start
     return _parse(Cursor(tokens, end=end))

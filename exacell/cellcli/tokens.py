@@ -23,8 +23,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from exacell.cellcli.nodes import Group, Scalar, Setting, Value
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.core.values import dataclass
 
 

@@ -161,7 +161,10 @@ class RecipeRunner:
         source, line = each.source, each.line
         session, services = self._session, self._services
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
-            raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before {each.place}")
+            raise InterruptedByUserError(
+                f"recipe {self._recipe.name} was interrupted before {each.place}",
+                hint="what was done stands; undo run takes it back",
+            )
         self._begun += 1
         if before.state != BEGUN:
             self._note(number, BEGUN)
@@ -283,7 +286,10 @@ class RecipeRunner:
             self._services.console.say(result.text)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not each.source.final:
             first = result.problems[0] if result.problems else "it failed"
-            error = RecipeError(f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}")
+            error = RecipeError(
+                f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}",
+                hint="journal tells what was done; undo run takes it back",
+            )
             error.exit_code = result.exit_code
             raise error
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from exacell.commands.declared.comparing import FORMS
 from exacell.commands.subjects.sort import Asked
 from exacell.commands.subjects.sorts import finding_of, newest
-from exacell.core.errors import ExitCode, RefusedError
+from exacell.core.errors import ExitCode, RefusedError, why_unreadable
 from exacell.core.paths import replace_file
 from exacell.core.version import __version__
 from exacell.language.registry import Call
@@ -76,7 +76,7 @@ def _write(path: Path, finding: Finding, made: Made, form: str) -> str:
     try:
         replace_file(path, _WRITERS[form](finding, made))
     except OSError as error:
-        raise RefusedError(f"{path}: {error.strerror}") from error
+        raise RefusedError(f"{path}: {why_unreadable(error)}") from error
     return ""
 
 

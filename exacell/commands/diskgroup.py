@@ -5,11 +5,11 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.suggest import ask_for, refuse_slip
 from exacell.change.consent import accepted_loss
 from exacell.change.execute import execute
 from exacell.change.probe import asm_records
 from exacell.core.errors import RefusedError
+from exacell.core.meant import ask_for, refuse_slip
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
@@ -109,7 +109,7 @@ def create(session: Session, services: Services, request: Request, call: Call) -
         )
     for key, value in call.extra.items():
         if "'" in key + value:
-            raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote")
+            raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote", hint="leave the quotes out")
     client = services.asm(call.text_arg("asm"))
     facts = read_facts(session, services, request, f.CELL, f.GRIDDISK)
     asm = client.facts()

@@ -9,11 +9,11 @@ from exacell.cellcli.codes import is_code
 from exacell.cellcli.forms import FORMS, MODIFIABLE, Form
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import ObjectType, find_object, metric, objects_of
-from exacell.cellcli.suggest import closest
 from exacell.commands.pages.facts import attribute_page, code_page, metric_page, object_page
 from exacell.commands.pages.found import Own, found_rows, groups, named_pages, overview
 from exacell.commands.pages.lines import WIDTH, columns, short_rows, wrap
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.core.packaged import PAGES, has_source, packaged_files, shown_page
 from exacell.language.manual import man_page
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, commands

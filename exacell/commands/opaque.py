@@ -286,7 +286,10 @@ def copy(session: Session, services: Services, request: Request, call: Call) -> 
     source, to = Path(call.text_arg("file")).expanduser(), call.text_arg("to")
     recursive = bool(call.args.get("recursive"))
     if not source.exists():
-        raise StatementError(f"copy {source}: there is no such file here")
+        raise StatementError(
+            f"copy {source}: there is no such file here",
+            hint="it is read here and copied to the cells; copy from fetches from hosts",
+        )
     if source.is_dir() and not recursive:
         raise StatementError(f"copy {source}: it is a directory", hint="recursive=yes copies it with all that is in it")
     upload = Upload(sources=(source,), destination=to, recursive=recursive)

@@ -68,6 +68,7 @@ class Kind(StrEnum):
     CHANGE = "change"
     ASM = "asm"
     IORM = "iorm"
+    SETTING = "setting"
     ALIAS = "alias"
     FILE = "file"
     NAMES = "names"

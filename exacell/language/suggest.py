@@ -227,6 +227,7 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
     """Yield what fits behind a command whose last parameter takes everything that is left."""
     behind = parts[len(command.words) :]
     *fixed, rest = command.params
+    keys: list[tuple[str, str]] = []
     for param in fixed:
         key = behind[0].text.partition("=")[0].lower()
         named = not param.positional and key == param.name.lower()
@@ -237,17 +238,21 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
             if named and "=" in behind[0].text:
                 yield from _key_value(param, behind[0], known)
                 return
-            yield from matching([(f"{param.name}=", param.help)], behind[0].text, behind[0].start)
+            keys.append((f"{param.name}=", param.help))
         elif param.positional or named:
             behind = behind[1:]
     if command.options:
         yield from _own_options(command.options, behind, known)
     elif rest.kind is Kind.STATEMENT:
         yield from _statement(behind, known)
+    elif rest.kind is Kind.SETTING:
+        end = "=" if command.effect is Effect.WRITE else ""
+        yield from matching(known.names(Kind.SETTING), behind[-1].text, behind[-1].start, end=end)
     else:
         yield from _values(rest, behind[-1].text, behind[-1].start, known)
         if rest.kind is Kind.UNTIL and len(behind) > 1:  # Its other parameters may stand anywhere.
             yield from _keys(fixed, behind[:-1], behind[-1], known)
+    yield from matching(keys, parts[len(command.words)].text, parts[len(command.words)].start)
 
 
 def _own_options(options: Sequence[Flag], behind: list[Piece], known: Known) -> Iterator[Suggestion]:

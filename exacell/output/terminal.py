@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -134,6 +135,8 @@ class TerminalConsole:
         self._progress_log: ProgressLog | None = None
         self._wait_told: float | None = None
         """When a wait is told next where it can't be drawn over, seconds of the monotonic clock."""
+        self.spoke = monotonic()
+        """When anything was shown last, seconds of the monotonic clock; to come while a question is open."""
         self._lock = threading.RLock()
 
     def say(self, text: str) -> None:
@@ -169,6 +172,7 @@ class TerminalConsole:
         """
         with self._lock:
             self._erase()
+            self.spoke = max(self.spoke, monotonic())
             try:
                 if self._sink is not None:
                     self._divert(self._sink, text)
@@ -318,7 +322,11 @@ class TerminalConsole:
         with self._lock:
             self._erase()
         shown = question if question.endswith(" ") else question + " "
-        return self.read_line(shown) if self.read_line is not None else self.read_here(shown)
+        self.spoke = inf
+        try:
+            return self.read_line(shown) if self.read_line is not None else self.read_here(shown)
+        finally:
+            self.spoke = monotonic()
 
     def read_here(self, question: str) -> str | None:
         """Show a question and read one line from standard input; empty when Ctrl-C was pressed.
@@ -477,6 +485,7 @@ class TerminalConsole:
 
     def _write(self, text: str) -> None:
         """Write talk, which stops nothing that is done: where it can't be written it is lost."""
+        self.spoke = max(self.spoke, monotonic())
         try:
             self._err.write(readable(text, self._err))
             self._err.flush()

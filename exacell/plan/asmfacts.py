@@ -135,7 +135,10 @@ def check_sql(text: str) -> None:
         raise ReplyError(" / ".join(errors[:4]))
     if END not in text:
         last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "nothing")
-        raise ReplyError(f"SQL*Plus ended early; its last words: {last[:200]}")
+        raise ReplyError(
+            f"SQL*Plus ended early; its last words: {last[:200]}",
+            hint="sql asm 'select 1 from dual' shows how it answers",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -313,7 +316,8 @@ def read_facts(cluster: str, node: str, text: str) -> AsmFacts:
         fields = line.split("|")
         if len(fields) != len(columns):
             raise ReplyError(
-                f"{node}: a row of {_QUERIES[current][0]} has {len(fields)} fields, not {len(columns)}: {line}"
+                f"{node}: a row of {_QUERIES[current][0]} has {len(fields)} fields, not {len(columns)}: {line}",
+                hint="sql asm shows what SQL*Plus answers there",
             )
         tables[current].append(dict(zip(columns, (field.strip() for field in fields), strict=True)))
     return _facts(cluster, node, tables)
@@ -325,7 +329,10 @@ def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, s
         for r in tables["instance"]
     )
     if not instances:
-        raise ReplyError(f"{node}: gv$instance has no row, so that nothing can be told of the ASM cluster {cluster}")
+        raise ReplyError(
+            f"{node}: gv$instance has no row, so that nothing can be told of the ASM cluster {cluster}",
+            hint="srvctl status asm tells whether it runs there",
+        )
     own = _own_instance(node, instances)
     files = {r["group_number"]: _int(r["count(*)"]) for r in tables["file"]}
     rows_by_name = grouped((row["name"].upper(), row) for row in tables["group"])
@@ -419,4 +426,6 @@ def _int(text: str) -> int:
     try:
         return int(float(text)) if text.strip() else 0
     except ValueError as error:
-        raise ReplyError(f"'{text}' came where ASM gives a number") from error
+        raise ReplyError(
+            f"'{text}' came where ASM gives a number", hint="sql asm shows what SQL*Plus answers there"
+        ) from error

@@ -179,7 +179,10 @@ def read_sizes(node: str, text: str) -> tuple[Told, ...]:
             break
         fields = [field.strip() for field in line.split("|")]
         if len(fields) != len(_COLUMNS) or not fields[1].isdecimal():
-            raise ReplyError(f"{node}: a row of gv$asm_disk_stat was expected, this came: {line}")
+            raise ReplyError(
+                f"{node}: a row of gv$asm_disk_stat was expected, this came: {line}",
+                hint="sql asm shows what SQL*Plus answers there",
+            )
         inst_id, group, path, total = fields
         parts = path.split("/")
         if group != "0" and len(parts) == 3 and parts[0] == "o":

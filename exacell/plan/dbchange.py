@@ -144,7 +144,7 @@ def literal(text: str) -> str:
         StatementError: it is more than a line.
     """
     if not text.isprintable():
-        raise StatementError("a text in SQL is one line of signs that can be printed")
+        raise StatementError("a text in SQL is one line of signs that can be printed", hint="leave the others out")
     return "'" + text.replace("'", "''") + "'"
 
 

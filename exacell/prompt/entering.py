@@ -210,7 +210,9 @@ class PromptRunner(Runner):
         self._indent = indent
         if text.strip().rstrip("; ") == AGAIN:
             if not self._last:
-                return self._failed(StatementError("nothing was entered before that could be run again"), "")
+                return self._failed(
+                    StatementError("nothing was entered before that could be run again", hint="type the statement"), ""
+                )
             self.console.tell(f"= {self._last}", "dim")
             text, self._indent = self._last, None
         self._last = text
@@ -291,7 +293,10 @@ def edited(text: str, env: Mapping[str, str]) -> str:
             stream.write(text + "\n" if text else "")
         status = subprocess.run([*shlex.split(editor), name], check=False).returncode
         if status:
-            raise StatementError(f"{editor} ended with status {status}: nothing was taken from it")
+            raise StatementError(
+                f"{editor} ended with status {status}: nothing was taken from it",
+                hint="the line is as it was; set $EDITOR to another one, or type it",
+            )
         return path.read_text(encoding="utf-8").rstrip()
     except (OSError, ValueError) as error:
         raise StatementError(f"{editor} can't be used: {error}", hint="set EDITOR") from error

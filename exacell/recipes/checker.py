@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import ExacellError, RecipeError, StatementError
+from exacell.core.meant import closest
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind, Param, Value

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.core.config import trusted_group
 from exacell.core.errors import ConfigError, RecipeError, why_unreadable
+from exacell.core.meant import unknown
 from exacell.core.packaged import packaged_files, packaged_folder
 from exacell.core.paths import Home
 from exacell.core.trust import refuse_untrusted
@@ -56,10 +56,9 @@ def load_draft(home: Home, name: str) -> Draft:
     files = recipe_files(home)
     path = files.get(name) or next((p for n, p in files.items() if n.lower() == name.lower()), None)
     if path is None:
-        near = difflib.get_close_matches(name.lower(), list(files), n=2)
-        known = ", ".join(sorted(files)) or "none"
-        hint = f"did you mean {' or '.join(near)}?" if near else f"put it into {home.recipes_dir} as {name}{SUFFIX}"
-        raise RecipeError(f"there is no recipe {name}; there are: {known}", hint=hint)
+        way = f"put it into {home.recipes_dir} as {name}{SUFFIX}"
+        message, hint = unknown(f"there is no recipe {name}", name, files, hint=way)
+        raise RecipeError(message, hint=hint)
     return _read(home, path)
 
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from exacell.cellcli.schema import release_key
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.core.values import dataclass
 
 PLAIN = ("asm", "opaque")

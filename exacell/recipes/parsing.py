@@ -9,14 +9,13 @@ one word, quoted where it has to be, so that it can never become syntax.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import RecipeError, StatementError
+from exacell.core.meant import ask_for, closest
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.kinds import convert
@@ -347,11 +346,10 @@ def values_of(recipe: Recipe, given: Mapping[str, str]) -> dict[str, Value]:
     known = {param.name.lower(): param for param in recipe.params}
     for key in given:
         if key.lower() not in known:
-            near = difflib.get_close_matches(key.lower(), list(known), n=2)
+            near = ask_for(key, known, limit=2)
             takes = ", ".join(param.name for param in recipe.params) or "none"
             raise RecipeError(
-                f"recipe {recipe.name} has no parameter {key}: it takes {takes}",
-                hint=f"did you mean {' or '.join(near)}?" if near else "",
+                f"recipe {recipe.name} has no parameter {key}{'' if near else f': it takes {takes}'}", hint=near
             )
     lowered = {key.lower(): value for key, value in given.items()}
     found: dict[str, Value] = {}

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import RecipeError, StatementError
+from exacell.core.meant import closest
 from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param, Value
 from exacell.language.words import Word, split_words
@@ -179,12 +179,14 @@ def _for_shell(value: str) -> str:
 
 def _refuse_unprintable(value: str) -> None:
     if not value.isprintable():
-        raise RecipeError(f"the value {value!r} holds something that can't be printed")
+        raise RecipeError(f"the value {value!r} holds something that can't be printed", hint="leave it out")
 
 
 def _marked(value: str) -> str:
     if "'" in value and '"' in value:
-        raise RecipeError(f"the value {value} holds both kinds of quotes")
+        raise RecipeError(
+            f"the value {value} holds both kinds of quotes", hint="one kind at most can be written in a statement"
+        )
     _refuse_unprintable(value)
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"
@@ -310,7 +312,7 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     wrong: list[StatementError] = []
     name, spec = match["name"], match["kind"] or "text"
     if name.lower() in (each.lower() for each in taken):
-        wrong.append(StatementError(f"param {name} is declared twice"))
+        wrong.append(StatementError(f"param {name} is declared twice", hint="keep one of the two"))
     try:
         kind, choices, words = _kind(spec)
     except StatementError as error:

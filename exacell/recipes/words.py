@@ -10,8 +10,8 @@ from exacell.care.sqltext import one_line, refuse_session_bound
 from exacell.cellcli.condition import FactCheck, is_condition
 from exacell.cellcli.nodes import Change, Filter, List, Operator
 from exacell.cellcli.schema import Kind as AttributeKind, find_object, metric, metrics
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import ExacellError
+from exacell.core.meant import closest
 from exacell.language.hostpath import file_named
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line

@@ -204,7 +204,10 @@ class Session:
             CellSetError: no cell is selected, or ON names hosts.
         """
         if len(self.selection.hosts):
-            raise CellSetError(f"{fold(self.selection.hosts)}: these are hosts, and this goes to cells")
+            raise CellSetError(
+                f"{fold(self.selection.hosts)}: these are hosts, and this goes to cells",
+                hint="for hosts there are facts, show setting, sh and copy; on @all goes to the cells",
+            )
         cells = tuple(self.selected())
         if not cells:
             rack = self.need_rack()

@@ -86,7 +86,7 @@ def collect(session: Session, services: Services, asked: Asked, name: str) -> tu
         raise RefusedError(
             f"no wait for '{asked.event}' in {counted(len(files), 'trace file')} {asked.pattern} of {asked.database.upper()} on "
             f"{', '.join(found)}",
-            hint="trace on db=… before the sessions work; tag= and last= choose the files",
+            hint="trace on db=… before the sessions work, or drive commits db=… meanwhile; tag= and last= choose the files",
         )
     return (
         Collected(
@@ -119,7 +119,10 @@ def _directories(session: Session, services: Services, asked: Asked) -> dict[str
             )
         found[node] = str(rows_of(reply).rows[0][0])
     if not found:
-        raise ReplyError(f"{asked.database} runs on none of {', '.join(nodes)}")
+        raise ReplyError(
+            f"{asked.database} runs on none of {', '.join(nodes)}",
+            hint="node=NAME names one; crsctl status resource tells where it runs",
+        )
     return found
 
 
@@ -147,7 +150,10 @@ def _checked(node: str, reply: Reply, directory: str) -> Reduced:
     except ReplyError as error:
         said = reply.stderr.strip().splitlines()
         why = f"{error.message}; {said[-1][:200]}" if said else error.message
-        raise ReplyError(f"{node}: {why if reply.state is not State.TIMED_OUT else problem_of(reply)}") from error
+        raise ReplyError(
+            f"{node}: {why if reply.state is not State.TIMED_OUT else problem_of(reply)}",
+            hint="node=NAME collects from one node",
+        ) from error
 
 
 def _fetched(session: Session, services: Services, asked: Asked, node: str, directory: str) -> Reduced:
@@ -158,7 +164,7 @@ def _fetched(session: Session, services: Services, asked: Asked, node: str, dire
     )
     reply = _run(session, services, asked, {node: listing})[node]
     if reply.state is not State.OK:
-        raise ReplyError(f"{node}: {problem_of(reply)}")
+        raise ReplyError(f"{node}: {problem_of(reply)}", hint="node=NAME collects from one node")
     files = [_read(session, services, asked, node, f"{directory}/{name[2:]}") for name in reply.stdout.splitlines()]
     writes = [LogWrites.of(own.values()) for own in together(files).writes.values()]
     return Reduced([replace(file, writes={}) for file in files], together_writes(writes))
@@ -167,7 +173,7 @@ def _fetched(session: Session, services: Services, asked: Asked, node: str, dire
 def _read(session: Session, services: Services, asked: Asked, node: str, path: str) -> Traced:
     reply = _run(session, services, asked, {node: f"cat {shlex.quote(path)}\n"})[node]
     if reply.state is not State.OK:
-        raise ReplyError(f"{node}: {path}: {problem_of(reply)}")
+        raise ReplyError(f"{node}: {path}: {problem_of(reply)}", hint="node=NAME collects from one node")
     text = reply.stdout.encode("utf-8", "surrogateescape")
     return summarize(filling([text]), asked.event, path, grouped=True)
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error
 from exacell.core.cellset import CellSet
 from exacell.core.config import RackConfig, Reach
-from exacell.core.errors import CellSetError, ConfigError
+from exacell.core.errors import CellSetError, ConfigError, why_unreadable
 from exacell.core.racks import NoRackError, parse_group_file
 from exacell.core.values import dataclass
 from exacell.session.services import Services
@@ -82,7 +82,7 @@ def _from_file(name: str) -> tuple[str, ...]:
     try:
         text = Path(name).expanduser().read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
-        raise ConfigError(f"the group file {name} can't be read: {error.strerror}") from error
+        raise ConfigError(f"the group file {name} can't be read: {why_unreadable(error)}") from error
     lines = [line.strip() for line in text.splitlines()]
     return parse_group_file(text, name, logins=True) if any(line and not line.startswith("#") for line in lines) else ()
 
@@ -99,7 +99,10 @@ def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -
             elif _HOST.fullmatch(item):
                 yield item
             else:
-                raise ConfigError(f"'{item}' is not a host name")
+                raise ConfigError(
+                    f"'{item}' is not a host name",
+                    hint="letters, digits, - and . or an address; user@ may stand in front",
+                )
 
 
 def _is_address(text: str) -> bool:

@@ -9,8 +9,8 @@ from functools import cache
 from exacell.cellcli.codes import CODES, metric_meaning
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics, objects
-from exacell.cellcli.suggest import closest
 from exacell.commands.pages.lines import short_rows
+from exacell.core.meant import closest
 from exacell.core.packaged import PAGES, Section, has_source, packaged_files, sections, shown_page
 from exacell.core.values import dataclass
 from exacell.language.asked import OVERVIEW, answers, asked_words, typed
@@ -131,7 +131,7 @@ def _nearest(word: str) -> str:
 
 @cache
 def _vocabulary() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for each in _entries() for word in each.name.split()))
+    return tuple(dict.fromkeys(word for name in (*groups(), *(e.name for e in _entries())) for word in name.split()))
 
 
 @cache

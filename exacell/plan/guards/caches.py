@@ -60,7 +60,10 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
         return _flush(rack, facts, statement, text)
     if any(fact.flash_cache is None for fact in facts.values()) and statement.verb == "ALTER":
         cells = [cell for cell, fact in facts.items() if fact.flash_cache is None]
-        raise RefusedError(f"{text}: {fold(cells)} has no flash cache; nothing was sent")
+        raise RefusedError(
+            f"{text}: {fold(cells)} has no flash cache; nothing was sent",
+            hint="create flashcache all makes one; use leaves these cells out",
+        )
     force = statement.has("FORCE")
     reasons = {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact, force=force))}
     dropping = statement.verb == "DROP"

@@ -255,7 +255,9 @@ def _refuse_allocations(statement: CellChange, text: str) -> None:
         except ExacellError:
             continue  # The cell says what it thinks of it.
         if plan is not None and (why := over_allocated(plan)):
-            raise RefusedError(f"{text}: {name}: {why}; nothing was sent")
+            raise RefusedError(
+                f"{text}: {name}: {why}; nothing was sent", hint="the allocations of a level come to 100 at most"
+            )
 
 
 def _dbplan_changes(fact: f.CellFacts, value: Value) -> tuple[Change, ...]:

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setting, render
-from exacell.cellcli.suggest import near, no_such
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
+from exacell.core.meant import near, no_such
 from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts, Lun

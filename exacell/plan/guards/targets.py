@@ -32,9 +32,9 @@ from exacell.cellcli.statement import (
     Statement,
     render,
 )
-from exacell.cellcli.suggest import refuse_slip
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
+from exacell.core.meant import refuse_slip
 from exacell.plan.facts import CellFacts, GridDisk
 
 _PLACE = "celldisk"

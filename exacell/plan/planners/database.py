@@ -276,7 +276,8 @@ class _Maker:
             if groups[name]["usableMb"] * MIB < size:
                 raise RefusedError(
                     f"disk group {name} has room for {human_size(groups[name]['usableMb'] * MIB)}, not for "
-                    f"{human_size(size)} (ORA-15041); nothing was sent"
+                    f"{human_size(size)} (ORA-15041); nothing was sent",
+                    hint="show diskgroup tells what is free",
                 )
         block = self._block(change, groups[targets[0]])
         sql = _add(thread, group, targets, size, block, standby=change.standby)
@@ -312,13 +313,17 @@ class _Maker:
         sector = int(group["sectorSize"])
         block = change.block_size or sector
         if block not in (512, 1024, FLASH_BLOCK):
-            raise RefusedError(f"a redo log has blocks of 512, 1024 or 4096 bytes, not {block}; nothing was sent")
+            raise RefusedError(
+                f"a redo log has blocks of 512, 1024 or 4096 bytes, not {block}; nothing was sent",
+                hint="leave BLOCKSIZE out",
+            )
         record = next((each for each in self.records["db.parameter"] if each["name"] == OVERRIDE), None)
         passes = record is not None and str(record["memory"]).upper() == "TRUE"
         if block < sector:
             raise RefusedError(
                 f"blocks of {block} bytes are smaller than the sectors of {group['name']}, {sector} bytes (ORA-15347); "
-                "nothing was sent"
+                "nothing was sent",
+                hint=f"leave BLOCKSIZE out: it is {sector} then",
             )
         if block != sector and not passes:
             raise RefusedError(
@@ -354,7 +359,8 @@ class _Maker:
             if not node:
                 raise RefusedError(
                     f"redo log group {change.group} is the current one of thread {thread} (ORA-01623), whose instance does "
-                    "not run; nothing was sent"
+                    "not run; nothing was sent",
+                    hint="start that instance, or let another one of its database switch: alter system archive log",
                 )
             step = self._step(
                 "ALTER SYSTEM SWITCH LOGFILE",

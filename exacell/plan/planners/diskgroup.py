@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.suggest import ask_for
 from exacell.core.errors import RefusedError
+from exacell.core.meant import ask_for
 from exacell.core.units import MIB, counted
 from exacell.core.values import dataclass
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup

@@ -171,5 +171,6 @@ def refuse_mismatch(
     sizes = sorted({disk.os_mb for disk in matched})
     if len(sizes) > 1:
         raise RefusedError(
-            f"create diskgroup {name}: the grid disks {prefix}_* have different sizes: {', '.join(map(str, sizes))} MB"
+            f"create diskgroup {name}: the grid disks {prefix}_* have different sizes: {', '.join(map(str, sizes))} MB",
+            hint="carve them anew with one size=, or name those that are alike by a prefix of their own",
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -21,9 +20,9 @@ from exacell.cellcli.iorm import (
     set_attributes,
 )
 from exacell.cellcli.schema import find_object
-from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.meant import ask_for, closest
 from exacell.core.units import format_size
 from exacell.core.values import dataclass
 from exacell.measure.limits import FAST_DEVICE, RedoPath, limits
@@ -285,7 +284,7 @@ def _attribute(name: str) -> str:
     """
     found = _SPELLED.get(name.lower())
     if found is None:
-        near = tuple(difflib.get_close_matches(name.lower(), _SPELLED, n=2))
+        near = closest(name, _SPELLED, limit=2)
         there_are = "" if near else f": {', '.join(_SPELLED.values())}"  # A wall of names only where no name is near.
         raise StatementError(
             f"'{name}' is not an attribute of a dbplan directive{there_are}",
