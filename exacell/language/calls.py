@@ -10,6 +10,7 @@ from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
+from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.words import RAW_TAILS, Word, split_words, unquote
 
@@ -61,6 +62,13 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             end=quoted.end,
         )
     asked = way_out(" ".join(word.value for word in words))
+    if not asked and first.value.lower() in RECIPE_WORDS:
+        return StatementError(
+            f"{first.value.lower()} is a word of recipes, which are files of statements, and no statement",
+            start=first.start,
+            end=first.end,
+            hint=f"new recipe NAME begins one; help {first.value.lower()} tells what the word does",
+        )
     if seconds:
         if len(words) == 1:
             return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)

@@ -328,6 +328,7 @@ MODULES = (
     "change",
     "drift",
     "recipes",
+    "recipefiles",
     "emulator",
     "dcli",
     "opaque",

@@ -21,10 +21,11 @@ from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.kinds import convert
 from exacell.language.reading import Reading, read_reading
+from exacell.language.recipewords import BLOCKS, HEADER
 from exacell.language.registry import Kind, Param, Value, commands
 from exacell.language.words import join_continued, needs_more, split_words, strip_comment
 from exacell.recipes.matrix import Matrix, read_matrix
-from exacell.recipes.values import WORDS, read_needs, read_param, read_risk, read_title, substitute
+from exacell.recipes.values import read_needs, read_param, read_risk, read_title, substitute
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
@@ -97,8 +98,8 @@ def recipe_error(name: str, problems: Sequence[Problem]) -> RecipeError:
 def read_draft(name: str, text: str, path: str = "") -> Draft:
     """Return the recipe that ``text`` is, with all that is wrong with its header and blocks; never raises."""
     scanner = _Scanner()
-    for number, raw in _logical_lines(text):
-        scanner.take(number, raw)
+    for number, lines in physical_lines(text):
+        scanner.take(number, join_continued(lines))
     scanner.finish(len(text.splitlines()))
     recipe = Recipe(
         name=name,
@@ -113,9 +114,6 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
     )
     return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
 
-
-BLOCKS = ("finally", "matrix")
-"""Words that open a block, which ``end`` closes."""
 
 _LIKE_BLOCKS = frozenset(
     ("rolling", "experiment", "if", "else", "for", "foreach", "while", "until", "repeat", "loop", "try", "do")
@@ -162,7 +160,7 @@ class _Scanner:
             return
         word, *behind = plain.split(None, 1)
         rest = behind[0].strip() if behind else ""
-        if word.lower() in WORDS:
+        if word.lower() in HEADER:
             self._header(number, word.lower(), rest, plain)
         elif word.lower() == "end":
             self._end(number, rest)
@@ -267,7 +265,7 @@ class _Scanner:
 
     def _statement(self, number: int, word: str, body: str) -> None:
         known = _is_first_word(word)
-        near = () if known or self.lines else closest(word, [each for each in WORDS if each != "let"])
+        near = () if known or self.lines else closest(word, [each for each in HEADER if each != "let"])
         if near:
             self._problem(
                 number, f"'{word}' is neither a statement nor a word of the header", f"did you mean {near[0]}?"
@@ -303,21 +301,17 @@ def _is_first_word(word: str) -> bool:
     )
 
 
-def _logical_lines(text: str) -> list[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
-    pending: list[str] = []
-    first = 1
+def physical_lines(text: str) -> list[tuple[int, list[str]]]:
+    """Return the lines of each statement, more than one where it goes on, with the number of the first."""
+    found: list[tuple[int, list[str]]] = []
+    going_on = False
     for number, raw in enumerate(text.splitlines(), start=1):
-        if not pending:
-            first = number
-        pending.append(raw)
-        joined = join_continued(pending)
-        if not _is_comment(pending[0]) and needs_more(joined if len(pending) > 1 else raw):
-            continue
-        found.append((first, joined))
-        pending = []
-    if pending:
-        found.append((first, join_continued(pending)))
+        if going_on:
+            found[-1][1].append(raw)
+        else:
+            found.append((number, [raw]))
+        lines = found[-1][1]
+        going_on = not _is_comment(lines[0]) and needs_more(join_continued(lines))
     return found
 
 
@@ -334,7 +328,7 @@ def split_when(text: str) -> tuple[str, str]:
     words = split_words(text)
     for place, word in enumerate(words):
         if word.value.lower() == "when" and not word.quoted and place:
-            return text[: word.start].rstrip(), text[word.end :].strip()
+            return text[: word.start].rstrip(), text[word.end :].strip().rstrip("; ")
     return text, ""
 
 

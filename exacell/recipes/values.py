@@ -179,12 +179,9 @@ def _side(text: str, values: Mapping[str, Value]) -> Value:
     return _lookup(whole[1], values) if whole else text.strip("\"'")
 
 
-WORDS = ("recipe", "param", "risk", "needs", "let")
-"""First words of the lines of a header."""
-
 RISKS = ("none", "performance", "redundancy", "data")
 
-_KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, Kind] = {
     "size": Kind.SIZE,
     "int": Kind.INT,
     "duration": Kind.DURATION,
@@ -198,7 +195,7 @@ _KINDS: Mapping[str, Kind] = {
     "diskgroup": Kind.DISKGROUP,
     "prefix": Kind.PREFIX,
 }
-_PARAM = re.compile(
+PARAM = re.compile(
     r"param\s+(?P<name>[A-Za-z_]\w*)\s*(?::\s*(?P<kind>[A-Za-z]\w*(?:\([^)]*\))?(?:\|\w+)*))?"
     r"\s*(?:=\s*(?P<default>\"[^\"]*\"|'[^']*'|[^\s\"']+))?\s*(?P<help>\"[^\"]*\")?\s*",
     re.IGNORECASE,
@@ -255,7 +252,7 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     Raises:
         StatementError: the line is no declaration.
     """
-    match = _PARAM.fullmatch(body)
+    match = PARAM.fullmatch(body)
     if match is None:
         raise StatementError(f"'{body}' is not: param name : kind = default \"help\"")
     wrong: list[StatementError] = []
@@ -295,10 +292,10 @@ def _kind(spec: str) -> tuple[Kind, tuple[str, ...], tuple[str, ...]]:
         if not choices:
             raise StatementError("choice needs its words: choice(a|b)")
         return Kind.CHOICE, choices, ()
-    if paren or name.lower() not in _KINDS:
-        like = closest(name, (*_KINDS, "choice"))
+    if paren or name.lower() not in KINDS:
+        like = closest(name, (*KINDS, "choice"))
         raise StatementError(
-            f"'{name}' is not a kind: {', '.join((*_KINDS, 'choice(a|b)'))}",
+            f"'{name}' is not a kind: {', '.join((*KINDS, 'choice(a|b)'))}",
             suggestions=like if not paren else tuple(word for word in like if word == "choice"),
         )
-    return _KINDS[name.lower()], (), tuple(words)
+    return KINDS[name.lower()], (), tuple(words)
