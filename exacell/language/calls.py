@@ -64,10 +64,10 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
     asked = way_out(" ".join(word.value for word in words))
     if not asked and first.value.lower() in RECIPE_WORDS:
         return StatementError(
-            f"{first.value.lower()} is a word of recipes, which are files of statements, and no statement",
+            f"{first.value.lower()} is a word of recipes, and no statement",
             start=first.start,
             end=first.end,
-            hint=f"new recipe NAME begins one; help {first.value.lower()} tells what the word does",
+            hint=f"help {first.value.lower()} tells where it stands; new recipe NAME begins a recipe",
         )
     if seconds:
         if len(words) == 1:
@@ -400,6 +400,8 @@ def _refuse_slip(command: Command, word: Word, key: str) -> None:
 def _too_much(command: Command, word: Word) -> StatementError:
     names = [p.name for p in command.params if not p.positional]
     near = tuple(f"{n}=" for n in difflib.get_close_matches(word.value.lower(), names, n=2))
+    if word.value[0:1] in "–—":  # A word processor makes them of two hyphens.
+        near = ("--" + word.value[1:],)
     if command.positionals and not names:
         message = f"'{word.value}' is one word too many: {command.usage}"
     else:
@@ -407,6 +409,8 @@ def _too_much(command: Command, word: Word) -> StatementError:
     hint = ""
     if not near and command.effect in (Effect.READ, Effect.WRITE) and _A_CELL.fullmatch(word.value):
         hint = f"for some cells only: on {word.value} {command.name} …"
+    elif not near and command.words[0] == "sql" and not word.quoted:
+        hint = "the SQL stands in quotes"
     return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)
 
 

@@ -71,6 +71,8 @@ def _convert(param: Param, text: str) -> Value:
             near = tuple(difflib.get_close_matches(text.lower(), param.choices, n=3))
             raise StatementError(f"'{text}' is not one of {', '.join(param.choices)}", suggestions=near)
         case Kind.CELLSET:
+            if text == "@":
+                raise StatementError("the name of a group is missing behind @")
             if not text.startswith("@"):
                 CellSet.parse(text, groups=lambda name: ())
             return text

@@ -24,6 +24,7 @@ from exacell.language.reading import Reading, read_reading
 from exacell.language.recipewords import BLOCKS, HEADER
 from exacell.language.registry import Kind, Param, Value, commands
 from exacell.language.words import join_continued, needs_more, split_words, strip_comment
+from exacell.recipes.foreign import CLOSING, INLINE, INSTEAD, LIKE_BLOCKS
 from exacell.recipes.matrix import Matrix, read_matrix
 from exacell.recipes.values import read_needs, read_param, read_risk, read_title, substitute
 
@@ -115,21 +116,6 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
     return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
 
 
-_LIKE_BLOCKS = frozenset(
-    ("rolling", "experiment", "if", "else", "for", "foreach", "while", "until", "repeat", "loop", "try", "do")
-)
-"""Words that open a block in other languages, or do so in people's minds."""
-
-_INSTEAD = {
-    "rolling": "--rolling=N behind a changing statement takes the cells in turn",
-    "if": "a condition ends a statement: … when $name = value",
-    "for": "a statement goes to all cells, and matrix x in 1,2,4 writes lines out for each value",
-    "foreach": "a statement goes to all cells, and matrix x in 1,2,4 writes lines out for each value",
-    "while": "wait until … waits for something",
-    "until": "wait until … waits for something",
-}
-
-
 class _Scanner:
     """Takes the lines of a recipe in order."""
 
@@ -157,6 +143,9 @@ class _Scanner:
             return
         plain = body.rstrip("; ")
         if not plain:
+            return
+        if needs_more(raw):  # It was joined with all that follows, and that is its end.
+            self._problem(number, *_unended(raw))
             return
         word, *behind = plain.split(None, 1)
         rest = behind[0].strip() if behind else ""
@@ -219,6 +208,10 @@ class _Scanner:
             )
         if name.lower() in (each.lower() for each in self._names()):
             self._problem(number, f"{name} is declared twice")
+        if not text:
+            raise StatementError(
+                f"let {name} reads nothing", hint="such as: let size = list flashcache.size of exa1cel01"
+            )
         self.lets.append(Let(number=number, name=name, reading=read_reading(text)))
 
     def _begin_matrix(self, number: int, rest: str) -> None:
@@ -255,21 +248,19 @@ class _Scanner:
             self._matrix = None
         elif self._openers:
             line = self._openers.pop()
+            if line not in self.lines:
+                return  # What it is was told.
             self.lines.remove(line)
             word = line.text.split()[0]
             near = closest(word, BLOCKS)
-            hint = f"did you mean {near[0]}?" if near else _INSTEAD.get(word.lower(), "only finally and matrix do")
+            hint = f"did you mean {near[0]}?" if near else f"only {' and '.join(BLOCKS)} do"
             self._problem(line.number, f"'{word}' opens no block", hint)
         else:
             self._problem(number, "end closes nothing here")
 
     def _statement(self, number: int, word: str, body: str) -> None:
         known = _is_first_word(word)
-        near = () if known or self.lines else closest(word, [each for each in HEADER if each != "let"])
-        if near:
-            self._problem(
-                number, f"'{word}' is neither a statement nor a word of the header", f"did you mean {near[0]}?"
-            )
+        if self._no_statement(number, word, body, known=known):
             return
         try:
             text, when = split_when(body)
@@ -279,9 +270,41 @@ class _Scanner:
         if not when and text != body:
             self._problem(number, "a condition is missing behind when", "when $name = value")
         line = RecipeLine(number=number, text=text, when=when, final=self._final, matrix=self._matrix)
-        self.lines.append(line)
-        if not known and (word.lower() in _LIKE_BLOCKS or (len(body.split()) <= 2 and "=" not in body)):
+        told = not known and word.lower() in INSTEAD
+        if told:
+            self._problem(number, f"'{word}' opens no block", INSTEAD[word.lower()])
+        else:
+            self.lines.append(line)
+        few = len(body.split()) <= 2 and "=" not in body
+        if not known and (told or word.lower() in LIKE_BLOCKS or few or re.search(r"\sin\s", body)):
             self._openers.append(line)
+
+    def _no_statement(self, number: int, word: str, body: str, *, known: bool) -> bool:
+        """Return whether a line is none and opens nothing: a word that has another place, or one of other languages."""
+        if block := re.match(rf"on\s+(\S+)\s+(({'|'.join(BLOCKS)})\b.*)", body, re.IGNORECASE | re.DOTALL):
+            hint = f"on {block[1]} stands before each statement in it"
+            self._problem(number, f"{block[3].lower()} stands first on its line", hint)
+            self.take(number, block[2])
+        elif word.lower() == "when":
+            self._problem(number, "when ends a statement, and begins none", "STATEMENT when $name = value")
+        elif known:
+            return False
+        elif word.lower() in CLOSING:
+            if not self._openers:
+                self._problem(number, f"'{word}' closes nothing", "end closes a block")
+            if self._openers or self._final or self._matrix is not None:
+                self._end(number, "")
+        elif word.lower() in INLINE:
+            self._problem(number, f"'{word}' is not a statement", INLINE[word.lower()])
+        elif given := re.match(r"\$?([A-Za-z_]\w*)\s*=(?!=)", body):
+            hint = f"param {given[1]} : kind = default in the header; let {given[1]} = … for what is read"
+            self._problem(number, f"'{body}' is not a statement: nothing is set within a recipe", hint)
+        elif not self.lines and (near := closest(word, [each for each in HEADER if each != "let"])):
+            hint = f"did you mean {near[0]}?"
+            self._problem(number, f"'{word}' is neither a statement nor a word of the header", hint)
+        else:
+            return False
+        return True
 
     def _problem(self, number: int, message: str, hint: str = "") -> None:
         self.problems.append(Problem(number=number, message=message, hint=hint))
@@ -313,6 +336,13 @@ def physical_lines(text: str) -> list[tuple[int, list[str]]]:
         lines = found[-1][1]
         going_on = not _is_comment(lines[0]) and needs_more(join_continued(lines))
     return found
+
+
+def _unended(text: str) -> tuple[str, str]:
+    """Return what a line lacks that goes on to the end of the file, and the way out."""
+    if text.rstrip().endswith("-"):
+        return "a - at the end of a line goes on on the next one, and there is none", ""
+    return "a parenthesis is never closed", ""
 
 
 def _is_comment(line: str) -> bool:
