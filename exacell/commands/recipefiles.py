@@ -15,6 +15,7 @@ from exacell.output.result import Result
 from exacell.recipes.checker import problems_of
 from exacell.recipes.files import SUFFIX, load_draft, own_file, shipped
 from exacell.recipes.layout import laid_out
+from exacell.recipes.recorded import Recorded, recipe_of
 from exacell.session.services import Services
 from exacell.session.state import Session
 
@@ -54,22 +55,78 @@ def new(session: Session, services: Services, call: Call) -> Result:
     name = call.text_arg("name").removesuffix(SUFFIX)
     path = session.home.recipes_dir / f"{name}{SUFFIX}"
     begun = template(name, path)
-    try:
-        ensure_dir(path.parent)
-        with path.open("x", encoding="utf-8") as stream:
-            stream.write(begun)
-    except FileExistsError as error:
-        raise RecipeError(
-            f"there is a recipe {name}: {path}", hint=f"show recipe {name} prints it; another name makes another one"
-        ) from error
-    except OSError as error:
-        raise RecipeError(f"recipe {name}: {path} can't be written: {why_unreadable(error)}") from error
+    _make(name, path, begun)
     try:
         return _edited(session, services, name, path, begun)
     finally:
         with suppress(OSError, UnicodeDecodeError):
             if path.read_text(encoding="utf-8").strip() in ("", begun.strip()):
                 path.unlink()
+
+
+def _make(name: str, path: Path, text: str) -> None:
+    """Write a recipe's file, which must not be there.
+
+    Raises:
+        RecipeError: it is, or it can't be written.
+    """
+    try:
+        ensure_dir(path.parent)
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError as error:
+        raise _there_is(name, path) from error
+    except OSError as error:
+        raise RecipeError(f"recipe {name}: {path} can't be written: {why_unreadable(error)}") from error
+
+
+def _there_is(name: str, path: Path) -> RecipeError:
+    return RecipeError(
+        f"there is a recipe {name}: {path}", hint=f"show recipe {name} prints it; another name makes another one"
+    )
+
+
+def record_start(session: Session, call: Call) -> Result:
+    """Return a note; what is typed from now on is kept for a recipe.
+
+    Raises:
+        RecipeError: there is one of that name, or one is being recorded.
+    """
+    name = call.text_arg("name").removesuffix(SUFFIX)
+    path = session.home.recipes_dir / f"{name}{SUFFIX}"
+    if session.recorded is not None:
+        raise RecipeError(f"recipe {session.recorded.name} is being recorded", hint="record stop ends it")
+    if path.exists():
+        raise _there_is(name, path)
+    session.recorded = Recorded(name=name)
+    return Result(notes=[f"what is typed from now on becomes the recipe {name}; record stop writes it"])
+
+
+def record_stop(session: Session) -> Result:
+    """Return a note on the recipe that was written of what was typed.
+
+    Raises:
+        RecipeError: nothing is being recorded, or the file can't be written; what was recorded is kept.
+    """
+    recorded = session.recorded
+    if recorded is None:
+        raise RecipeError("nothing is being recorded", hint="record start NAME begins it")
+    name, path = recorded.name, session.home.recipes_dir / f"{recorded.name}{SUFFIX}"
+    if not recorded.lines:
+        session.recorded = None
+        return Result(notes=[f"nothing was typed that a recipe can hold, so there is no recipe {name}"])
+    rack = session.rack.name if session.rack is not None else "no rack"
+    text = recipe_of(recorded.lines, f"{name}, as typed on {rack}")
+    _make(name, path, text)
+    session.recorded = None
+    draft = load_draft(session.home, str(path))
+    found = problems_of(draft)
+    count = counted(len(draft.recipe.lines), "statement")
+    takes = " ".join(param.shape for param in draft.recipe.params)
+    return Result(
+        notes=[f"recipe {name}: {count}" + (f", takes {takes}" if takes else "") + f"; show recipe {name} prints it"],
+        problems=[f"line {each.number}: {each.message}" for each in found],
+    )
 
 
 def _edited(session: Session, services: Services, name: str, path: Path, begun: str) -> Result:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator
@@ -13,10 +14,12 @@ import pytest
 from exacell.commands.recipefiles import template
 from exacell.core.errors import RecipeError
 from exacell.core.paths import Home
+from exacell.language.line import parse_line
 from exacell.recipes.checker import problems_of
 from exacell.recipes.files import own_file
 from exacell.recipes.layout import laid_out
 from exacell.recipes.parsing import read_draft
+from exacell.recipes.recorded import recipe_of
 from tests.support.program import InProcess
 
 Begin = Callable[..., pexpect.spawn]
@@ -174,3 +177,84 @@ def test_fmt_never_writes_a_shipped_recipe(program: InProcess) -> None:
     (own(program) / "health.exa").unlink()
     with pytest.raises(RecipeError, match="recipe health comes with exacell and is not written"):
         own_file(Home.from_env({"EXACELL_HOME": str(program.home)}), "health")
+
+
+TYPED = """\
+record start weekly
+racks
+show flashcache
+list cell   attributes name
+resize flashcache size=300g -n
+use exa1cel01
+enable flashlog db=SPOT -y
+on @db sh uptime
+sql db=SPOT "select 1 as n from dual"
+show diskgroup DATA
+record stop
+"""
+
+WRITTEN = """\
+recipe "weekly, as typed on t1"
+param  db   : db = SPOT         "database, as LIST DATABASE names it; default; other"
+param  name : diskgroup = DATA  "only this one"
+
+racks
+show flashcache
+list cell attributes name
+on exa1cel01 enable flashlog db=$db
+on @db sh uptime
+on exa1cel01 sql db=$db "select 1 as n from dual"
+on exa1cel01 show diskgroup $name
+"""
+
+
+def test_what_is_typed_becomes_a_recipe(program: InProcess) -> None:
+    """What was typed between record start and stop is a recipe with its names as parameters; it is whole, and runs."""
+    program.ok("emulator", "start", "t1", "cells=2")
+    try:
+        done = program("-r", "t1", stdin=TYPED)
+        assert done.code == 0, done.err
+        assert "recipe weekly: 7 statements, takes [db=<db>] [name=<diskgroup>]" in done.err
+        assert (own(program) / "weekly.exa").read_text() == WRITTEN
+        program.ok("check", "recipe", "weekly")
+        program.ok("-r", "t1", "run", "weekly", "db=ERP", "name=RECO", "-y")
+        again = program("-r", "t1", stdin="record start weekly\n")
+        assert again.code == 2 and "there is a recipe weekly" in again.err
+    finally:
+        program.ok("emulator", "stop", "t1")
+
+
+@pytest.mark.parametrize(("typed", "code", "said"), [
+    ("record stop", 2, "nothing is being recorded; record start NAME begins it"),
+    ("record start a\nrecord start b", 2, "recipe a is being recorded; record stop ends it"),
+    ("record start a\nrecord stop", 0, "nothing was typed that a recipe can hold"),
+    ("record start a\nset timing off\nrecord stop", 0, "nothing was typed that a recipe can hold"),
+])  # fmt: skip
+def test_a_recording_that_comes_to_nothing(program: InProcess, typed: str, code: int, said: str) -> None:
+    """A recording that was not begun, was begun twice or holds nothing for a recipe says so, and leaves no file."""
+    done = program(stdin=typed + "\n")
+    assert done.code == code and said in " ".join(done.err.split())
+    assert not own(program).exists() or not list(own(program).iterdir())
+
+
+@pytest.mark.parametrize(("typed", "line", "params"), [
+    ("resize flashcache size = 288g", "resize flashcache size=$size", ["size : size = 288g"]),
+    ("create diskgroup D1 prefix=p au_size=4m", "create diskgroup $name prefix=$prefix au_size=$au_size",
+     ["name : diskgroup = D1"]),
+    ("list griddisk where size > 1g", "list griddisk where size > 1g", []),
+    ("on (where flashCacheMode=writeback) flush flashcache", "on (where flashCacheMode=writeback) flush flashcache", []),
+])  # fmt: skip
+def test_values_that_become_parameters(typed: str, line: str, params: list[str]) -> None:
+    """Sizes and names of exacell's own statements become parameters; words, conditions and CellCLI's text do not."""
+    parsed = parse_line(typed)
+    assert parsed is not None
+    text = recipe_of([parsed], "t")
+    assert text.rstrip().endswith(line) and problems_of(read_draft("r", text)) == ()
+    assert [param for param in params if re.search(param.replace(" ", " +"), text)] == params
+
+
+def test_different_values_are_different_parameters() -> None:
+    """The same value is one parameter, another one of the same name gets a number."""
+    typed = ["resize flashcache size=288g", "resize flashcache size=320g", "resize flashcache size=288g"]
+    text = recipe_of([line for line in map(parse_line, typed) if line is not None], "t")
+    assert [line.split("=")[-1] for line in text.splitlines()[-3:]] == ["$size", "$size2", "$size"]

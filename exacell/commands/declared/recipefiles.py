@@ -37,4 +37,31 @@ COMMANDS = (
         recipe_ok=False,
         handler="exacell.commands.recipefiles:fmt",
     ),
+    Command(
+        name="record start",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="make a recipe of what is typed from now on, until record stop",
+        details="What ends well is kept, changes and readings alike; what only a prompt can do is not, and -n is not. "
+        "A statement that goes to some cells only, by use, is kept with them. Leaving exacell without record stop keeps nothing.",
+        example="record start weekly",
+        params=(
+            Param(name="name", kind=Kind.NAME, positional=True, required=True, help="of the recipe, without .exa"),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.recipefiles:record_start",
+    ),
+    Command(
+        name="record stop",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="write the recipe of what was typed since record start; sizes and names become its parameters",
+        details="Sizes, databases, disk groups and prefixes of exacell's own statements become parameters whose defaults are "
+        "what was typed. A recipe that is there is never written over.",
+        example="record stop",
+        recipe_ok=False,
+        handler="exacell.commands.recipefiles:record_stop",
+    ),
 )
