@@ -19,7 +19,7 @@ from exacell.language.pasted import here_document
 from exacell.language.recipewords import BLOCKS, HEADER
 from exacell.language.registry import Kind
 from exacell.language.words import RAW_TAILS, join_continued, scan, split_words, strip_comment, takes_all_words
-from exacell.recipes.parsing import physical_lines, split_when
+from exacell.recipes.parsing import opening, physical_lines, split_when
 from exacell.recipes.values import PARAM, conditions, read_needs, read_risk, read_title
 
 _STEP = "  "
@@ -104,13 +104,13 @@ def _spaced(pieces: Sequence[_Piece]) -> list[_Piece]:
 
 def _pieces(text: str) -> Iterator[_Piece]:
     depth = 0
-    for _, lines in physical_lines(text):
-        word = (join_continued(lines).split(None, 1) or [""])[0].lower().rstrip(";")
-        if word == "end":
+    found = physical_lines(text)
+    opens = opening([(number, join_continued(lines)) for number, lines in found])
+    for number, lines in found:
+        if (lines[0].split(None, 1) or [""])[0].lower().rstrip(";") == "end":
             depth = max(depth - 1, 0)
         yield _long(lines, depth) if len(lines) > 1 else _short(lines[0], depth)
-        if word in BLOCKS:
-            depth += 1
+        depth += number in opens
 
 
 def _long(lines: Sequence[str], depth: int) -> _Piece:

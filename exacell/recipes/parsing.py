@@ -324,6 +324,11 @@ def _is_first_word(word: str) -> bool:
     )
 
 
+def opening(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
+    """Return which lines open a block, of lines with their numbers."""
+    return frozenset(number for number, raw in lines if (raw.split(None, 1) or [""])[0].lower().rstrip(";") in BLOCKS)
+
+
 def physical_lines(text: str) -> list[tuple[int, list[str]]]:
     """Return the lines of each statement, more than one where it goes on, with the number of the first."""
     found: list[tuple[int, list[str]]] = []
