@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from exacell.cellcli.reply import errors
 from exacell.change.execute import execute
+from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExacellError,
     ExitCode,
@@ -128,7 +129,11 @@ class Runner:
                 more what is read.
         """
         began = monotonic()
+        if line.effect is Effect.READ:  # It may go on behind the prompt.
+            self._record(line)
         code = self._run(line, text, execute)
+        if line.effect is not Effect.READ and code in GOES_ON:
+            self._record(line)
         if self.session.settings.timing == "on":
             self.console.tell(f"elapsed {monotonic() - began:.2f}s", "dim")
         if self.session.told_to_end or self._unread:
@@ -136,6 +141,15 @@ class Runner:
         for said in self.services.companion(line, code):
             self.console.tell(said, "title")
         return code
+
+    def _record(self, line: Line) -> None:
+        """Keep a line for the recipe that is recorded; what -n only shows is none of it."""
+        session = self.session
+        if session.recorded is None or session.options.over(line.flags).get("dry-run"):
+            return
+        chosen = session.selected() if session.rack is not None else ()
+        some = session.rack is not None and len(chosen) < len(session.rack.cells)
+        session.recorded.note(line, fold(chosen) if some else "")
 
     def _run(self, line: Line, text: str, execute: Callable[[Line], Result] | None) -> ExitCode:
         if not self.typed and (line.shell or line.pipe or line.redirect):

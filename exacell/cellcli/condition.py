@@ -193,6 +193,13 @@ def read_wait(text: str, *, bounded: bool) -> FactCheck | float:
         seconds = parse_duration(text)
     except UnitError as error:
         suggestions = ("until",) if re.fullmatch(r"u\w*|\w*ntil", first, re.IGNORECASE) else ()
+        if first.lower() in ("all", "no", "same"):
+            raise StatementError(
+                "until is missing before the check that is waited for",
+                start=0,
+                end=len(first),
+                hint=f"wait until {text}",
+            ) from error
         raise StatementError(
             error.message, start=0, end=len(first), suggestions=suggestions, hint="" if suggestions else error.hint
         ) from error

@@ -35,6 +35,8 @@ from exacell.output.console import Progress
 from exacell.session.request import Request
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from exacell.plan.model import Plan
 
 
@@ -82,6 +84,10 @@ class LogConsole:
     def ask(self, question: str) -> str | None:
         """Return None: nobody can be asked."""
         return None
+
+    def edit(self, path: Path, env: Mapping[str, str]) -> bool:
+        """Return False: there is no terminal."""
+        return False
 
     def progress(self, progress: Progress | None) -> None:
         """Show nothing; what was done is in the journal."""

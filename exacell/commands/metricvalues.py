@@ -10,8 +10,8 @@ from typing import Any
 
 from exacell.cellcli.codes import metric_meaning
 from exacell.cellcli.schema import metric, metrics
-from exacell.cellcli.suggest import ask_for
 from exacell.core.errors import ExitCode, RefusedError, StatementError
+from exacell.core.meant import ask_for
 from exacell.language.registry import Call
 from exacell.measure.metricseries import CUMULATIVE, finding, lines_of
 from exacell.output.exposition import exposition

@@ -10,6 +10,7 @@ from exacell.core.errors import StatementError
 from exacell.core.meant import closest, near
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
+from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.words import RAW_TAILS, Word, split_words, unquote
 
@@ -61,6 +62,13 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             end=quoted.end,
         )
     asked = way_out(" ".join(word.value for word in words))
+    if not asked and first.value.lower() in RECIPE_WORDS:
+        return StatementError(
+            f"{first.value.lower()} is a word of recipes, and no statement",
+            start=first.start,
+            end=first.end,
+            hint=f"help {first.value.lower()} tells where it stands; new recipe NAME begins a recipe",
+        )
     if seconds:
         if len(words) == 1:
             return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)
@@ -422,6 +430,8 @@ def _too_much(command: Command, word: Word, first: Word) -> StatementError:
     near = tuple(f"{n}=" for n in closest(word.value, names, limit=2)) or tuple(
         f"{p.name}={choice}" for p in command.params if not p.positional for choice in closest(word.value, p.choices)
     )
+    if word.value[0:1] in "–—":  # A word processor makes them of two hyphens.
+        near = ("--" + word.value[1:],)
     if near:
         message = f"'{word.value}' is not a parameter of {command.name}"
     elif command.positionals and not names:
@@ -431,6 +441,8 @@ def _too_much(command: Command, word: Word, first: Word) -> StatementError:
     hint = ""
     if not near and command.effect in (Effect.READ, Effect.WRITE) and _A_CELL.fullmatch(word.value):
         hint = f"for some cells only: on {word.value} {command.name} …"
+    elif not near and command.words[0] == "sql" and not word.quoted:
+        hint = "the SQL stands in quotes"
     return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)
 
 

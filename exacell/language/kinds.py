@@ -75,6 +75,8 @@ def _convert(param: Param, text: str) -> Value:
             those = "those that there are" if many else ", ".join(param.choices)
             raise StatementError(f"'{text}' is not one of {those}", suggestions=near)
         case Kind.CELLSET:
+            if text == "@":
+                raise StatementError("the name of a group is missing behind @")
             if not text.startswith("@"):
                 CellSet.parse(text, groups=lambda name: ())
             return text

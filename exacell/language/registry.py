@@ -331,6 +331,7 @@ MODULES = (
     "drift",
     "recipes",
     "keeping",
+    "recipefiles",
     "emulator",
     "dcli",
     "opaque",

@@ -13,6 +13,7 @@ from dataclasses import replace
 from exacell.cellcli.codes import CODES
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import find_object, objects, objects_of
+from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
 from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
 
@@ -186,6 +187,7 @@ def _help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
     if not done:
         offered |= {verb.value.lower(): offered.get(verb.value.lower()) or "CellCLI" for verb in Verb}
         offered |= dict(_TOPICS) | {name.lower(): "CellCLI object" for name in objects() if name.lower() not in offered}
+        offered |= {word.name: word.about for word in RECIPE_WORDS.values() if word.name not in offered}
         offered |= {page: "a page of the documentation" for page in known.pages() if page not in offered}
         offered |= {code: item.meaning for code, item in CODES.items()} if typed.lower[:2] in ("ce", "or") else {}
     elif verb is not None:

@@ -7,7 +7,7 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from math import inf
@@ -327,6 +327,22 @@ class TerminalConsole:
             return self.read_line(shown) if self.read_line is not None else self.read_here(shown)
         finally:
             self.spoke = monotonic()
+
+    def edit(self, path: Path, env: Mapping[str, str]) -> bool:
+        """Open a file in the user's editor and return when it has ended; False when there is no terminal for one.
+
+        Raises:
+            StatementError: the editor can't be started, or ended with an error.
+        """
+        from exacell.output.editor import open_editor
+
+        if not self.can_ask:
+            return False
+        with self._lock:
+            self._erase()
+        with self.lend():
+            open_editor(path, env)
+        return True
 
     def read_here(self, question: str) -> str | None:
         """Show a question and read one line from standard input; empty when Ctrl-C was pressed.

@@ -62,6 +62,23 @@ def load_draft(home: Home, name: str) -> Draft:
     return _read(home, path)
 
 
+def own_file(home: Home, name: str) -> Path:
+    """Return the file of a recipe that may be written: the user's own, or one that is named by its path.
+
+    Raises:
+        RecipeError: it comes with exacell.
+    """
+    if "/" in name:
+        return Path(name).expanduser()
+    path = home.recipes_dir / f"{load_draft(home, name).recipe.name}{SUFFIX}"
+    if not path.is_file():
+        raise RecipeError(
+            f"recipe {name} comes with exacell and is not written",
+            hint=f"a copy of it in {home.recipes_dir} is yours, and wins over it",
+        )
+    return path
+
+
 def _recipe_at(home: Home, path: Path) -> Draft:
     """Return what is written in a file that is named by its path; one with a blank in it has to be quoted."""
     if not path.is_file():

@@ -21,6 +21,7 @@ from exacell.session.selection import Selection
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
+    from exacell.recipes.recorded import Recorded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +79,8 @@ class Session:
         self.interrupted = Interruption()
         self.told_to_end = False
         """Whether a signal to end came: the surface ends behind the statement."""
+        self.recorded: Recorded | None = None
+        """What is typed becomes this recipe; None while nothing is recorded."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
         self.changed: Callable[[str], Mapping[str, Iterable[str]]] = lambda rack: {}

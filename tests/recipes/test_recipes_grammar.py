@@ -82,9 +82,9 @@ def test_plain_statements_are_a_recipe() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("param", 1, "is not: param name"),
-        ("param 9x : size", 1, "is not: param name"),
-        ("\nparam a : size = 1g 2g", 2, "is not: param name"),
+        ("param", 1, "the parameter has no name"),
+        ("param 9x : size", 1, "'9x' is not a name for a parameter"),
+        ("\nparam a : size = 1g 2g", 2, "'2g' has no place in the declaration of a"),
         ("param a : sizes", 1, "'sizes' is not a kind"),
         ("param a : choice()", 1, "choice needs its words"),
         ("param a : size\nparam a : int", 2, "declared twice"),

@@ -227,6 +227,10 @@ class _Rehearsing:
         """Return None: a loss is accepted by the statement's own flag, as on the rack."""
         return None
 
+    def edit(self, path: Path, env: Mapping[str, str]) -> bool:
+        """Return False: nothing is written in a rehearsal."""
+        return False
+
     def progress(self, progress: ConsoleProgress | None) -> None:
         """Show where the plan stands."""
         self._console.progress(progress)

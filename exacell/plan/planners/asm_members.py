@@ -9,9 +9,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold_briefly, grouped
 from exacell.core.errors import RefusedError
+from exacell.core.meant import ask_for
 from exacell.core.units import MIB, human_size
 from exacell.plan.asmfacts import AsmDisk, AsmFacts
 from exacell.plan.checks import group_check
