@@ -1,9 +1,5 @@
 """What was probably meant: words, and names that look like a slip for one that is there. Pure.
 
-Words that were probably meant.
-
-Names that are not there, and look like a slip for one that is.
-
 What is to be dropped and is not there needs nothing done, unless its name is a slip: then what was meant is there still.
 """
 
