@@ -1,13 +1,10 @@
 """SQL as exacell sends it, and what a text of SQL or asmcmd takes from disk groups. Pure.
 
-SQL as exacell sends it: on one line, and its answer.
-
 SQL*Plus reads lines: a line of its own words inside a statement is a command to it. So a statement is always sent on one
 line, without comments, and never with a second statement behind ``;``. Source: reference asm.md section 1.
 
-What SQL and asmcmd take from disk groups by force or with their files, found in text that is not read otherwise.
-
-Whoever accepts that exacell can't read a text has not accepted that a disk group goes with it.
+Whoever accepts that exacell can't read a text has not accepted that a disk group goes with it: what takes one by force, or
+with its files, is found in text that is not read otherwise.
 """
 
 from __future__ import annotations

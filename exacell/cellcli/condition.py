@@ -1,14 +1,11 @@
 """What is required of cells, as values: conditions that choose cells, and facts that all must show. Pure.
 
-A condition on cells, ``where flashCacheMode=writeback`` or ``where griddisk.status=inactive``, as a value.
+A condition, ``where flashCacheMode=writeback`` or ``where griddisk.status=inactive``, is written as a WHERE of LIST; an object
+in front of the attribute means cells that have such an object. The comparison is ours, because LIST takes a WHERE for some
+objects only, and not for CELL.
 
-It is written as a WHERE of LIST; an object in front of the attribute means cells that have such an object. The
-comparison is ours, because LIST takes a WHERE for some objects only, and not for CELL.
-
-Facts that are required of every cell, as values: ``all flashcache.status = normal where size > 1G``.
-
-``ALL object.attribute {= | != | > | >= | <=} value``, ``NO object``, ``SAME object.attribute[, …]``, each with an optional
-WHERE as of LIST; objects, attributes and values are checked against the schema.
+A fact is ``ALL object.attribute {= | != | > | >= | <=} value``, ``NO object`` or ``SAME object.attribute[, …]``, each with an
+optional WHERE as of LIST; objects, attributes and values are checked against the schema.
 """
 
 from __future__ import annotations

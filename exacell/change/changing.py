@@ -1,13 +1,8 @@
-"""A plan's way through a session: rolled, shown, judged, confirmed, carried out, told.
+"""A plan's way through a session: shown, judged by the session's policy, confirmed, carried out, told.
 
-Whether the transport can carry a plan: asked before anybody confirms, so that no plan stops half-way for it.
-
-Whether and how a statement's plan rolls: what its flags ask for, and what its rack demands.
-
-A plan's way through a session: shown, judged by the session's policy, confirmed, carried out, told.
-
-Every write of every surface comes through here, so that read-only mode, confirmation, the lock and the journal cannot
-be gone round.
+Every write of every surface comes through here, so that read-only mode, confirmation, the lock and the journal cannot be
+gone round. Whether the transport can carry a plan is asked before anybody confirms, so that none stops half-way for it; whether
+and how it rolls is what its flags ask for and its rack demands.
 """
 
 from __future__ import annotations

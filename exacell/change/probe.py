@@ -1,8 +1,6 @@
-"""Read the facts that checks name, and whether caches cache.
+"""Read the facts that checks name, from many targets at once, as few round trips as can be.
 
-Whether the caches of cells cache, as the cells say now: of each cache that a change may have left off.
-
-Read the facts that checks name, from many targets at once, as few round trips as can be.
+Whether caches cache is asked of each cache that a change may have left off, as the cells say now.
 """
 
 from __future__ import annotations

@@ -1,14 +1,9 @@
 """Which rack is meant, by its name, by its cells, or by what this host knows; and files that name cells.
 
-Lists of cells in files: dcli's group files and a database node's cellip.ora.
-
-A group file has one target a line; blanks around it, empty lines and lines that start with ``#`` do not count, and a
-``#`` behind a name is no comment (dcli would send it to a shell), so it is an error here. A folded name such as
+The ways to a rack are tried in a fixed order, see :func:`which_rack`. The files are dcli's group files and a database node's
+cellip.ora. A group file has one target a line; blanks around it, empty lines and lines that start with ``#`` do not count, and
+a ``#`` behind a name is no comment (dcli would send it to a shell), so it is an error here. A folded name such as
 ``exa1cel[01-03]`` is accepted too. Source: dcli 1.4 to 3.5 as run, reference dcli.md section 3.
-
-Which rack is meant: by its name, by its cells, or by what this host knows.
-
-The ways are tried in a fixed order, see :func:`which_rack`.
 """
 
 from __future__ import annotations

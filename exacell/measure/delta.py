@@ -1,13 +1,10 @@
 """The difference of two snapshots, and whether they were taken under the same conditions. Pure.
 
-The difference of two snapshots: counters that began anew in between are no difference.
-
-What shows that they did is :mod:`exacell.measure.snapshot`'s and the caller's, who can ask the journal and the cells.
+Counters that began anew in between are no difference. What shows that they did is :mod:`exacell.measure.snapshot`'s and the
+caller's, who can ask the journal and the cells. Only under the same conditions does a difference tell of the load.
 
 Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the
 sum of its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
-
-Whether two snapshots were taken under the same conditions: only then does their difference tell of the load.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """Which targets a dcli command line means, and over which connections they are reached.
 
-Which targets a dcli command line means, in dcli's order: the group file first, then ``-c``, the first of equals wins.
+They come in dcli's order: the group file first, then ``-c``, the first of equals wins. Besides dcli's plain names, folded ones
+(``exa1cel[01-14]``) and the rack's groups (``@all``) are taken.
 
-Besides dcli's plain names, folded ones (``exa1cel[01-14]``) and the rack's groups (``@all``) are taken.
-
-Over which connections dcli's targets are reached: the current rack's for its own hosts, else others made for them.
-
-A host that a configured rack names is never reached behind that rack's back: its production mark counts here too.
+The current rack's own hosts are reached over its connections, others over those made for them. A host that a configured rack
+names is never reached behind that rack's back: its production mark counts here too.
 """
 
 from __future__ import annotations
