@@ -16,6 +16,7 @@ from exacell.measure.snapshot import Snapshot
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.session.comparing import Comparison, compare
+from exacell.session.hostfacts import comparable_facts
 from exacell.session.sampling import read_counters, wait_for_collection
 from exacell.session.store import Store
 
@@ -30,9 +31,15 @@ OLDEST = timedelta(seconds=90)
 
 
 def snap(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell: its collection and the number of counters kept."""
+    """Return one record per cell: its collection and the number of counters kept.
+
+    Raises:
+        CellSetError: hosts= names what is no host beside the cells.
+        RefusedError: one of those hosts gave no answer.
+    """
     kind, name = call.text_arg("kind"), call.text_arg("as")
     rack = session.need_rack().name
+    hosts = _facts_of(session, services, request, call.text_arg("hosts"))
 
     fresh = bool(call.args.get("fresh"))
     read = wait_for_collection if fresh else read_counters
@@ -41,7 +48,9 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
     cells, problems, code = read(session, services, request, kind)
     if not cells:
         return Result(problems=problems or (f"no cell gave {kind} counters",), exit_code=code or ExitCode.FAILED)
-    snapshot = Snapshot(rack=rack, name=name, kind=kind, taken=_now(datetime.now(UTC)), began=_now(began), cells=cells)
+    snapshot = Snapshot(
+        rack=rack, name=name, kind=kind, taken=_now(datetime.now(UTC)), began=_now(began), cells=cells, hosts=hosts
+    )
     replaced = Store(session.home.state_dir / "store.db").save(snapshot)
     rows = [
         {
@@ -55,6 +64,22 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
     ]
     notes = (f"snapshot {name} of {kind} replaced the older one",) if replaced else ()
     return Result(records=rows, fold=True, data=True, notes=notes, problems=problems, exit_code=code)
+
+
+def _facts_of(session: Session, services: Services, request: Request, text: str) -> dict[str, dict[str, str]]:
+    """Return the facts of the hosts that ``text`` names, of none where it is empty."""
+    if not text:
+        return {}
+    with session.selection.on(text):
+        hosts = tuple(session.selection.hosts)
+        if not hosts:
+            raise RefusedError(f"snap: hosts={text} names cells, whose passport is in every snapshot", hint="hosts=@db")
+        facts, problems = comparable_facts(
+            services.fleet, hosts, timeout=request.read_timeout, cancel=session.interrupted
+        )
+    if problems:
+        raise RefusedError(f"snap: {problems[0]}", hint="name the hosts without it, or leave hosts= away")
+    return facts
 
 
 def _now(moment: datetime) -> str:

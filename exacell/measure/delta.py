@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from exacell.cellcli.iorm import IormPlan, diff, parse
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ReplyError
 from exacell.core.units import size_text, sizes_apart
 from exacell.core.values import dataclass
@@ -179,10 +179,10 @@ _SIZES = ("cacheSize",)
 
 
 def unlike(before: Snapshot, after: Snapshot) -> list[str]:
-    """Return what differs between two snapshots, one line for equal cells; empty when they are alike.
+    """Return what differs between two snapshots, one line for equal cells or hosts; empty when they are alike.
 
-    A cell that only one of them has, and what only one of them tells, is not compared. IORM plans are compared by what they
-    mean, releases and modes in any case.
+    A cell or host that only one of them has, and what only one of them tells, is not compared. IORM plans are compared by
+    what they mean, releases and modes in any case.
     """
     found: dict[str, list[str]] = {}
     for cell in before.cells.keys() & after.cells.keys():
@@ -192,13 +192,30 @@ def unlike(before: Snapshot, after: Snapshot) -> list[str]:
                 found.setdefault(f"{name}: {change}", []).append(cell)
     order = list(CONDITIONS.values())
     lines = sorted(found, key=lambda line: (order.index(line.partition(":")[0]), line))
-    return [f"{fold(found[line])}: {line}" for line in lines]
+    return [
+        f"{fold(cells)}: {line}" for line, cells in [*((line, found[line]) for line in lines), *_hosts(before, after)]
+    ]
+
+
+def _hosts(before: Snapshot, after: Snapshot) -> list[tuple[str, list[str]]]:
+    """Return what differs between the facts of hosts in both, each with the hosts."""
+    return list(
+        grouped(
+            (f"{path.replace('|', ' ')}: {old.get(path) or 'none'} → {new.get(path) or 'none'}", host)
+            for host, old in before.hosts.items()
+            for new in (after.hosts.get(host, old),)
+            for path in dict.fromkeys([*old, *new])
+            if old.get(path) != new.get(path)
+        ).items()
+    )
 
 
 def untold(before: Snapshot, after: Snapshot) -> list[str]:
     """Return by name what could not be compared because only one of the snapshots, or neither, tells it."""
     both = [(before.cells[cell].passport, after.cells[cell].passport) for cell in before.cells if cell in after.cells]
-    return [name for key, name in CONDITIONS.items() if any(key not in old or key not in new for old, new in both)]
+    hosts = before.hosts.keys() ^ after.hosts.keys()
+    names = [name for key, name in CONDITIONS.items() if any(key not in old or key not in new for old, new in both)]
+    return [*names, *([f"facts of {fold(hosts)}"] if hosts else [])]
 
 
 def _changes(key: str, old: str, new: str) -> Iterator[str]:

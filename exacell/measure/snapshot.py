@@ -49,6 +49,7 @@ class Snapshot:
     Attributes:
         taken: when its last cell was read, by the clock of the machine that took it, ISO 8601 UTC.
         began: no collection in it is older than this, by the same clock; empty in snapshots of older versions.
+        hosts: host beside the cells → its facts, ``kind|name|attribute`` → value, of those that were asked for.
     """
 
     rack: str
@@ -57,6 +58,7 @@ class Snapshot:
     taken: str
     cells: Mapping[str, CellCounters]
     began: str = ""
+    hosts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def to_json(snapshot: Snapshot) -> str:

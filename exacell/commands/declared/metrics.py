@@ -23,7 +23,7 @@ COMMANDS = (
         summary="keep the counters of this moment on every cell under a name",
         details="Cells collect metrics once a minute, so a snapshot waits for the next collection on each cell's own "
         "clock: what happened before the snap is in it. fresh=no takes the last collection instead, up to a minute "
-        "old.",
+        "old. hosts=@db keeps the facts of these hosts with it: delta refuses two snapshots between which one of them changed.",
         example="snap flashlog as=before",
         params=(
             Param(name="kind", kind=Kind.CHOICE, choices=KINDS, positional=True, required=True, help="which counters"),
@@ -31,6 +31,7 @@ COMMANDS = (
                 name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; an older one of it is replaced"
             ),
             Param(name="fresh", kind=Kind.BOOL, default="yes", help="wait for a new collection"),
+            Param(name="hosts", kind=Kind.CELLSET, help="hosts beside the cells whose facts are kept with it: @db"),
         ),
         handler="exacell.commands.metrics:snap",
     ),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from exacell.commands.metrics import Pairs, figure_row, not_alike, pairs_of
 from exacell.commands.subjects.sort import Asked, Sort
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ConfigError
 from exacell.measure.delta import CONDITIONS, CellDelta
 from exacell.measure.explain import explain
@@ -101,7 +101,9 @@ def _told(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> dict[str, str]
                 found[name] = next(iter(by_value))
             elif by_value:
                 found[name] = "; ".join(f"{fold(own)}: {value}" for value, own in by_value.items())
-    return found
+    hosts = shots[kinds[0]].hosts
+    kernels = grouped((facts.get("kernel|kernel|release", "not told"), host) for host, facts in hosts.items())
+    return found | {f"kernel of {fold(own)}": release for release, own in kernels.items()}
 
 
 SNAPSHOTS = Sort(title="snapshots", has=_has, alone=None, pair=_pair)
