@@ -1,4 +1,4 @@
-"""Drift: cells compared with each other and with what they were."""
+"""Drift: cells, or hosts beside them, compared with each other and with what they were."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from exacell.cellcli.fold import for_cell
 from exacell.cellcli.schema import Kind as Type, find_object
 from exacell.cellcli.statement import List, parse, render
 from exacell.commands.rehearsal.copyreading import read_all, read_cells
+from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted, size_text, sizes_apart
 from exacell.language.registry import Call
-from exacell.output.result import Column, Result, worst
+from exacell.output.result import HOST, Column, Result, worst
 from exacell.output.tables import table_lines
 from exacell.plan.drift import (
     ASM,
@@ -29,7 +30,8 @@ from exacell.plan.drift import (
     neutral,
     told,
 )
-from exacell.session.store import Store
+from exacell.session.hostfacts import comparable_facts
+from exacell.session.store import Store, StoreError
 
 if TYPE_CHECKING:
     from exacell.plan.drift import Difference
@@ -55,27 +57,68 @@ def _read_list(
     return facts, list(answers.problems), answers.exit_code
 
 
+def _of_hosts(session: Session, services: Services, request: Request) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return the facts of the hosts that ON names, as those of cells are returned, and the problems of the others."""
+    hosts = tuple(session.selection.hosts)
+    return comparable_facts(services.fleet, hosts, timeout=request.read_timeout, cancel=session.interrupted)
+
+
+def _baseline(session: Session, name: str) -> dict[str, dict[str, str]]:
+    """Return a baseline of the cells, of the hosts alone where ON names some.
+
+    Raises:
+        StoreError: there is none, or it holds none of those.
+    """
+    rack, hosts = session.need_rack(), tuple(session.selection.hosts)
+    kept = Store(session.home.state_dir / "store.db").find_baseline(rack.name, name)
+    of_hosts = {target: facts for target, facts in kept.items() if target in rack.host_names}
+    if hosts:
+        found = {target: facts for target, facts in of_hosts.items() if target in hosts}
+    else:
+        found = {target: facts for target, facts in kept.items() if target not in of_hosts}
+    if not found:
+        asked, held = ("hosts", "cells") if hosts else ("cells", "hosts")
+        raise StoreError(
+            f"baseline {name} holds {fold(kept)}: {held}, and none of the {asked} that are asked",
+            hint=f"{'on @GROUP ' if hosts else ''}save baseline as=NAME keeps what the {asked} are now",
+        )
+    return found
+
+
 def drift(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per difference."""
     name, statement = call.text_arg("baseline"), call.text_arg("of")
+    on_hosts = bool(session.selection.hosts)
     if name and statement:
         raise StatementError("drift: of= compares cells with each other, so it goes with no baseline=")
-    if name:
-        before = Store(session.home.state_dir / "store.db").find_baseline(session.need_rack().name, name)
+    if statement and on_hosts:
+        raise StatementError(
+            "drift: of= asks cells, so it goes with no hosts", hint="on @GROUP drift compares their facts"
+        )
+    before = _baseline(session, name) if name else None
+    if on_hosts:
+        facts, problems = _of_hosts(session, services, request)
+        code = ExitCode.DONE if not problems else ExitCode.FAILED if facts else ExitCode.NOT_EXECUTED
+    elif name:
         facts, problems, code = read_all(session, services, request)
-        found = [*told(from_baseline(before, facts), facts, before), *gone(before, session.need_rack().cells)]
     else:
         facts, problems, code = _read_list(services, request, statement) if statement else read_cells(services, request)
+    if before is None:
         found = told(between_cells(facts), facts)
+    else:
+        there = session.need_rack().host_names if on_hosts else session.need_rack().cells
+        found = [*told(from_baseline(before, facts), facts, before), *gone(before, there)]
     rows = [_row(d) for d in found]
     cells = [target for target in facts if not target.startswith(ASM)]
     notes = (
-        [f"{counted(len(cells), 'cell')}, no drift"]
+        [f"{counted(len(cells), 'host' if on_hosts else 'cell')}, no drift"]
         if cells and not rows
         else _verdict([_row(_readable(d)) for d in found])
     )
     exit_code = worst([code, ExitCode.DRIFT]) if rows else code
     columns = [Column(n) for n in (*_WHERE, "value", "expected", "judgement")]
+    if on_hosts:
+        columns[0] = HOST
 
     def table(found: Sequence[Difference], width: int | None, color: bool, header: bool) -> Iterator[str]:
         lines = [_row(_readable(d)) for d in found]
@@ -139,12 +182,16 @@ def save_baseline(session: Session, services: Services, request: Request, call: 
     """Return a note.
 
     Raises:
-        RefusedError: a cell gave no answer and --partial was not given.
+        RefusedError: a cell or host gave no answer and --partial was not given, or none gave one.
     """
-    facts, problems, _ = read_all(session, services, request)
+    hosts = bool(session.selection.hosts)
+    facts, problems = _of_hosts(session, services, request) if hosts else read_all(session, services, request)[:2]
+    if not facts:
+        raise RefusedError(f"save baseline: {problems[0]}", hint="there is nothing to keep")
     if problems and not call.flag("partial"):
         raise RefusedError(f"save baseline: {problems[0]}", hint="--partial keeps the others")
     cells = [target for target in facts if not target.startswith(ASM)]
     asm = " and ASM" if len(facts) > len(cells) else ""
     Store(session.home.state_dir / "store.db").save_baseline(session.need_rack().name, call.text_arg("as"), facts)
-    return Result(notes=[f"baseline {call.text_arg('as')}: {counted(len(cells), 'cell')}{asm}"], problems=problems)
+    kept = counted(len(cells), "host" if hosts else "cell")
+    return Result(notes=[f"baseline {call.text_arg('as')}: {kept}{asm}"], problems=problems)

@@ -1,23 +1,28 @@
-"""Snapshots of FLASHLOG and FLASHCACHE counters, and what two of them mean."""
+"""Snapshots of counters, and what two of them mean."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from exacell.commands.declared.metrics import KINDS
-from exacell.core.errors import ExitCode, RefusedError
+from exacell.cellcli.schema import metrics as metric_table
+from exacell.commands.declared.metrics import COUNTED, KINDS, SYSSTAT
+from exacell.core.errors import ExitCode, RefusedError, StatementError
+from exacell.core.units import and_more, counted
 from exacell.core.values import dataclass
 from exacell.language.registry import Call
-from exacell.measure.delta import without_load
+from exacell.measure.delta import over_all, without_load
 from exacell.measure.explain import Figure, explain
 from exacell.measure.snapshot import Snapshot
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
+from exacell.output.tables import table_lines
 from exacell.session.comparing import Comparison, compare
+from exacell.session.hostfacts import comparable_facts
 from exacell.session.sampling import read_counters, wait_for_collection
 from exacell.session.store import Store
+from exacell.session.sysstat import read_sysstat
 
 if TYPE_CHECKING:
     from exacell.measure.delta import CellDelta
@@ -30,18 +35,35 @@ OLDEST = timedelta(seconds=90)
 
 
 def snap(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell: its collection and the number of counters kept."""
-    kind, name = call.text_arg("kind"), call.text_arg("as")
+    """Return one record per cell, or instance: its collection and the number of counters kept.
+
+    Raises:
+        StatementError: db= is missing, or given where no database is asked.
+        CellSetError: hosts= names what is no host beside the cells.
+        RefusedError: one of those hosts gave no answer.
+    """
+    kind, name, db = call.text_arg("kind"), call.text_arg("as"), call.text_arg("db")
     rack = session.need_rack().name
+    if (kind == SYSSTAT) is not bool(db):
+        raise StatementError(
+            f"snap {kind}: {'it is kept of a database' if not db else 'db= goes with sysstat alone'}",
+            hint="snap sysstat db=NAME as=NAME",
+        )
+    hosts = _facts_of(session, services, request, call.text_arg("hosts"))
 
     fresh = bool(call.args.get("fresh"))
     read = wait_for_collection if fresh else read_counters
     # A new collection comes behind this moment; the last one may be a minute old.
     began = datetime.now(UTC) - (timedelta() if fresh else OLDEST)
-    cells, problems, code = read(session, services, request, kind)
+    if db:
+        cells, problems, code = read_sysstat(session, services, request, db)
+    else:
+        cells, problems, code = read(session, services, request, kind)
     if not cells:
         return Result(problems=problems or (f"no cell gave {kind} counters",), exit_code=code or ExitCode.FAILED)
-    snapshot = Snapshot(rack=rack, name=name, kind=kind, taken=_now(datetime.now(UTC)), began=_now(began), cells=cells)
+    snapshot = Snapshot(
+        rack=rack, name=name, kind=kind, taken=_now(datetime.now(UTC)), began=_now(began), cells=cells, hosts=hosts
+    )
     replaced = Store(session.home.state_dir / "store.db").save(snapshot)
     rows = [
         {
@@ -55,6 +77,22 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
     ]
     notes = (f"snapshot {name} of {kind} replaced the older one",) if replaced else ()
     return Result(records=rows, fold=True, data=True, notes=notes, problems=problems, exit_code=code)
+
+
+def _facts_of(session: Session, services: Services, request: Request, text: str) -> dict[str, dict[str, str]]:
+    """Return the facts of the hosts that ``text`` names, of none where it is empty."""
+    if not text:
+        return {}
+    with session.selection.on(text):
+        hosts = tuple(session.selection.hosts)
+        if not hosts:
+            raise RefusedError(f"snap: hosts={text} names cells, whose passport is in every snapshot", hint="hosts=@db")
+        facts, problems = comparable_facts(
+            services.fleet, hosts, timeout=request.read_timeout, cancel=session.interrupted
+        )
+    if problems:
+        raise RefusedError(f"snap: {problems[0]}", hint="name the hosts without it, or leave hosts= away")
+    return facts
 
 
 def _now(moment: datetime) -> str:
@@ -104,7 +142,7 @@ def pairs_of(
     first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
     kinds = [kind for kind in wanted if kind in first and kind in second]
     if not kinds:
-        lacking = "they have no counters in common" if wanted == KINDS else f"not both have {', '.join(wanted)}"
+        lacking = "they have no counters in common" if len(wanted) > 1 else f"not both have {', '.join(wanted)}"
         raise RefusedError(
             f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: {lacking}",
             hint="snaps lists what each holds",
@@ -118,9 +156,7 @@ def pairs_of(
     return Pairs(kinds=kinds, first=first, second=second, compared=compared)
 
 
-def _named_pairs(
-    session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str] = KINDS
-) -> Pairs:
+def _named_pairs(session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str]) -> Pairs:
     names = call.text_arg("before"), call.text_arg("after")
     return pairs_of((session, services, request), names, anyway=call.flag("anyway"), wanted=wanted)
 
@@ -166,35 +202,91 @@ _ENDS = ("low", "high")
 
 
 def show_delta(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell and, last of each kind, the rack's with a null cell.
+    """Return one record per cell and, last of each kind, the rack's with a null cell; of kinds without figures one per counter.
 
     Raises:
         RefusedError: the snapshots have no counters in common, or were taken under different conditions.
     """
-    pairs = _named_pairs(session, services, request, call)
+    pairs = _named_pairs(session, services, request, call, COUNTED)
     kinds, first, second, compared = pairs.kinds, pairs.first, pairs.second, pairs.compared
     rows: list[dict[str, Any]] = []
+    counters: list[dict[str, Any]] = []
     problems: list[str] = []
     figures: dict[str, None] = {}
+    alone: dict[str, None] = {}
     for kind, found in zip(kinds, compared.deltas, strict=True):
         problems += [f"{d.cell or 'rack'}: {d.invalid}" for d in found if d.invalid]
         for item in found:
             figures |= dict.fromkeys(item.figures)
-            rows.append(_row(kind, first[kind], second[kind], item, compared.unlike))
-    columns = [Column("cell"), Column("kind"), Column("seconds", "number"), *(Column(n, "number") for n in figures)]
+            alone |= dict.fromkeys(f"{kind} {key}" for key in item.alone)
+            if kind in KINDS:
+                rows.append(_row(kind, first[kind], second[kind], item, compared.unlike))
+            else:
+                counters += _counter_rows(kind, second[kind], item, compared.unlike)
     quiet = (without_load(kind, found[-1]) for kind, found in zip(kinds, compared.deltas, strict=True))
-    notes = [*compared.notes, *filter(None, quiet)]
-    if compared.unlike:
-        columns.append(Column("unlike"))
-        notes += [f"not alike: {line}" for line in compared.unlike]
+    notes = [*compared.notes, *filter(None, quiet), *_unmoved(counters)]
+    if alone:
+        notes.append(f"not compared, because one snapshot alone has it: {next(iter(alone))}{and_more(len(alone))}")
+    extra = [Column("unlike")] if compared.unlike else []
+    notes += [f"not alike: {line}" for line in compared.unlike]
+    own = [Column("cell"), Column("kind"), Column("seconds", "number"), *(Column(n, "number") for n in figures), *extra]
+    columns = [*(own if rows else ()), *([*_COUNTERS, *extra] if counters else ())]
+    columns = list({column.name: column for column in columns}.values()) or own
+
+    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
+        """Yield the figures, then a table of the counters that moved."""
+        if rows:
+            yield from table_lines(rows, own, width=width, color=color, header=header)
+        moved = [row for row in counters if row["difference"]]
+        if moved:
+            yield from ([""] if rows else [])
+            yield from table_lines(moved, [*_COUNTERS, *extra], width=width, color=color, header=header)
+
     return Result(
-        records=rows,
+        records=[*rows, *counters],
         columns=columns,
         data=True,
+        draw=draw if counters else None,
         notes=notes,
         problems=tuple(dict.fromkeys(problems)),
         exit_code=ExitCode.FAILED if problems else ExitCode.DONE,
     )
+
+
+_COUNTERS = (
+    *(Column("cell"), Column("kind"), Column("metric"), Column("object"), Column("difference", "number")),
+    *(Column("unit"), Column("perSecond", "number"), Column("lifetimePercent", "number")),
+)
+
+
+def _counter_rows(kind: str, after: Snapshot, item: CellDelta, unlike: Sequence[str]) -> list[dict[str, Any]]:
+    """Return one record per counter of a cell, or of the rack, the one without an object being of all objects."""
+    lifetime = {cell: counters.values for cell, counters in after.cells.items()}
+    total = over_all(lifetime) if item.cell is None else lifetime.get(item.cell, {})
+    known = metric_table()
+    rows = []
+    for key, difference in item.values.items():
+        metric, _, name = (key, "", "") if kind == SYSSTAT else key.partition(" ")
+        rows.append(
+            {
+                "cell": item.cell,
+                "kind": kind,
+                "metric": metric,
+                "object": name or None,
+                "difference": difference,
+                "unit": known[metric].unit if metric in known else None,
+                "perSecond": round(difference / item.seconds, 3) if item.seconds else None,
+                "lifetimePercent": round(100 * difference / total[key], 4) if total.get(key) else None,
+                **({"unlike": list(unlike)} if unlike else {}),
+            }
+        )
+    return rows
+
+
+def _unmoved(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the line that says how many counters did not move; none where all did."""
+    count = sum(not row["difference"] for row in rows)
+    return [f"{counted(count, 'counter')} did not move: -o json has them"] if count else []
 
 
 def _row(kind: str, before: Snapshot, after: Snapshot, item: CellDelta, unlike: Sequence[str]) -> dict[str, Any]:

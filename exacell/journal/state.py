@@ -241,6 +241,11 @@ class Reset:
     def __str__(self) -> str:
         return f"change {self.change} {self.did} in between"
 
+    @property
+    def of_all(self) -> bool:
+        """Whether every counter of the cell begins anew."""
+        return len(self.kinds) > 1
+
 
 def resets(rows: Iterable[Entry]) -> list[Reset]:
     """Return what made counters begin anew, in the rows' order; what a cell refused to do is left out.

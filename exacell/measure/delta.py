@@ -31,6 +31,7 @@ class CellDelta:
         seconds: between the two collections on the cell's clock; for the rack the longest of its cells.
         values: metric → difference, cumulative ones only; empty when ``invalid``.
         figures: what follows from them; None where the data do not allow it.
+        alone: counters that only one of the two collections has.
         invalid: why there is no difference, empty when there is one.
     """
 
@@ -38,6 +39,7 @@ class CellDelta:
     seconds: float = 0.0
     values: Mapping[str, Number] = field(default_factory=dict)
     figures: Mapping[str, Number | None] = field(default_factory=dict)
+    alone: tuple[str, ...] = ()
     invalid: str = ""
 
     @property
@@ -95,7 +97,7 @@ _NO_LOAD: Mapping[str, tuple[tuple[str, ...], str]] = {
 def without_load(kind: str, rack: CellDelta) -> str:
     """Return the sentence for a rack on which nothing happened between the two snapshots; empty where something did, or
     where that is not known."""
-    figures, sentence = _NO_LOAD[kind]
+    figures, sentence = _NO_LOAD.get(kind, ((), ""))
     return sentence if not rack.invalid and all(rack.figures.get(name) == 0 for name in figures) else ""
 
 
@@ -129,16 +131,22 @@ def _cell(
             cell=cell, invalid="both snapshots hold the same collection" if seconds == 0 else "the second is older"
         )
     why = "its cache or log was created anew in between" if created_anew(before, after) else void
-    if not why and (fallen := fell(before, after, names)):
-        why = f"{fallen}: the counters restarted (a flush, a new cache, or a CELLSRV restart)"
+    both = before.values.keys() & after.values.keys()
+    counted = names if kind in _FIGURES else sorted(both)
+    if not why and (fallen := fell(before, after, counted)):
+        causes = (
+            "a flush, a new cache, or a CELLSRV restart" if kind in _FIGURES else "a restart, or an object made anew"
+        )
+        why = f"{fallen}: the counters restarted ({causes})"
     if why:
         return CellDelta(cell=cell, seconds=seconds, invalid=why)
-    values = {
-        name: _tidy(after.values[name] - before.values[name])
-        for name in names
-        if name in before.values and name in after.values
-    }
-    return CellDelta(cell=cell, seconds=seconds, values=values, figures=_FIGURES[kind](values))
+    values = {name: _tidy(after.values[name] - before.values[name]) for name in counted if name in both}
+    alone = () if kind in _FIGURES else tuple(sorted(before.values.keys() ^ after.values.keys()))
+    return CellDelta(cell=cell, seconds=seconds, values=values, figures=_figures(kind, values), alone=alone)
+
+
+def _figures(kind: str, values: Mapping[str, Number]) -> dict[str, Number | None]:
+    return _FIGURES[kind](values) if kind in _FIGURES else {}
 
 
 def _rack(rows: Iterable[CellDelta], kind: str) -> CellDelta:
@@ -147,9 +155,24 @@ def _rack(rows: Iterable[CellDelta], kind: str) -> CellDelta:
     good = [row for row in rows if not row.invalid]
     if bad or not good:
         return CellDelta(cell=None, invalid=f"no figure for the rack: {', '.join(str(c) for c in bad) or 'no cell'}")
-    names = set(good[0].values).intersection(*(row.values for row in good))
-    values = {name: _tidy(sum(row.values[name] for row in good)) for name in sorted(names)}
-    return CellDelta(cell=None, seconds=max(row.seconds for row in good), values=values, figures=_FIGURES[kind](values))
+    if kind in _FIGURES:
+        names = set(good[0].values).intersection(*(row.values for row in good))
+        values = {name: _tidy(sum(row.values[name] for row in good)) for name in sorted(names)}
+    else:
+        values = over_all({str(row.cell): row.values for row in good})
+    return CellDelta(cell=None, seconds=max(row.seconds for row in good), values=values, figures=_figures(kind, values))
+
+
+def over_all(cells: Mapping[str, Mapping[str, Number]]) -> dict[str, Number]:
+    """Return the sum of each counter over all cells: of objects that every cell has by the same name, such as databases, for
+    each of them, of a cell's own, such as its disks, of all together."""
+    found: dict[str, Number] = {}
+    for cell, values in cells.items():
+        for key, value in values.items():
+            metric, _, name = key.partition(" ")
+            shared = metric if cell.lower() in name.lower() else key
+            found[shared] = _tidy(found.get(shared, 0) + value)
+    return found
 
 
 def _tidy(value: Number) -> Number:
@@ -193,10 +216,10 @@ _SIZES = ("cacheSize",)
 
 
 def unlike(before: Snapshot, after: Snapshot) -> list[str]:
-    """Return what differs between two snapshots, one line for equal cells; empty when they are alike.
+    """Return what differs between two snapshots, one line for equal cells or hosts; empty when they are alike.
 
-    A cell that only one of them has, and what only one of them tells, is not compared. IORM plans are compared by what they
-    mean, releases and modes in any case.
+    A cell or host that only one of them has, and what only one of them tells, is not compared. IORM plans are compared by
+    what they mean, releases and modes in any case.
     """
     found: dict[str, list[str]] = {}
     for cell in before.cells.keys() & after.cells.keys():
@@ -206,13 +229,30 @@ def unlike(before: Snapshot, after: Snapshot) -> list[str]:
                 found.setdefault(f"{name}: {change}", []).append(cell)
     order = list(CONDITIONS.values())
     lines = sorted(found, key=lambda line: (order.index(line.partition(":")[0]), line))
-    return [f"{fold(found[line])}: {line}" for line in lines]
+    return [
+        f"{fold(cells)}: {line}" for line, cells in [*((line, found[line]) for line in lines), *_hosts(before, after)]
+    ]
+
+
+def _hosts(before: Snapshot, after: Snapshot) -> list[tuple[str, list[str]]]:
+    """Return what differs between the facts of hosts in both, each with the hosts."""
+    return list(
+        grouped(
+            (f"{path.replace('|', ' ')}: {old.get(path) or 'none'} → {new.get(path) or 'none'}", host)
+            for host, old in before.hosts.items()
+            for new in (after.hosts.get(host, old),)
+            for path in dict.fromkeys([*old, *new])
+            if old.get(path) != new.get(path)
+        ).items()
+    )
 
 
 def untold(before: Snapshot, after: Snapshot) -> list[str]:
     """Return by name what could not be compared because only one of the snapshots, or neither, tells it."""
     both = [(before.cells[cell].passport, after.cells[cell].passport) for cell in before.cells if cell in after.cells]
-    return [name for key, name in CONDITIONS.items() if any(key not in old or key not in new for old, new in both)]
+    hosts = before.hosts.keys() ^ after.hosts.keys()
+    names = [name for key, name in CONDITIONS.items() if any(key not in old or key not in new for old, new in both)]
+    return [*names, *([f"facts of {fold(hosts)}"] if hosts else [])]
 
 
 def _changes(key: str, old: str, new: str) -> Iterator[str]:

@@ -23,7 +23,8 @@ class CellCounters:
 
     Attributes:
         collected: collectionTime on the cell's own clock, epoch ms; never compared with another cell's.
-        values: metric name → value in the metric's unit.
+        values: metric name → value in the metric's unit, of kinds with several objects a cell ``metric object`` → value, of
+            a database statistic → value.
         passport: what else decides how the numbers are to be read: see :mod:`exacell.measure.delta`; ``created`` is when
             the cache or log that is counted was created, ``logCreated`` when the flash log was.
         started: when CELLSRV was started, epoch ms on the cell's own clock; 0 where the cell did not say.
@@ -40,11 +41,12 @@ class CellCounters:
 
 @dataclass(frozen=True, kw_only=True)
 class Snapshot:
-    """Counters of one kind (``flashlog``, ``flashcache``) on every cell that answered.
+    """Counters of one kind (``flashlog``, ``flashcache`` …) on every cell, or of every instance, that answered.
 
     Attributes:
         taken: when its last cell was read, by the clock of the machine that took it, ISO 8601 UTC.
         began: no collection in it is older than this, by the same clock; empty in snapshots of older versions.
+        hosts: host beside the cells → its facts, ``kind|name|attribute`` → value, of those that were asked for.
     """
 
     rack: str
@@ -53,6 +55,7 @@ class Snapshot:
     taken: str
     cells: Mapping[str, CellCounters]
     began: str = ""
+    hosts: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def to_json(snapshot: Snapshot) -> str:
@@ -71,7 +74,8 @@ _LOG = "FL_"
 def restarted(before: CellCounters, after: CellCounters) -> str:
     """Return how two collections of a cell show that CELLSRV was restarted in between; empty when they do not."""
     if after.started > before.collected > 0:
-        return f"CELLSRV was started at {_at(after.started)}, behind the first collection"
+        server = after.passport.get("server", "CELLSRV")
+        return f"{server} was started at {_at(after.started)}, behind the first collection"
     same_log = _same(before, after, "logCreated")
     for mark in sorted(before.marks):
         if mark.startswith(_LOG) and not same_log:

@@ -1,4 +1,4 @@
-"""Drift: where cells differ from each other or from a saved baseline, by attribute. Pure.
+"""Drift: where cells, or hosts beside them, differ from each other or from a saved baseline, by attribute. Pure.
 
 Ids, times and other attributes that are each cell's own are left out, and the cell's own name in a value does not count.
 """
@@ -57,8 +57,9 @@ class Difference:
 
 WORSE, BETTER, CHANGED = "worse", "better", "changed"
 
-_WELL = frozenset({"normal", "online", "active", "running", "success", "mounted", "yes"})
-"""What a status, or a state, says that is well. Source: reference cellcli.md 3.3 and 6.5, asm.md 3."""
+_WELL = frozenset({"normal", "online", "active", "running", "success", "mounted", "yes", "up", "logged_in"})
+"""What a status, or a state, says that is well. Source: reference cellcli.md 3.3 and 6.5, asm.md 3; of hosts' network cards and
+iSCSI sessions: Linux, Documentation/ABI, sysfs-class-net and sysfs-class-iscsi_session."""
 
 
 def judgement(d: Difference) -> str:
@@ -114,6 +115,16 @@ def of_asm(groups: Sequence[Mapping[str, object]]) -> dict[str, str]:
         f"diskgroup|{group['name']}|{attribute}": _text(group.get(attribute))
         for group in groups
         for attribute in ASM_ATTRIBUTES
+    }
+
+
+def of_host(host: str, facts: Sequence[Mapping[str, object]]) -> dict[str, str]:
+    """Return ``kind|name|attribute`` → value for the facts of one host beside the cells, its own name taken out."""
+    return {
+        f"{fact['kind']}|{fact['name']}|{attribute}": neutral_text(_text(value), host)
+        for fact in facts
+        for attribute, value in fact.items()
+        if attribute not in ("kind", "name")
     }
 
 

@@ -12,7 +12,8 @@ from exacell.core.values import dataclass
 from exacell.journal.state import Reset, resets
 from exacell.measure.delta import CellDelta, delta, unlike, untold
 from exacell.measure.snapshot import CellCounters, Snapshot, shared
-from exacell.session.sampling import read_history
+from exacell.session.sampling import NO_HISTORY, read_history
+from exacell.session.sysstat import SYSSTAT
 
 if TYPE_CHECKING:
     from exacell.session.request import Request
@@ -48,13 +49,15 @@ def compare(
     """
     counters = [m.name for m in metric_table().values() if m.metric_type == "Cumulative" and m.unit != "%"]
     differs = tuple(dict.fromkeys(line for pair in pairs for line in unlike(*pair)))
-    missing = dict.fromkeys(name for pair in pairs for name in untold(*pair))
+    missing = dict.fromkeys(name for pair in pairs if pair[0].kind != SYSSTAT for name in untold(*pair))
     notes = [f"not compared, because not both snapshots tell it: {', '.join(missing)}"] if missing else []
     restarted = _restarted(pairs, counters)
     found = []
     for before, after in pairs:
         void = {reset.cell: str(reset) for reset in _journalled(services, before, after)}
-        history = read_history(session, services, request, before, after, counters)
+        history = (
+            NO_HISTORY if before.kind == SYSSTAT else read_history(session, services, request, before, after, counters)
+        )
         notes += _unread(history.unread)
         # The journal knows best what it was; the history sees it whoever did it.
         known = {**history.fell, **restarted, **void}
@@ -80,7 +83,7 @@ def _restarted(pairs: Sequence[tuple[Snapshot, Snapshot]], counters: Sequence[st
 def _journalled(services: Services, before: Snapshot, after: Snapshot) -> list[Reset]:
     since = before.began or _earlier(before.taken)
     rows = services.journal.of_time(before.rack, since, after.taken)
-    return [reset for reset in resets(rows) if before.kind in reset.kinds]
+    return [reset for reset in resets(rows) if before.kind in reset.kinds or reset.of_all]
 
 
 def _earlier(taken: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from exacell.core.hostgroups import FACT_KINDS
 from exacell.core.packaged import data_beside
 from exacell.core.values import dataclass
+from exacell.plan.drift import of_host
 from exacell.session.answers import problem_of
 from exacell.session.fleet import Fleet
 from exacell.transport.base import Reply, Request, Role, State
@@ -44,6 +45,15 @@ def read_facts_of(
     ]
     replies = fleet.run(requests, cancel=cancel).replies
     return {host: _read(replies[host]) for host in hosts}
+
+
+def comparable_facts(
+    fleet: Fleet, hosts: Sequence[str], *, timeout: float | None = None, cancel: threading.Event | None = None
+) -> tuple[dict[str, dict[str, str]], list[str]]:
+    """Return the facts of each host that answers as drift compares them, and the problems of the others."""
+    answers = read_facts_of(fleet, hosts, timeout=timeout, cancel=cancel)
+    facts = {host: of_host(host, answer.facts) for host, answer in answers.items() if not answer.problem}
+    return facts, [f"{host}: {answer.problem}" for host, answer in answers.items() if answer.problem]
 
 
 def _read(reply: Reply) -> HostFacts:

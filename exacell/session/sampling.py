@@ -43,6 +43,10 @@ _PLANS = ("objective", "dbPlan", "catPlan", "clusterPlan")
 _SERVICES = ("cellsrv", "ms", "rs")
 
 
+_SINGLE = ("flashlog", "flashcache")
+"""Kinds of which a cell has one object, and of which explain reads more than counters."""
+
+
 def _statement(kind: str) -> str:
     return f"list metriccurrent where objectType = '{kind.upper()}'"
 
@@ -60,7 +64,7 @@ def read_counters(
         values = f.metric_values(metrics)
         found[cell] = CellCounters(
             collected=max((at for _, at in values.values()), default=0),
-            values={name: value for name, (value, _) in values.items()},
+            values={name: value for name, (value, _) in values.items()} if kind in _SINGLE else _marks(metrics),
             passport=_passport(kind, *(rows[0] if rows else {} for rows in conditions)),
             started=answer.cellsrv_start,
             marks=_marks(marks),
@@ -69,7 +73,7 @@ def read_counters(
 
 
 def _marks(rows: Iterable[Record]) -> dict[str, float]:
-    """Return ``metric object`` → value of the metrics that only grow while CELLSRV runs."""
+    """Return ``metric object`` → value of the counters: metrics that only grow while CELLSRV runs."""
     known = metric_table()
     found: dict[str, float] = {}
     for row in rows:
@@ -98,7 +102,7 @@ def _passport(
         "model": cell.get("makeModel"),
         "services": ", ".join(f"{name} {state}" for name in _SERVICES if (state := cell.get(f"{name}Status") or "")),
         **({name: plan.get(name) or "" for name in _PLANS} if plan else {}),
-        "created": (log if kind == "flashlog" else cache).get("creationTime") or "",
+        "created": (log if kind == "flashlog" else cache if kind == "flashcache" else {}).get("creationTime") or "",
         "logCreated": log.get("creationTime") or "",
     }
     plain = {name: _text(value) for name, value in told.items() if value is not None}
@@ -129,6 +133,9 @@ class History:
 
     fell: Mapping[str, str]
     unread: Mapping[str, str]
+
+
+NO_HISTORY = History(fell={}, unread={})
 
 
 def read_history(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +31,64 @@ def test_database_nodes_are_alike(inside):
     assert "exa1db[01-02]" in inside.ok("-r", "t1", "--fold", "on @db facts kernel").out
     done = inside("-r", "t1", "on @db facts blocks")
     assert done.code == 2 and "no kind of facts" in done.err
+
+
+def test_hosts_drift_from_their_baseline_and_from_each_other(inside):
+    """What a host was is kept: a kernel that is another one now is a difference of that host, and of it beside the other."""
+    assert inside.ok("-r", "t1", "on @db save baseline as=hosts").err.strip() == "baseline hosts: 2 hosts"
+    assert "2 hosts, no drift" in inside.ok("-r", "t1", "on @db drift baseline=hosts").err
+    _edited(inside.home, "baseline", "hosts", "exa1db01", "kernel|kernel|release", "4.14.1")
+    done = inside("-r", "t1", "-o", "json", "on @db drift baseline=hosts")
+    (row,) = done.records
+    assert done.code == 5 and (row["cell"], row["object"], row["attribute"], row["expected"]) == (
+        "exa1db01", "kernel", "release", "4.14.1"
+    )  # fmt: skip
+    assert "2 hosts, no drift" in inside.ok("-r", "t1", "on @db drift").err
+    assert "1 host, no drift" in inside.ok("-r", "t1", "on exa1db02 drift baseline=hosts").err
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("drift baseline=hosts2", "none of the cells that are asked; save baseline as=NAME"),
+        ("on @db drift baseline=cells2", "none of the hosts that are asked; on @GROUP save baseline as=NAME"),
+        ("on @db drift of='list lun detail'", "of= asks cells"),
+        ("snap flashlog as=n fresh=no hosts=exa1cel01", "hosts=exa1cel01 names cells"),
+        ("snap flashlog as=n fresh=no hosts=@nobody", "@nobody"),
+    ],
+)
+def test_cells_and_hosts_are_not_compared_with_each_other(inside, line, said):
+    """A baseline of the other kind, and a set of the other kind, are refused with the way out."""
+    inside.ok("-r", "t1", "on @db save baseline as=hosts2")
+    inside.ok("-r", "t1", "save baseline as=cells2")
+    done = inside("-r", "t1", line)
+    assert done.code == 2 and said in done.err
+
+
+def test_a_snapshot_tells_which_hosts_were_as_they_are(inside):
+    """Two snapshots between which a host got another kernel are not alike; without hosts nothing is asked of them."""
+    for name in ("a", "b"):
+        inside.ok("-r", "t1", f"snap flashlog as={name} fresh=no hosts=@db")
+    inside.ok("-r", "t1", "snap flashlog as=c fresh=no")
+    assert (
+        "not compared, because not both snapshots tell it: facts of exa1db[01-02]"
+        in inside("-r", "t1", "delta a c").err
+    )
+    _edited(inside.home, "snapshot", "a", "hosts", "exa1db02", "kernel|kernel|release", "4.14.1")
+    done = inside("-r", "t1", "delta a b")
+    assert done.code == 2 and "exa1db02: kernel kernel release: 4.14.1 -> 4.14" in done.err
+
+
+def _edited(home: Path, table: str, name: str, *path: str) -> None:
+    """Put the last of ``path`` where the others lead in what the store keeps under a name."""
+    with sqlite3.connect(home / "store.db") as connection:
+        (text,) = connection.execute(f"select body from {table} where name=?", (name,)).fetchone()
+        body = place = json.loads(text)
+        for step in path[:-2]:
+            place = place[step]
+        assert place[path[-2]] != path[-1]
+        place[path[-2]] = path[-1]
+        connection.execute(f"update {table} set body=? where name=?", (json.dumps(body), name))
 
 
 @pytest.fixture

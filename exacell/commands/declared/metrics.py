@@ -7,6 +7,16 @@ from exacell.language.registry import Command, Effect, Flag, Kind, Param
 GROUP = "metrics"
 
 KINDS = ("flashlog", "flashcache")
+"""Kinds of counters that explain and reports know."""
+
+SYSSTAT = "sysstat"
+"""The statistics of a database's instances, V$SYSSTAT."""
+
+COUNTED = (
+    *(*KINDS, "smartio", "xrmemcache", "cell", "celldisk", "griddisk", "host_interconnect", "ibport", "iorm_database"),
+    *("iorm_pluggable_database", "iorm_category", "iorm_consumer_group", "iorm_cluster", SYSSTAT),
+)
+"""Everything whose counters are kept: objectTypes of METRICCURRENT, and what a database counts."""
 
 _PAIR = (
     Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),
@@ -20,17 +30,22 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="keep the counters of this moment on every cell under a name",
+        summary="keep the counters of this moment on every cell, or of a database, under a name",
         details="Cells collect metrics once a minute, so a snapshot waits for the next collection on each cell's own "
         "clock: what happened before the snap is in it. fresh=no takes the last collection instead, up to a minute "
-        "old.",
+        "old. sysstat db=SPOT keeps V$SYSSTAT of each instance of a database. hosts=@db keeps the facts of these hosts with "
+        "it: delta refuses two snapshots between which one of them changed.",
         example="snap flashlog as=before",
         params=(
-            Param(name="kind", kind=Kind.CHOICE, choices=KINDS, positional=True, required=True, help="which counters"),
+            Param(
+                name="kind", kind=Kind.CHOICE, choices=COUNTED, positional=True, required=True, help="which counters"
+            ),
             Param(
                 name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; an older one of it is replaced"
             ),
             Param(name="fresh", kind=Kind.BOOL, default="yes", help="wait for a new collection"),
+            Param(name="db", kind=Kind.DB, help="of sysstat: the database"),
+            Param(name="hosts", kind=Kind.CELLSET, help="hosts beside the cells whose facts are kept with it: @db"),
         ),
         handler="exacell.commands.metrics:snap",
     ),
@@ -52,7 +67,9 @@ COMMANDS = (
         "host's journal and the cells' own metric history are asked. Such a cell has no difference, and the rack has "
         "no figure. Snapshots that differ in release, flash cache mode or size, flash log, services or IORM plan are "
         "refused, with what differs; --anyway shows the delta and marks each row with it. flashWinPercent = flash "
-        "first / (flash first + disk first).",
+        "first / (flash first + disk first). Kinds other than flashlog and flashcache have a row for each counter that moved, "
+        "with its rate over the true interval and its share of all that was counted until the second snapshot; -o json and "
+        "csv have those that did not move, too.",
         example="delta before after",
         params=_PAIR,
         flags=(_ANYWAY,),

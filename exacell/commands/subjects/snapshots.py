@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from exacell.commands.metrics import Pairs, figure_row, not_alike, pairs_of
 from exacell.commands.subjects.sort import Asked, Sort
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ConfigError, RefusedError
 from exacell.measure import sidebyside
 from exacell.measure.delta import CellDelta, told_by_all, unlike
@@ -153,7 +154,9 @@ def _told(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> dict[str, str]
     found: dict[str, str] = {}
     for kind in kinds:
         found |= told_by_all({cell: counters.passport for cell, counters in shots[kind].cells.items()})
-    return found
+    hosts = shots[kinds[0]].hosts
+    kernels = grouped((facts.get("kernel|kernel|release", "not told"), host) for host, facts in hosts.items())
+    return found | {f"kernel of {fold(own)}": release for release, own in kernels.items()}
 
 
 SNAPSHOTS = Sort(title="snapshots", has=_has, alone=None, pair=_pair)
