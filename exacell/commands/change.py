@@ -20,11 +20,11 @@ from exacell.change.recipeplan import WITHOUT, plan_run, rehearsed
 from exacell.change.recipeready import make_ready
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import NOTHING, resume as go_on, retry as once_more
+from exacell.change.runs import go_on as go_on_with_run
 from exacell.change.settling import newest_to_undo
 from exacell.change.undoing import undo as take_back
 from exacell.commands.experiments import end as end_experiment, go_on as go_on_with
 from exacell.commands.rehearsal.trial import rehearse as try_out
-from exacell.commands.runs import go_on as go_on_with_run
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted

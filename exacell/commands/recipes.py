@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from exacell.change.readings import wrong_with
 from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
-from exacell.commands.runs import begin, carry_out
+from exacell.change.runs import begin, carry_out
 from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExacellError,
