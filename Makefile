@@ -33,11 +33,11 @@ test: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
 	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(ARGS)
 
-# What is compared with what only some machines have: R (docs/measuring.md), and two Linux guests in QEMU whose kernels are
-# set (docs/hosts.md). What is not there is skipped by name.
+# What is compared with what only some machines have: R (docs/measuring.md), a browser for reports (docs/reports.md), and two
+# Linux guests in QEMU whose kernels are set (docs/hosts.md). What is not there is skipped by name.
 test-real: $(VENV)/.tested
 	@sh .ci/install-os-packages real
-	@TEST_REAL=1 $(VENV)/bin/python -m pytest -n 0 -p no:randomly -rs tests/measure tests/real $(ARGS)
+	@TEST_REAL=1 $(VENV)/bin/python -m pytest -n 0 -p no:randomly -rs tests/measure tests/real tests/e2e/test_e2e_recipes_on_racks.py $(ARGS)
 
 # Every case of the fault matrix, and every mutant of the guards (docs/reliability.md); minutes each.
 faults: $(VENV)/.tested

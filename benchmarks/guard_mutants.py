@@ -118,7 +118,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "plan/guards/create.py": ((), GUARD),
     "plan/guards/in_use.py": ((), GUARD),
-    "cellcli/suggest.py": ((), ("tests/plan/test_plan_nearby.py",)),
+    "core/meant.py": ((), ("tests/plan/test_plan_nearby.py",)),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
     "journal/state.py": ((), ("tests/journal/test_journal_state.py", "tests/journal/test_journal_resets.py")),
@@ -176,11 +176,22 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "_checked_files",
             "_existing",
             "drop_plan",
+            "dismount_plan",
+            "_refuse_clients",
             "_create",
             "_drop",
         ),
-        DISKGROUP,
+        (*DISKGROUP, "tests/plan/test_plan_asm_attribute.py"),
     ),
+    "plan/asmchange.py": (
+        ("_create", "_alter", "_attribute", "_chosen", "end", "name"),
+        ("tests/plan/test_plan_asmchange.py",),
+    ),
+    **{
+        f"plan/planners/{name}.py": ((), ("tests/plan/test_plan_asm_disks.py",))
+        for name in ("asm_disks", "asm_members", "asm_switch")
+    },
+    "plan/planners/asm_attribute.py": ((), ("tests/plan/test_plan_asm_attribute.py",)),
     "plan/planners/diskgroup_disks.py": (
         (),
         (

@@ -13,9 +13,14 @@ from exacell.measure.importers.findings import Imported, pair  # noqa: E402
 from exacell.measure.importers.kinds import read, together  # noqa: E402
 from exacell.output.report.page import Made, page  # noqa: E402
 from tests.support.browser import Browser  # noqa: E402
+from tests.support.kept import kept_finding  # noqa: E402
 
 EXAMPLES = ROOT / "examples" / "data"
-MADE = Made(at="2026-11-27T19:00:00+00:00", version="0.1.0", statement="report iet scst")
+
+
+def made(statement: str) -> Made:
+    """Return how a report of the pictures was made."""
+    return Made(at="2026-11-27T19:00:00+00:00", version="0.1.0", statement=statement)
 
 
 def imported(name: str, *files: str) -> Imported:
@@ -25,13 +30,15 @@ def imported(name: str, *files: str) -> Imported:
 
 
 def main(folder: Path) -> None:
-    """Write report.png and report-phone.png."""
+    """Write report.png and report-phone.png of an experiment, and report-curves.png of two imports."""
     iet, scst = (imported(name, f"{name}_iops.csv", f"{name}_lat.csv") for name in ("iet", "scst"))
     with tempfile.TemporaryDirectory() as scratch:
         browser, report = Browser(Path(scratch)), Path(scratch) / "report.html"
-        report.write_text(page(pair(iet, scst), MADE), encoding="utf-8")
+        report.write_text(page(kept_finding(), made("report e2")), encoding="utf-8")
         browser.picture(report, folder / "report.png", 900, 1250)
         browser.picture(report, folder / "report-phone.png", 500, 1000, dark=True)
+        report.write_text(page(pair(iet, scst), made("report iet scst")), encoding="utf-8")
+        browser.picture(report, folder / "report-curves.png", 900, 1250)
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from exacell.cellcli.reply import errors
 from exacell.change.execute import execute
+from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExacellError,
     ExitCode,
@@ -33,7 +34,7 @@ from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
-from exacell.session.recording import Recording, since, told_while_waiting
+from exacell.session.recording import Recording, Silence, since, told_while_waiting
 from exacell.session.request import Request
 from exacell.session.signalled import ending_well, interruptible
 from exacell.session.signals import ScriptRequested, SessionExit
@@ -128,7 +129,11 @@ class Runner:
                 more what is read.
         """
         began = monotonic()
+        if line.effect is Effect.READ:  # It may go on behind the prompt.
+            self._record(line)
         code = self._run(line, text, execute)
+        if line.effect is not Effect.READ and code in GOES_ON:
+            self._record(line)
         if self.session.settings.timing == "on":
             self.console.tell(f"elapsed {monotonic() - began:.2f}s", "dim")
         if self.session.told_to_end or self._unread:
@@ -136,6 +141,15 @@ class Runner:
         for said in self.services.companion(line, code):
             self.console.tell(said, "title")
         return code
+
+    def _record(self, line: Line) -> None:
+        """Keep a line for the recipe that is recorded; what -n only shows is none of it."""
+        session = self.session
+        if session.recorded is None or session.options.over(line.flags).get("dry-run"):
+            return
+        chosen = session.selected() if session.rack is not None else ()
+        some = session.rack is not None and len(chosen) < len(session.rack.cells)
+        session.recorded.note(line, fold(chosen) if some else "")
 
     def _run(self, line: Line, text: str, execute: Callable[[Line], Result] | None) -> ExitCode:
         if not self.typed and (line.shell or line.pipe or line.redirect):
@@ -277,8 +291,12 @@ class Runner:
     def _execute(self, line: Line) -> Result:
         """Carry a line out; while a reading one waits for cells, it is told for which."""
         streams = line.call is not None and line.call.command.streams
-        if line.effect is not Effect.READ or streams or self.session.rack is None:
+        if streams or self.session.rack is None:
             return execute(self.session, self.services, Request(), line)
+        if line.effect is not Effect.READ:
+            silence = Silence(self.console)
+            with told_while_waiting(silence.sentence, silence.tell):
+                return execute(self.session, self.services, Request(), line)
 
         at_once = self._shows_at_once(line)
         recording = Recording(self.services.fleet, self._show_raw if at_once else None)
@@ -353,7 +371,13 @@ class Runner:
         except StatementError as error:
             return self._failed(error, text)
         if self._depth >= _DEEPEST:
-            return self._failed(StatementError(f"{path}: scripts start each other {_DEEPEST} deep"), text)
+            return self._failed(
+                StatementError(
+                    f"{path}: scripts start each other {_DEEPEST} deep",
+                    hint="one of them starts itself: take that line out",
+                ),
+                text,
+            )
         self._depth += 1
         typed, self.typed = self.typed, False
         outer, self._outer = self._outer, started_by

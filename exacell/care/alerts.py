@@ -1,11 +1,8 @@
 """Alerts as people count them, and the plan that says who has examined them. Pure.
 
-Alerts as people count them: one for each sequence, open until it is clear or somebody has looked at it.
-
-A stateful alert is a sequence, ``3_1``, ``3_2`` …, whose last member says how it stands; a stateless one, ``7``, stands
-until it is examined. Source: reference cellcli.md 2.3; Oracle SAGUG, "ALTER ALERTHISTORY", "LIST ALERTHISTORY".
-
-The plan that says who has examined alerts.
+One alert is one sequence, open until it is clear or somebody has looked at it. A stateful one is ``3_1``, ``3_2`` …, whose
+last member says how it stands; a stateless one, ``7``, stands until it is examined. Source: reference cellcli.md 2.3; Oracle
+SAGUG, "ALTER ALERTHISTORY", "LIST ALERTHISTORY".
 """
 
 from __future__ import annotations

@@ -37,9 +37,22 @@ PLAIN = (CELL, PHYSICAL, f.CELLDISK, ALERTS)
 FULL = (*PLAIN, f.FLASHCACHE, FLASHLOG, f.GRIDDISK, f.IORMPLAN, f.FLASH_METRICS, QUARANTINES)
 """What health is judged from."""
 
-AREAS = ("services", "hw", "disks", "flash", "cache", "log", "asm", "iorm", "image", "alerts")
-"""The columns of the matrix: services, fans and power, hard disks, flash disks, flash cache, flash log, grid disks as ASM
-sees them, IORM plan, release, open alerts and quarantines."""
+TITLES = {
+    "services": "services",
+    "hw": "fans, power",
+    "disks": "hard disks",
+    "flash": "flash disks",
+    "cache": "flash cache",
+    "log": "flash log",
+    "asm": "disks in ASM",
+    "iorm": "IORM plan",
+    "image": "release",
+    "alerts": "alerts",
+}
+"""What is checked, with what a DBA calls it; among the alerts are quarantines."""
+
+AREAS = tuple(TITLES)
+"""The columns of the matrix."""
 
 
 class Level(StrEnum):

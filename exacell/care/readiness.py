@@ -1,14 +1,9 @@
 """Whether a cell can go offline now, and whether a rack is ready to be patched one cell after the other. Pure.
 
-Whether a cell can go offline now, and if not, why and what would change that.
-
-Source: Oracle DBMMN, shutting down an Exadata storage server; reference cellcli.md 6.5.
-
-Whether a rack is ready to be patched one cell after the other: checks with their answer and what to do.
-
-Only what public facts tell is checked: that cells run alike and well, that nothing waits to be looked at, that ASM can
-spare every cell in turn and has room to restore redundancy if one does not come back. What the patch itself asks for is
-patchmgr's to say. Source: reference cellcli.md 6.5, asm.md sections 4 and 6.
+A cell that can't go offline is told with why, and what would change that. Of patching, only what public facts tell is
+checked: that cells run alike and well, that nothing waits to be looked at, that ASM can spare every cell in turn and has room
+to restore redundancy if one does not come back. What the patch itself asks for is patchmgr's to say. Source: Oracle DBMMN,
+shutting down an Exadata storage server; reference cellcli.md 6.5, asm.md sections 4 and 6.
 """
 
 from __future__ import annotations

@@ -1,13 +1,10 @@
 """SQL as exacell sends it, and what a text of SQL or asmcmd takes from disk groups. Pure.
 
-SQL as exacell sends it: on one line, what ASM statements of our own it is, and its answer.
-
 SQL*Plus reads lines: a line of its own words inside a statement is a command to it. So a statement is always sent on one
 line, without comments, and never with a second statement behind ``;``. Source: reference asm.md section 1.
 
-What SQL and asmcmd take from disk groups by force or with their files, found in text that is not read otherwise.
-
-Whoever accepts that exacell can't read a text has not accepted that a disk group goes with it.
+Whoever accepts that exacell can't read a text has not accepted that a disk group goes with it: what takes one by force, or
+with its files, is found in text that is not read otherwise.
 """
 
 from __future__ import annotations
@@ -88,12 +85,12 @@ def one_line(sql: str) -> str:
     while line.endswith(";"):
         line = line[:-1].rstrip()
     if not line or line == "/":
-        raise StatementError("the SQL is empty")
+        raise StatementError("the SQL is empty", hint="such as: sql asm 'select name, state from v$asm_diskgroup'")
     bare = bare_of(line)
     if ";" in bare and not is_unit(line):
         raise StatementError("one statement at a time: there is more behind ;")
     if "'" in bare:
-        raise StatementError("a quote is open in the SQL")
+        raise StatementError("a quote is open in the SQL", hint="close it; a ' inside a text is written twice")
     return line
 
 
@@ -110,25 +107,6 @@ def _pieces(sql: str) -> Iterator[tuple[str, bool]]:
 def bare_of(sql: str) -> str:
     """Return the statement with literals and quoted names blanked out."""
     return "".join(" _ " if literal else text for text, literal in _pieces(sql))
-
-
-def own_statement(sql: str) -> str:
-    """Return exacell's statement that does what an ASM statement says, empty when there is none.
-
-    So that what is pasted is planned and guarded like what is typed.
-    """
-    words = " ".join(bare_of(sql).split())
-    drop = re.fullmatch(r"drop diskgroup (\w+)(?: (?:ex|in)cluding contents)?", words, re.IGNORECASE)
-    if drop:
-        return f"drop diskgroup {drop[1].upper()}"
-    power = re.fullmatch(r"alter diskgroup (\w+) rebalance(?: modify)? power (\d+)(?: nowait)?", words, re.IGNORECASE)
-    return f"set rebalance power={power[2]} diskgroup={power[1].upper()}" if power else ""
-
-
-def mounts(sql: str) -> str:
-    """Return the disk group that the statement mounts, upper case; empty when it is no plain mount."""
-    found = re.fullmatch(r"alter diskgroup (\w+) mount", " ".join(bare_of(sql).split()), re.IGNORECASE)
-    return found[1].upper() if found else ""
 
 
 def query_script(*queries: str) -> str:

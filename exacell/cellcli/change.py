@@ -1,11 +1,7 @@
-"""Reads the statements that change something, and checks the names and values in them.
+"""Reads the statements that change something, by the table in :mod:`exacell.cellcli.forms`, and checks their names and values.
 
-Rules for names and values that hold in every release, checked before anything is sent.
-
-Only rules that Oracle states are here; whatever a cell might accept is left to the cell. Each check returns what is
-wrong as one line, or nothing.
-
-Reads the statements that change something, by the table in :mod:`exacell.cellcli.forms`.
+Only rules that Oracle states, and that hold in every release, are checked before anything is sent; whatever a cell might
+accept is left to the cell. Each check returns what is wrong as one line, or nothing.
 """
 
 from __future__ import annotations

@@ -1,15 +1,11 @@
 """What a DBA looks up: error codes of cells and of ASM, what metrics count, what values of attributes mean. Pure.
 
-Error codes of cells and of ASM that a DBA meets, what each means, and what to do.
+Only codes that public sources show are here, each with what to do; one that is told of without a captured session is marked
+as not confirmed. Source: reference cellcli.md 1.7 and asm.md section 8, which name the documents and captures.
 
-Only codes that public sources show; a code that is told of without a captured session is marked as not confirmed.
-Source: reference cellcli.md 1.7 and asm.md section 8, which name the documents and captures.
-
-What metrics of the flash log, the flash cache, cells and disks count, and what values of attributes mean.
-
-Names are regular, so that most meanings are put together from parts. Source: reference cellcli.md 2.2, 4.1 to 4.3 and 6.5,
-after Oracle SAGUG, "Monitoring Exadata Storage Servers with Metrics". What is not known has no meaning here: a cell's own
-LIST METRICDEFINITION tells it.
+Names of metrics are regular, so that most meanings are put together from parts. What is not known has no meaning here: a
+cell's own LIST METRICDEFINITION tells it. Source: reference cellcli.md 2.2, 4.1 to 4.3 and 6.5, after Oracle SAGUG, "Monitoring
+Exadata Storage Servers with Metrics".
 """
 
 from __future__ import annotations

@@ -1,14 +1,11 @@
 """What is required of cells, as values: conditions that choose cells, and facts that all must show. Pure.
 
-A condition on cells, ``where flashCacheMode=writeback`` or ``where griddisk.status=inactive``, as a value.
+A condition, ``where flashCacheMode=writeback`` or ``where griddisk.status=inactive``, is written as a WHERE of LIST; an object
+in front of the attribute means cells that have such an object. The comparison is ours, because LIST takes a WHERE for some
+objects only, and not for CELL.
 
-It is written as a WHERE of LIST; an object in front of the attribute means cells that have such an object. The
-comparison is ours, because LIST takes a WHERE for some objects only, and not for CELL.
-
-Facts that are required of every cell, as values: ``all flashcache.status = normal where size > 1G``.
-
-``ALL object.attribute {= | != | > | >= | <=} value``, ``NO object``, ``SAME object.attribute[, …]``, each with an optional
-WHERE as of LIST; objects, attributes and values are checked against the schema.
+A fact is ``ALL object.attribute {= | != | > | >= | <=} value``, ``NO object`` or ``SAME object.attribute[, …]``, each with an
+optional WHERE as of LIST; objects, attributes and values are checked against the schema.
 """
 
 from __future__ import annotations
@@ -21,9 +18,9 @@ from typing import Any
 from exacell.cellcli.nodes import Filter, Operator
 from exacell.cellcli.query import read_filters
 from exacell.cellcli.schema import Attribute, Kind, ObjectType, find_object, objects_of, typed_value
-from exacell.cellcli.suggest import closest
 from exacell.cellcli.tokens import Cursor, Token, TokenKind, tokenize
 from exacell.core.errors import StatementError, UnitError
+from exacell.core.meant import closest
 from exacell.core.units import parse_duration, parse_size
 from exacell.core.values import dataclass
 
@@ -67,7 +64,10 @@ def parse_condition(text: str) -> Condition:
     names = {match[1].upper() for match in named}
     if len(names) > 1:
         raise StatementError(
-            f"a condition on cells is about one object, not {' and '.join(sorted(names))}", start=0, end=len(text)
+            f"a condition on cells is about one object, not {' and '.join(sorted(names))}",
+            start=0,
+            end=len(text),
+            hint="ask for one object, then narrow with use where …",
         )
     subject = find_object(names.pop() if names else "CELL")
     if subject is None:
@@ -190,6 +190,13 @@ def read_wait(text: str, *, bounded: bool) -> FactCheck | float:
         seconds = parse_duration(text)
     except UnitError as error:
         suggestions = ("until",) if re.fullmatch(r"u\w*|\w*ntil", first, re.IGNORECASE) else ()
+        if first.lower() in ("all", "no", "same"):
+            raise StatementError(
+                "until is missing before the check that is waited for",
+                start=0,
+                end=len(first),
+                hint=f"wait until {text}",
+            ) from error
         raise StatementError(
             error.message, start=0, end=len(first), suggestions=suggestions, hint="" if suggestions else error.hint
         ) from error

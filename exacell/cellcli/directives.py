@@ -1,14 +1,8 @@
-"""The directives of an IORM plan as values, and which one is meant.
+"""IORM plans as values, read from either way in which a cell prints them, and which of their directives is meant.
 
-IORM plans as values, read from either way in which a cell prints them, and written so that they can be sent.
-
-Attributes that are not known here are kept word for word and in their order. Source: Oracle SAGUG, list-iormplan,
-alter-iormplan.
-
-Which directive of an IORM plan is meant: by name, role, type and ASM cluster, and never by a guess.
-
-Directives of one plan differ in these four alone. Source: Oracle SAGUG, alter-iormplan and its pages on name, role,
-type, asmcluster; reference cellcli.md 7.1.
+Attributes that are not known here are kept word for word and in their order. Directives of one plan differ in name, role,
+type and ASM cluster alone: by these one is found, and never by a guess. Source: Oracle SAGUG, list-iormplan, alter-iormplan and
+its pages on name, role, type, asmcluster; reference cellcli.md 7.1.
 """
 
 from __future__ import annotations
@@ -205,7 +199,9 @@ def parse(text: str) -> IormPlan:
         index += 3
     plan = IormPlan(directives=tuple(Directive(attributes=tuple(attributes)) for attributes in directives))
     if not plan.directives and text.strip("() \t\r\n"):
-        raise ReplyError(f"the IORM plan '{text.strip()}' has no directive")
+        raise ReplyError(
+            f"the IORM plan '{text.strip()}' has no directive", hint="list iormplan detail shows what the cell has"
+        )
     return plan
 
 
@@ -215,7 +211,10 @@ def render(plan: IormPlan) -> str:
 
 
 def _unreadable(text: str, token: Token) -> ReplyError:
-    return ReplyError(f"the IORM plan cannot be read at '{text.strip()[token.start : token.start + 20]}'")
+    return ReplyError(
+        f"the IORM plan cannot be read at '{text.strip()[token.start : token.start + 20]}'",
+        hint="list iormplan detail shows what the cell has",
+    )
 
 
 NONE = "none"

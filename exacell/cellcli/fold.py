@@ -1,12 +1,8 @@
-"""Groups cells that answered the same, with the cells' own names taken out. Pure.
-
-A cell's own name inside the names of its objects (``DATA_CD_00_exa1cel01``): one word for all cells.
-
-Groups cells that answered the same, and finds the attributes in which answers differ.
+"""Groups cells that answered the same, and finds the attributes in which answers differ. Pure.
 
 Answers of different cells never are the same text: names carry the cell's own name (``exa1cel01_FLASHCACHE``,
-``FD_00_exa1cel01``), ids and times are each cell's own, lists of cell disks come in any order. Folding records
-therefore compares them with the cell's name taken out, lists sorted and volatile attributes left out.
+``FD_00_exa1cel01``), ids and times are each cell's own, lists of cell disks come in any order. Records are therefore compared
+with the cell's name taken out, one word standing for all cells, with lists sorted and volatile attributes left out.
 """
 
 from __future__ import annotations

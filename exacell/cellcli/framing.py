@@ -1,10 +1,6 @@
-"""CellCLI on a cell: the command line that runs it, and where an answer ends. Pure.
+"""CellCLI on a cell: the command line that runs it, and where an answer ends when it is fed several statements. Pure.
 
-Writes the command line that runs CellCLI on a cell.
-
-Tells where an answer ends when one ``cellcli -n -x`` is fed several statements: bytes in, whole answers out.
-
-Without a prompt CellCLI says nothing at the end of an answer, so a *marker* is sent behind each batch: a statement that
+Without a prompt ``cellcli -n -x`` says nothing at the end of an answer, so a *marker* is sent behind each batch: a statement that
 does nothing but fail, with an error that repeats a name never used before. Which statement does that, if any, and what
 its error looks like is learned at the start of a session (:class:`Probe`), because no public source says it for any
 release. Where none does, nothing is framed: such cells get one start of CellCLI for each read.

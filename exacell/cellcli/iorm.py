@@ -138,7 +138,9 @@ def remove(plan: IormPlan, wanted: DirectiveName) -> IormPlan:
     """
     own = find(plan, wanted)
     if own is None:
-        raise RefusedError(f"the plan has no directive for {wanted.label}")
+        raise RefusedError(
+            f"the plan has no directive for {wanted.label}", hint="show iorm tells for which there is one"
+        )
     return IormPlan(directives=tuple(found for found in plan.directives if found is not own))
 
 

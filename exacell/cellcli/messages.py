@@ -1,11 +1,8 @@
-"""What a cell says about the statement itself, and which statements are always answered. Pure.
+"""What a cell says about the statement itself: error codes, and one line for each object that changed. Pure.
 
-Finds what a cell says about the statement itself: error codes, and one line for each object that changed.
-
-Success is judged by this text, never by an exit status. Source: reference cellcli.md 1.7 and 5 (published sessions);
-the word order of a success differs between objects, so both are read.
-
-Which statements CellCLI always prints something to: an answer of no bytes to one of them is none.
+Success is judged by this text, never by an exit status. Source: reference cellcli.md 1.7 and 5 (published sessions); the word
+order of a success differs between objects, so both are read. An answer of no bytes is none for statements to which CellCLI
+always prints something.
 """
 
 from __future__ import annotations

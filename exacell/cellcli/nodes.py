@@ -1,12 +1,8 @@
-"""A CellCLI statement as a value, and CellCLI's keywords.
+"""A CellCLI statement as a value, frozen and comparable, independent of how it was spelled; and CellCLI's keywords.
 
-CellCLI's keywords as enumerations; apart from the statements, so that completion need not build those.
-
-A CellCLI statement as a value: frozen, comparable, independent of how it was spelled.
-
-Keywords and object types are in capitals, attributes in CellCLI's camelCase, names and values as they were given
-(without quotes; whether there were any is kept where it means something). Render one with
-:func:`exacell.cellcli.statement.render`.
+Keywords and object types are in capitals, attributes in CellCLI's camelCase, names and values as they were given (without
+quotes; whether there were any is kept where it means something). Render one with
+:func:`exacell.cellcli.statement.render`. Completion needs the keywords alone, and builds no statement.
 """
 
 from __future__ import annotations

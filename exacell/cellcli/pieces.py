@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from exacell.cellcli.messages import CellError, errors
-from exacell.cellcli.reply import Record, plain_columns, read_columns, read_xml, spelled, stray_line
+from exacell.cellcli.reply import OWN_TEXT, Record, plain_columns, read_columns, read_xml, spelled, stray_line
 from exacell.cellcli.rows import Columns
 from exacell.core.errors import ReplyError
 
@@ -45,7 +45,7 @@ def cut(pieces: Iterable[bytes], before: bytes, after: int) -> Iterator[bytes]:
             yield bytes(kept[: end + after])
             del kept[: end + after]
         elif len(kept) > LONGEST_ROW:
-            raise ReplyError(f"{len(kept):,} bytes came without the end of a row")
+            raise ReplyError(f"{len(kept):,} bytes came without the end of a row", hint=OWN_TEXT)
     if kept:
         yield bytes(kept)
 
@@ -152,16 +152,16 @@ class XmlPieces:
         ended = False
         for text in self._texts():
             if ended and text.strip():
-                raise ReplyError("the cell's XML answer has something behind its end")
+                raise ReplyError("the cell's XML answer has something behind its end", hint=OWN_TEXT)
             body, end, behind = text.partition(_END)
             if behind.strip():
-                raise ReplyError("the cell's XML answer has something behind its end")
+                raise ReplyError("the cell's XML answer has something behind its end", hint=OWN_TEXT)
             ended = ended or bool(end)
             if body.strip():
                 self._shape = self._shape or _Shape.of(self._tag, body)
                 yield self._shape, body
         if not ended:
-            raise ReplyError(f"the cell's XML answer is cut short: it has no {_END}")
+            raise ReplyError(f"the cell's XML answer is cut short: it has no {_END}", hint=OWN_TEXT)
 
     def _texts(self) -> Iterator[str]:
         """Yield what follows the document's beginning, cut behind records."""
@@ -174,7 +174,10 @@ class XmlPieces:
                 break
         begun = _BEGIN.search(head)
         if begun is None:
-            raise ReplyError(f"the cell was asked for XML and answered '{bytes(head[:60]).decode('utf-8', 'replace')}'")
+            raise ReplyError(
+                f"the cell was asked for XML and answered '{bytes(head[:60]).decode('utf-8', 'replace')}'",
+                hint=OWN_TEXT,
+            )
         rest = bytes(head[begun.end() :])
         if not self._tag:
             first = re.match(rb"<([\w.-]+)>", rest)
@@ -182,7 +185,7 @@ class XmlPieces:
         close = f"</{self._tag}>".encode()
         for piece in cut(chain([rest], pieces), close, len(close)):
             if piece.translate(None, _TEXT):
-                raise ReplyError("the cell's XML answer cannot be read: it has control characters")
+                raise ReplyError("the cell's XML answer cannot be read: it has control characters", hint=OWN_TEXT)
             yield text_of(piece)
 
 

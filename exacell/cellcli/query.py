@@ -1,10 +1,8 @@
 """Reads LIST and DESCRIBE, and the WHERE that some changes have too.
 
-Which clauses LIST has for which object; a table that completion reads without loading the parser.
-
 ``LIST object [name | WHERE filter [AND filter]…] [ATTRIBUTES {ALL | a[, b]…}] [DETAIL] [ORDER BY a [ASC|DESC][, …]]
-[LIMIT n]``, the clauses in any order. Source: Oracle SAGUG, list, attribute-lists-list-command; DBMMN,
-attribute-filters-list-and-alter-commands.
+[LIMIT n]``, the clauses in any order. Which clauses there are for which object is a table that completion reads without the
+parser. Source: Oracle SAGUG, list, attribute-lists-list-command; DBMMN, attribute-filters-list-and-alter-commands.
 """
 
 from __future__ import annotations

@@ -21,6 +21,9 @@ from exacell.cellcli.schema import ObjectType, Value, find_object, typed_value, 
 from exacell.core.errors import ReplyError
 from exacell.core.values import dataclass
 
+OWN_TEXT = "-o raw shows the cell's own text"
+"""The way out where an answer can't be read."""
+
 __all__ = [
     "CellError",
     "Described",
@@ -167,7 +170,7 @@ def read_xml_documents(text: str) -> list[XmlDocument]:
     if not starts:
         stray = _printable(next((line.strip() for line in _lines(text) if line.strip()), ""))
         if stray:
-            raise ReplyError(f"the cell was asked for XML and answered '{stray}'")
+            raise ReplyError(f"the cell was asked for XML and answered '{stray}'", hint=OWN_TEXT)
         return []
     return [_document(text[start:end]) for start, end in pairwise([*starts, len(text)])]
 
@@ -306,7 +309,7 @@ def _document(text: str) -> XmlDocument:
     try:
         root = ElementTree.fromstring(closed.encode())
     except ElementTree.ParseError as error:
-        raise ReplyError(f"the cell's XML answer cannot be read: {error}") from error
+        raise ReplyError(f"the cell's XML answer cannot be read: {error}", hint=OWN_TEXT) from error
     context: dict[str, str] = {}
     records: list[Record] = []
     for element in root:

@@ -1,8 +1,6 @@
-"""What several cells answered to one LIST, kept by column, in memory or on disk. Pure.
+"""What several cells answered to one LIST, kept by column. Pure.
 
-What several cells answered to one LIST, kept by column: thousands of rows without an object for each.
-
-What several cells answered to one LIST that is too large to be held: read from disk as often as it is needed.
+Thousands of rows need no object each. An answer that is too large to be held is read from disk as often as it is needed.
 """
 
 from __future__ import annotations

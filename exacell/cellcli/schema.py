@@ -1,11 +1,8 @@
 """What CellCLI's objects, attributes and metrics are, and the types of their values.
 
-What CellCLI's objects, attributes and metrics are: the tables under ``data/``, read when first asked for.
-
-The tables hold the union of all releases that are known; ``since`` and ``until`` say where a name exists, so that a
-statement can be checked without a connection and once more when the release of a cell is known.
-
-Gives the texts of a record their types: sizes in integer bytes, metric values as numbers with a unit.
+The tables under ``data/`` are read when first asked for. They hold the union of all releases that are known; ``since`` and
+``until`` say where a name exists, so that a statement can be checked without a connection and once more when the release of a
+cell is known. The texts of a record get their types by them: sizes in integer bytes, metric values as numbers with a unit.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """CellCLI's grammar: text to a statement and back.
 
-Writes a statement as CellCLI text: one line, keywords in capitals, nothing that needs a second reading.
-
-``parse(render(statement)) == statement`` for every statement that :func:`exacell.cellcli.statement.parse` returns.
+A statement is written as one line, keywords in capitals, nothing that needs a second reading: ``parse(render(statement)) ==
+statement`` for every statement that :func:`parse` returns.
 
 A statement is checked against what any known release has; whether the release of a cell has it is a later question
 (:class:`exacell.cellcli.schema.Lifetime`). Source: Oracle SAGUG, understanding-command-syntax-and-options-cellcli.
@@ -257,6 +256,7 @@ def parse(source: str | Sequence[Token], *, end: int | None = None) -> Statement
                     "one statement is expected here, and another follows the ;",
                     start=tokens[index + 1].start,
                     end=tokens[-1].end,
+                    hint="give them one after the other, each on its own line",
                 )
             tokens, end = tokens[:index], token.start
     return _parse(Cursor(tokens, end=end))

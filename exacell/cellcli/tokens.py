@@ -1,6 +1,4 @@
-"""CellCLI's text cut into tokens, and a cursor that reads them.
-
-Cuts a line into tokens that keep their place in it.
+"""CellCLI's text cut into tokens that keep their place in it, and a cursor that reads them and says where a statement is wrong.
 
 The lexical rules are CellCLI's; the grammar of exacell's own statements uses the same tokens. Nothing is lost: the raw
 texts of the tokens and the gaps between them are the source. Which words mean something is not decided here.
@@ -12,8 +10,6 @@ texts of the tokens and the gaps between them are the source. Which words mean s
 
 Source: Oracle SAGUG, understanding-command-syntax-and-options-cellcli, comments-cellcli-scripts. ``>=`` and ``<=`` are
 not CellCLI's, but are cut as one token so that an error can point at them as a whole; ``|`` is exacell's.
-
-Walks over the tokens of one statement and says where it is wrong.
 """
 
 from __future__ import annotations
@@ -23,8 +19,8 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 
 from exacell.cellcli.nodes import Group, Scalar, Setting, Value
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.core.values import dataclass
 
 

@@ -1,13 +1,8 @@
-"""A plan's way through a session: rolled, shown, judged, confirmed, carried out, told.
+"""A plan's way through a session: shown, judged by the session's policy, confirmed, carried out, told.
 
-Whether the transport can carry a plan: asked before anybody confirms, so that no plan stops half-way for it.
-
-Whether and how a statement's plan rolls: what its flags ask for, and what its rack demands.
-
-A plan's way through a session: shown, judged by the session's policy, confirmed, carried out, told.
-
-Every write of every surface comes through here, so that read-only mode, confirmation, the lock and the journal cannot
-be gone round.
+Every write of every surface comes through here, so that read-only mode, confirmation, the lock and the journal cannot be
+gone round. Whether the transport can carry a plan is asked before anybody confirms, so that none stops half-way for it; whether
+and how it rolls is what its flags ask for and its rack demands.
 """
 
 from __future__ import annotations
@@ -26,6 +21,7 @@ from exacell.change.outcomes import (
     ended_records,
     idle_columns,
     idle_records,
+    measured,
     outcome_columns,
     planned_columns,
     planned_records,
@@ -349,7 +345,7 @@ def _leave(services: Services, lock: RackLock) -> None:
 def _result(services: Services, request: Request, plan: Plan, report: Report) -> Result:
     said = {id(r): f"{r.step.target}: {r.step.what}: {r.outcome}: {r.reason}" for r in report.failures}
     firsts = {r.step.target: r for r in reversed(report.results) if not r.outcome.good and not r.mending}
-    notes = [f"change {report.change}, journal {services.journal.head}"]
+    notes = [*measured(report), f"change {report.change}, journal {services.journal.head}"]
     if report.interrupted and not report.stopped:
         notes.append(_interrupted(report))
     if report.stopped:

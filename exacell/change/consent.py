@@ -29,7 +29,8 @@ def refuse_above(plan: Plan, ceiling: str) -> None:
     """
     if ceiling and plan.risk.rank > Risk(ceiling).rank:
         raise RefusedError(
-            f"{plan.statement}: its risk is {plan.risk}, above the recipe's ceiling {ceiling}; nothing was sent"
+            f"{plan.statement}: its risk is {plan.risk}, above the recipe's ceiling {ceiling}; nothing was sent",
+            hint="the recipe's line risk allows more, where that is meant",
         )
 
 
@@ -78,7 +79,7 @@ def ask(console: Console, what: str, *, plans: Sequence[Plan] = (), hint: str) -
     if answer is None:
         raise RefusedError(f"{what}: nobody is at the terminal to confirm; nothing was sent", hint=hint)
     if not answer:
-        raise RefusedError("not confirmed; nothing was sent")
+        raise RefusedError("not confirmed; nothing was sent", hint="-n shows the plan without a question")
 
 
 def show_whole(console: Console, plans: Sequence[Plan]) -> None:

@@ -108,7 +108,10 @@ def refuse_unready(
         statement = _LEVELS[design.factor](level, design.db)
         result = execute(aside, beside, request, with_call_flags(statement, {"dry-run": True}))
         if result.exit_code is not ExitCode.DONE:
-            raise RefusedError(f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent")
+            raise RefusedError(
+                f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent",
+                hint=f"{statement} -n tells more",
+            )
     if design.measure != "flashlog":
         waited(session, services, request, measure=design.measure, db=design.db)
     elif any("FL_RQ_TM_W" not in counters.values for counters in cells.values()):
@@ -193,7 +196,7 @@ class _Conduct:
         if self.experiment.keeps:
             with suppress(LockedError):  # Somebody has taken it over: it is theirs.
                 lock_of(self._session.need_rack(), self._session.home.state_dir).give_back()
-        self.experiment = replace(self.experiment, state=state, keeps=False)
+        self.experiment = replace(self.experiment, state=state, keeps=False, ended=_now())
         self._keep()
         return self.experiment
 
@@ -204,7 +207,8 @@ class _Conduct:
         # A statement that begins forgets an interruption; how often one came is not forgotten.
         if self._user.interrupted.times > self._wishes or self._user.told_to_end:
             raise InterruptedByUserError(
-                f"experiment {self.experiment.name} was interrupted; what was measured is kept"
+                f"experiment {self.experiment.name} was interrupted; what was measured is kept",
+                hint="results shows it",
             )
 
     def _one(self, run: Run) -> None:
@@ -223,7 +227,10 @@ class _Conduct:
             self._wait(design.seconds, f"{where}: measuring")
         after = self._waited().since(before)
         if after.count < 0 or after.micros < 0:
-            raise RefusedError(f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)")
+            raise RefusedError(
+                f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)",
+                hint="show alerts tells what restarted",
+            )
         if not after.count:
             raise RefusedError(
                 f"{where} measured nothing: {design.db} had no {MEASURES[design.measure]}",
@@ -260,7 +267,10 @@ class _Conduct:
         if result.exit_code is ExitCode.DONE:
             return
         self._tell()
-        error = RefusedError(f"{statement}: {next(iter(result.problems), 'it failed')}")
+        error = RefusedError(
+            f"{statement}: {next(iter(result.problems), 'it failed')}",
+            hint="journal show tells what was sent",
+        )
         error.exit_code = result.exit_code
         raise error
 
@@ -305,7 +315,8 @@ class _Conduct:
             level=run.level,
             value=value,
             count=found.count,
-            at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            at=_now(),
+            began=began.isoformat(timespec="milliseconds"),
             redo=tail[0],
             outliers=tail[1],
             prevented=tail[2],
@@ -320,6 +331,10 @@ class _Conduct:
         )
         if run.pair and not any(left.pair for left in self.experiment.left):
             self._console.say(same_line(self.experiment))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def ended(experiment: Experiment, stopped: ExacellError | None, result: Result) -> Result:

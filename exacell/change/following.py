@@ -1,8 +1,6 @@
-"""Follow what takes long, and show where it stands.
+"""Follow what takes long, flushes until each is proven and proofs that are read back until they hold, and show where it stands.
 
-What the progress display shows for one stage: a phrase and a fraction per target.
-
-Follow what takes long: flushes until each is proven, and proofs that are read back until they hold.
+The progress display shows, for one stage, a phrase and a fraction per target.
 """
 
 from __future__ import annotations

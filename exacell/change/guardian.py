@@ -1,12 +1,9 @@
 """The process that takes a change back when nobody confirms it in time.
 
-The process that takes a change back when nobody confirms it in time.
-
-It is spawned with descriptors of its own in a session of its own, so that it outlives the shell; it is never forked from
-a threaded process. It knows how the shell reached the rack, looks into the journal while it waits, and writes there what
-it did. When it dies, the next start of exacell says what is pending.
-
-Whether somebody has meant anew what a change did, though it looks as the change left it: then nobody's clock takes it back.
+It is spawned with descriptors of its own in a session of its own, so that it outlives the shell; it is never forked from a
+threaded process. It knows how the shell reached the rack, looks into the journal while it waits, and writes there what it
+did. When it dies, the next start of exacell says what is pending. A change that somebody has meant anew since is left alone,
+though it looks as the change left it.
 """
 
 from __future__ import annotations
@@ -35,6 +32,8 @@ from exacell.output.console import Progress
 from exacell.session.request import Request
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from exacell.plan.model import Plan
 
 
@@ -82,6 +81,10 @@ class LogConsole:
     def ask(self, question: str) -> str | None:
         """Return None: nobody can be asked."""
         return None
+
+    def edit(self, path: Path, env: Mapping[str, str]) -> bool:
+        """Return False: there is no terminal."""
+        return False
 
     def progress(self, progress: Progress | None) -> None:
         """Show nothing; what was done is in the journal."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from exacell.change.pending import half_undone, pending
-from exacell.core.errors import JournalError
+from exacell.core.errors import JournalError, why_unreadable
 from exacell.core.values import dataclass
 from exacell.journal.actor import actor
 from exacell.journal.confirming import open_deadlines
@@ -125,7 +125,10 @@ def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[i
                 found |= {item.change for item in pending(copy, rack)} | ({half.change} if half is not None else set())
                 found |= {item.change for item in open_deadlines(copy, rack)}
     except (OSError, sqlite3.Error) as error:
-        raise JournalError(f"what the journal warns of can't be copied ({error}); nothing was changed") from error
+        raise JournalError(
+            f"what the journal warns of can't be copied ({error}); nothing was changed",
+            hint="free space in $TMPDIR, or name another place with it",
+        ) from error
     roots = {plan.finishes for plan in plans if plan.finishes and plan.change in found}
     return tuple(sorted(found | (roots & {e.change for e in entries})))
 
@@ -157,5 +160,7 @@ def _put_aside(journal: Journal) -> Path:
             if path.exists():
                 os.replace(path, target)
     except OSError as error:
-        raise JournalError(f"the journal {journal.path} can't be put aside: {error.strerror}; it stays") from error
+        raise JournalError(
+            f"the journal {journal.path} can't be put aside: {why_unreadable(error)}; it stays"
+        ) from error
     return old

@@ -8,6 +8,8 @@ from typing import Any
 from exacell.cellcli.secrets import masked
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.core.units import counted
+from exacell.measure.importers.calibrate import claims_cell, read_cell
+from exacell.measure.importers.model import Point
 from exacell.output.result import Column, Record
 from exacell.plan.estimate import stage_seconds
 from exacell.plan.guards.steps import risk_of, taken_back
@@ -139,6 +141,22 @@ def ended_records(plan: Plan, report: Report) -> list[Record]:
 def _mended(result: StepResult) -> str:
     """Return how a mending step ended, and why it was not sent."""
     return f"{result.outcome}: {result.reason}" if result.outcome is Outcome.NOT_SENT else str(result.outcome)
+
+
+def measured(report: Report) -> list[str]:
+    """Return what CALIBRATE has measured of all disks of a kind together, a line a cell."""
+    said = [
+        (result.step.target, read_cell(result.said, result.step.target).points)
+        for result in report.results
+        if result.step.statement.startswith("CALIBRATE") and claims_cell(result.said)
+    ]
+    return [f"{cell}: {'; '.join(filter(None, map(_rates, points)))}" for cell, points in said]
+
+
+def _rates(point: Point) -> str:
+    if not point.series.startswith("all "):
+        return ""  # A LUN: the journal has what was printed.
+    return f"{point.series} {point.figures.get('iops', 0):,.0f} IOPS and {point.figures.get('mbPerS', 0):,.0f} MB/s"
 
 
 def _shown(results: Sequence[StepResult]) -> str:

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.messages import NO_ANSWER, always_prints
+from exacell.cellcli.nodes import Operator
 from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
-from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
+from exacell.core.meant import ask_for
 from exacell.language.suggestion import NAMED
 from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
@@ -53,7 +54,7 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
     if isinstance(statement, List):
         result = _list(session, services, request, statement, form, seconds, compared=bool(line.flags.get("diff")))
-        meant = _meant(services, statement, result.problems)
+        meant = _meant(services, statement, result)
         return replace(result, notes=(*result.notes, meant)) if meant else result
     if isinstance(statement, Describe):
         return _describe(session, services, statement, seconds)
@@ -62,15 +63,29 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     return plan_typed(session, services, request, line)
 
 
-def _meant(services: Services, statement: List, problems: Iterable[str]) -> str:
-    """Return the question whether a name that no cell has was meant to be one that is known; empty where none is near."""
-    missed = next((match[1] for each in problems if (match := _NO_SUCH.search(each))), "")
-    if not missed:
-        return ""
-    if statement.object.startswith("METRIC"):
-        return ask_for(missed, metrics())
-    kind = NAMED.get(statement.object)
-    return ask_for(missed, services.learned.get(kind)) if kind is not None else ""
+def _meant(services: Services, statement: List, result: Result) -> str:
+    """Return the question whether a name that no cell has, or a value that none has, was meant to be one that is known;
+    empty where none is near."""
+    missed = next((("name", match[1]) for each in result.problems if (match := _NO_SUCH.search(each))), None)
+    equal = [(f.attribute, f.value.text) for f in statement.filters if f.operator is Operator.EQUAL and not f.negated]
+    nothing = [] if result.records or result.problems else equal
+    for attribute, value in (missed, *nothing) if missed else nothing:
+        known = _known(services, statement.object, attribute)
+        if value.lower() not in (each.lower() for each in known) and (asked := ask_for(value, known)):
+            return asked
+    return ""
+
+
+def _known(services: Services, subject: str, attribute: str) -> Sequence[str]:
+    """Return the values of an attribute that the schema lists or that were seen on the rack: those that Tab offers."""
+    kept = find_object(subject)
+    found = kept.attribute(attribute) if kept is not None else None
+    if found is None:
+        return ()
+    if found.name == "name" and subject.startswith("METRIC"):
+        return tuple(metrics())
+    kind = NAMED.get(subject) if found.name == "name" else None
+    return (*found.values, *services.learned.seen(subject, found.name), *(services.learned.get(kind) if kind else ()))
 
 
 _NO_SUCH = re.compile(r"does not exist: ([\w.$#-]+)")

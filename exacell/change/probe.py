@@ -1,8 +1,6 @@
-"""Read the facts that checks name, and whether caches cache.
+"""Read the facts that checks name, from many targets at once, as few round trips as can be.
 
-Whether the caches of cells cache, as the cells say now: of each cache that a change may have left off.
-
-Read the facts that checks name, from many targets at once, as few round trips as can be.
+Whether caches cache is asked of each cache that a change may have left off, as the cells say now.
 """
 
 from __future__ import annotations
@@ -16,6 +14,7 @@ from exacell.core.background import unless_interrupted
 from exacell.core.errors import ExacellError
 from exacell.journal.left import GONE, UNTOLD
 from exacell.plan import facts as f
+from exacell.plan.asmchange import meant
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
 from exacell.plan.hostsettings import SETTING
@@ -91,7 +90,9 @@ def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
             "header": disk.header,
             "mount": disk.mount,
             "mode": disk.mode,
+            "state": disk.state,
             "osMb": disk.os_mb,
+            "totalMb": disk.total_mb,
             "failgroup": disk.failgroup or None,
             "diskgroup": numbers.get(disk.group),
         }
@@ -116,8 +117,17 @@ def asm_records(asm: AsmFacts) -> dict[str, list[dict[str, Any]]]:
         }
         for operation in asm.running
     ]
-    groups = [_group_record(asm, group) for group in asm.groups]
-    return {"asm.diskgroup": groups, "asm.disk": disks, "asm.mount": mounts, "asm.operation": operations}
+    return {
+        "asm.diskgroup": [_group_record(asm, group) for group in asm.groups],
+        "asm.disk": disks,
+        "asm.mount": mounts,
+        "asm.operation": operations,
+        "asm.attribute": [
+            {"diskgroup": group.name, "name": name, "value": meant(name, value)}
+            for group in asm.groups
+            for name, value in group.attributes.items()
+        ],
+    }
 
 
 def _group_record(asm: AsmFacts, group: DiskGroup) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from exacell.recipes.files import load_recipe
 from exacell.recipes.needs import Need, unmet
 from exacell.recipes.parsing import Problem, line_of, recipe_error, values_of, written_out
 from exacell.recipes.values import holds, substitute
+from exacell.session.logins import refuse_unless_root
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
@@ -135,7 +136,10 @@ def make_ready(
     """
     recipe = load_recipe(session.home, name) if run is None else run.draft(name).recipe
     if recipe.name in within:
-        raise RecipeError(f"recipe {recipe.name} runs itself: {' → '.join((*within, recipe.name))}")
+        raise RecipeError(
+            f"recipe {recipe.name} runs itself: {' → '.join((*within, recipe.name))}",
+            hint="take one of these lines out",
+        )
     values = values_of(recipe, given)
     check_recipe(recipe)
     read: Mapping[str, str] = {} if run is None else run.values.get(place, {})
@@ -150,6 +154,8 @@ def make_ready(
         if not holds(source.when, known):
             continue
         line = line_of(recipe, source, known)
+        if line.cellcli is not None and line.cellcli.verb == "CALIBRATE":
+            refuse_unless_root(session)  # Before a cell is taken offline for it.
         inner = None
         if line.call is not None and line.call.command.words == ("run",):
             try:
@@ -274,7 +280,10 @@ def _refuse_unmet(session: Session, services: Services, request: Request, recipe
             continue
         answers = services.query(need.statement, timeout=request.read_timeout)
         if answers.problems:
-            raise RecipeError(f"recipe {recipe.name} needs {need}: {answers.problems[0]}")
+            raise RecipeError(
+                f"recipe {recipe.name} needs {need}: {answers.problems[0]}",
+                hint="where it answers, run it again; use names the cells that shall count",
+            )
         wrong: dict[str, list[str]] = {}
         for cell, answer in answers.good.items():
             why = unmet(need, answer.tables[0])
@@ -282,7 +291,10 @@ def _refuse_unmet(session: Session, services: Services, request: Request, recipe
                 wrong.setdefault(why, []).append(cell)
         if wrong:
             why, cells = next(iter(wrong.items()))
-            raise RecipeError(f"recipe {recipe.name} needs {need}: {fold(cells)} {why}; nothing was run")
+            raise RecipeError(
+                f"recipe {recipe.name} needs {need}: {fold(cells)} {why}; nothing was run",
+                hint="use leaves cells out; the recipe's line 'needs' has the rule",
+            )
 
 
 _HOSTS = '[racks.NAME.hosts.GROUP] nodes="..." in the configuration names a group'
@@ -295,8 +307,10 @@ def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> b
     Raises:
         RefusedError: the answer was no.
     """
-    if accepted or dry or "opaque" not in ready.recipe.needs:
+    if accepted or "opaque" not in ready.recipe.needs:
         return accepted
+    if dry:
+        return True  # It is shown, and nothing of it sent.
     texts = list(dict.fromkeys(each.line.text for each in ready.every() if each.effect is Effect.OPAQUE))
     if not texts:
         return False
@@ -307,5 +321,7 @@ def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> b
     if answer is None:
         return False  # Each is refused by its own rule, which names the way out.
     if not answer:
-        raise RefusedError(f"recipe {ready.recipe.name}: the answer was not yes; nothing was run")
+        raise RefusedError(
+            f"recipe {ready.recipe.name}: the answer was not yes; nothing was run", hint="-n shows what it would do"
+        )
     return True

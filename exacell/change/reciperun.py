@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
@@ -21,6 +22,8 @@ from exacell.journal.confirming import WaitingRun
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.output.result import Column, Draw, Record, Result, worst
+from exacell.output.tables import table_blocks
+from exacell.recipes.answers import reads
 from exacell.recipes.record import BEGUN, DONE, FAILED, LineState
 from exacell.recipes.values import RISKS
 from exacell.session.recording import Recording, told_while_waiting
@@ -158,7 +161,10 @@ class RecipeRunner:
         source, line = each.source, each.line
         session, services = self._session, self._services
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
-            raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before {each.place}")
+            raise InterruptedByUserError(
+                f"recipe {self._recipe.name} was interrupted before {each.place}",
+                hint="what was done stands; undo run takes it back",
+            )
         self._begun += 1
         if before.state != BEGUN:
             self._note(number, BEGUN)
@@ -190,7 +196,7 @@ class RecipeRunner:
             if line.call is not None and line.call.command.words == ("undo", "run"):
                 from exacell.change.undoing import undo
 
-                return self._keep(each, line, undo(session, services, request, self._changes(), flags))
+                return self._keep(each, line, undo(session, services, request, self._changes(), flags, whole=True))
             if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
                 return None
         elif line.cellcli is not None:
@@ -249,11 +255,19 @@ class RecipeRunner:
 
     def _left_out(self, call: Call) -> bool:
         """Whether -n leaves a statement out because it asks for what one before it would have kept; says so."""
-        names = {(p.kind, call.args[p.name]): p.name for p in call.command.params if p.name in call.args}
+        names = {p.name: (p.kind, call.args[p.name]) for p in call.command.params if p.name in call.args}
         if not call.command.dry_runs:
-            self._unkept |= {found for found, name in names.items() if name == "as"}
+            self._unkept |= {names[name] for name in names if name == "as"}
             return False
-        missing = next((value for kind, value in names if (kind, value) in self._unkept), None)
+        of_any_kind = {value for _, value in self._unkept}  # What is compared may be of several.
+        missing = next(
+            (
+                v
+                for k, v in names.values()
+                if (k, v) in self._unkept or (k in (Kind.MEASURED, Kind.FILE) and v in of_any_kind)
+            ),
+            None,
+        )
         if missing is not None:
             self._services.console.say(f"-n: {missing} was not kept, so this is left out")
         return missing is not None
@@ -263,7 +277,7 @@ class RecipeRunner:
             self._services.console.say(note)
         self._codes.append(result.exit_code)
         self._problems += list(result.problems)
-        if (line.effect is Effect.READ or _runs(line)) and result.data:
+        if (reads(line) or _runs(line)) and result.data:
             # What a matrix chose tells its records apart.
             self._results.append(
                 replace(result, records=[{**row, **_besides(each.chosen, row)} for row in result.records])
@@ -272,13 +286,16 @@ class RecipeRunner:
             self._services.console.say(result.text)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not each.source.final:
             first = result.problems[0] if result.problems else "it failed"
-            error = RecipeError(f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}")
+            error = RecipeError(
+                f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}",
+                hint="journal tells what was done; undo run takes it back",
+            )
             error.exit_code = result.exit_code
             raise error
 
     def _gathered(self, stopped: ExacellError | None) -> Result:
         records = [record for result in self._results for record in result.records]
-        shapes = {tuple(column.name for column in result.columns) for result in self._results}
+        shapes = set(map(_shape, self._results))
         columns = _told_apart(self._results) if len(shapes) == 1 else ()
         problems = list(dict.fromkeys(self._problems))
         code = worst(self._codes)
@@ -292,9 +309,11 @@ class RecipeRunner:
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])
-        # What statements draw as sentences and tables stays so.
+        # What statements draw as sentences and tables stays so, and answers of several shapes are a table each.
         drawn = [result.draw for result in self._results if result.draw is not None and not result.fold]
         own = bool(drawn) and len(drawn) == len(self._results)
+        if not own and len(shapes) > 1:
+            own, drawn = True, list(_drawn_apart(self._results))
         alone = len(self._results) == 1 and not self._results[0].fold
         return Result(
             records=records,
@@ -305,6 +324,34 @@ class RecipeRunner:
             exit_code=code,
             draw=partial(_one_after_another, drawn) if own else None,
         )
+
+
+def _drawn_apart(results: Sequence[Result]) -> Iterator[Draw]:
+    """Yield what draws each run of answers of one shape: its own drawing, or a table."""
+    every: dict[tuple[str, ...], list[Result]] = {}
+    for result in results:
+        every.setdefault(_shape(result), []).append(result)
+    for shape, group in groupby(results, key=_shape):
+        alike = list(group)
+        if all(result.draw is not None for result in alike):
+            yield from (result.draw for result in alike if result.draw is not None)
+            continue
+        records = [record for result in alike for record in result.records]
+        if records:
+            yield partial(_table, records, _told_apart(every[shape]), all(result.fold for result in alike))
+
+
+def _shape(result: Result) -> tuple[str, ...]:
+    return tuple(column.name for column in result.columns)
+
+
+def _table(
+    records: Sequence[Record], columns: Sequence[Column], folded: bool, width: int | None, color: bool, header: bool
+) -> Iterator[str]:
+    for block in table_blocks(
+        records, columns, folded=folded and width is not None, width=width, color=color, header=header
+    ):
+        yield from block.split("\n")
 
 
 def _one_after_another(drawn: Sequence[Draw], width: int | None, color: bool, header: bool) -> Iterator[str]:

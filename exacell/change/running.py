@@ -1,8 +1,6 @@
-"""Where a plan stands while it is carried out, and how each step ended. No I/O.
+"""Where a plan stands while it is carried out, and what became of it: outcomes, the report, who goes on. No I/O.
 
-Where a plan stands while it is carried out, and what became of it: outcomes, the report, who goes on. No I/O.
-
-How a step ended, judged from its target's text; and the journal's rows about it. No I/O.
+How a step ended is judged from its target's text, and becomes a row of the journal.
 """
 
 from __future__ import annotations

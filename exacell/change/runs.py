@@ -23,6 +23,7 @@ from exacell.core.units import counted, format_duration
 from exacell.core.values import dataclass
 from exacell.journal.rows import Actor
 from exacell.language.line import parse_line
+from exacell.language.reading import shown_beside
 from exacell.language.registry import Effect
 from exacell.output.result import Result
 from exacell.recipes.files import load_recipe
@@ -194,6 +195,8 @@ class _GoingOn:
         self._track = Track(services.store(), services.journal, run)
         self._ready = make_ready(session, services, request, run.recipe, run.given, run=run)
         self._lines = _lines(self._ready, self._track.lines)
+        self._told: list[str] = []
+        """What is another value than before the plan because the run itself changed it."""
 
     def all(self) -> Result:
         """Go on with it as far as that is agreed to."""
@@ -291,9 +294,9 @@ class _GoingOn:
                 was = part.values.get(let.name, "")
                 if now == was:
                     continue
-                said = f"{let.name} was {was} before the plan and is {now} now ({let.reading})"
+                said = f"let {let.name}: {_sized(was)} before the plan, {_sized(now)} now ({let.reading})"
                 if _object(let.reading.statement) in about:
-                    self._services.console.say(f"{said}: this run changed it; {was} counts")
+                    self._told.append(f"{said}: this run changed it; {was} counts")
                 else:
                     yield f"{said}, which this run did not change; {was} counts"
         except ExacellError as error:
@@ -323,7 +326,7 @@ class _GoingOn:
         for name, text in run.texts.items():
             if said := self._file(name, text):
                 yield f"  {said}: the text that was agreed to goes on"
-        for said in self._since():
+        for said in (*self._told, *self._since()):
             yield f"  {said}"
         for said in differs:
             yield f"  differs: {said}"
@@ -454,6 +457,12 @@ def _untold(line: _Line) -> str:
     if line.ready.effect in (Effect.WRITE, Effect.OPAQUE):
         return "nothing of it was sent"
     return "it is carried out again"
+
+
+def _sized(text: str) -> str:
+    """Return what was read, with its unit where it is bytes."""
+    size = int(text) if text.isdecimal() else 0
+    return f"{text} ({shown_beside(size, 'G')})" if size >= 1 << 20 else text
 
 
 def _local(at: str) -> str:

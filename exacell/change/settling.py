@@ -1,11 +1,8 @@
 """What became of a change that did not come to its end, and which changes can be taken back.
 
-What became of a change that did not come to its end: its rows, those of the changes that finished it, and reality.
-
 A process may have died between a statement's intent and its outcome. What the statement was to prove is read back, and an
-outcome is written that says ``done``, ``not done`` or ``unknown``; nothing here changes a cell.
-
-Which changes of a rack can be taken back: those that did something, or were stopped before they did.
+outcome is written that says ``done``, ``not done`` or ``unknown``; nothing here changes a cell. Changes that did something, or
+were stopped before they did, can be taken back.
 """
 
 from __future__ import annotations

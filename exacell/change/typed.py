@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
-from exacell.cellcli.suggest import refuse_slip
 from exacell.change.consent import accepted_loss
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.core.errors import RefusedError
+from exacell.core.meant import refuse_slip
 from exacell.journal.left import observe_services
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan

@@ -124,9 +124,18 @@ _SENT = ("done", "failed", "unknown", OPEN, "not done")
 
 
 def undo(
-    session: Session, services: Services, request: Request, changes: Sequence[int], flags: Mapping[str, Value]
+    session: Session,
+    services: Services,
+    request: Request,
+    changes: Sequence[int],
+    flags: Mapping[str, Value],
+    *,
+    whole: bool = False,
 ) -> Result:
     """Take back the changes with these numbers, newest first, and return the outcomes.
+
+    Args:
+        whole: they are all that a run or a session made: one that left nothing behind, such as a flush, is named and passed over.
 
     Raises:
         RefusedError: the session is read-only; or one of them can't be taken back, or what it left has moved; nothing
@@ -140,6 +149,9 @@ def undo(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
         )
     found = list(_settled(session, services, changes, wait=not dry))
+    for done in [done for done in found if whole and _left_nothing(done)]:
+        services.console.say(f"change {done.change} ({done.statement}) left nothing behind that could be taken back")
+        found.remove(done)
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, session, services, done.change))
     results: list[Result] = []
@@ -277,6 +289,17 @@ def _note_undone(session: Session, services: Services, done: Done, flags: Mappin
 
 def _has_ended(session: Session, services: Services, change: int) -> bool:
     return services.journal.state(session.need_rack().name, change).end is not None
+
+
+def _left_nothing(done: Done) -> bool:
+    """Whether all that a change did has nothing to take back: it measured, or emptied caches that are there as before."""
+    left = [[step for step in steps if step.undo is not Undo.NOTHING] for steps in done.steps.values()]
+    return bool(left) and not done.inverse and all(not steps or _only_emptied(steps) for steps in left)
+
+
+def _only_emptied(steps: Sequence[Step]) -> bool:
+    """Whether steps on one cell took a cache away and made it anew: what it held is gone, and nothing else."""
+    return steps[0].caching_off and steps[-1].caching_on and all(step.undo is Undo.IMPOSSIBLE for step in steps)
 
 
 def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:

@@ -16,6 +16,7 @@ from exacell.care.health import (
     FULL,
     NO_ANSWER,
     PLAIN,
+    TITLES,
     Finding,
     Level,
     Observed,
@@ -34,7 +35,7 @@ from exacell.core.errors import ExacellError, ExitCode, RefusedError
 from exacell.core.units import counted
 from exacell.journal.left import observe_online, observe_services
 from exacell.language.registry import Call
-from exacell.output.care import advice_lines, check_lines, headlines, matrix_lines
+from exacell.output.care import advice_lines, check_lines, headlines, health_lines, matrix_lines
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan import facts as f
@@ -108,7 +109,9 @@ def show_health(session: Session, services: Services, request: Request, call: Ca
     untold = (*untold, *unasked, *_kept(session, findings))
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        return matrix_lines(shown, findings, AREAS, width=width, color=color, header=header)
+        if width is None:
+            return matrix_lines(shown, findings, AREAS, color=color, header=header)
+        return iter(health_lines(shown, findings, TITLES, width=width, color=color))
 
     shown = [{**row, **{area: row[area] or "-" for area in AREAS}} for row in rows]
     broken = any(worst(found) is Level.BAD for found in findings.values())

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.care.alerts import ALERTS, ack_plan, alerts_of
 from exacell.cellcli.statement import Change, parse as parse_cellcli
-from exacell.cellcli.suggest import ask_for
 from exacell.change.bringing_back import mount_again
 from exacell.change.leftbehind import unnoted
 from exacell.change.settling import done_on
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.meant import ask_for
 from exacell.journal.actor import actor
 from exacell.journal.left import observe_online, observe_services, offline_disks
 from exacell.language.registry import Call, Kind

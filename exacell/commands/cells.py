@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.meant import ask_for
 from exacell.language.registry import Call
 from exacell.output.result import Result
 from exacell.transport.factory import over_ssh
@@ -24,18 +25,27 @@ def trust(session: Session, services: Services, call: Call) -> Result:
     rack = session.need_rack()
     name = call.text_arg("cell")
     if name not in (*rack.cells, *rack.host_names):
-        raise StatementError(f"{name} is neither a cell nor a host of rack {rack.name}")
+        raise StatementError(
+            f"{name} is neither a cell nor a host of rack {rack.name}",
+            hint=ask_for(name, (*rack.cells, *rack.host_names)) or "cells lists them",
+        )
     if not services.transport.capabilities.known_hosts:
         raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
     transport = over_ssh(services.transport, rack, session.settings)
     offer = transport.host_key(name)
     key = offer.verdict.key
     if offer.verdict.trust in (Trust.CHANGED, Trust.REVOKED):
-        raise RefusedError(f"{name}: {offer.problem}")
+        raise RefusedError(
+            f"{name}: {offer.problem}",
+            hint="ask whoever set the host up; once it is sure, ssh-keygen -R takes the old key out of known_hosts",
+        )
     if offer.verdict.trust is not Trust.KNOWN:
         services.console.say(f"{name} offers {key.key_type} key {key.fingerprint}")
         if not (call.flag("yes") or session.options.yes) and not services.console.confirm("trust it?"):
-            raise RefusedError(f"{name}: the key was not accepted; known_hosts is unchanged")
+            raise RefusedError(
+                f"{name}: the key was not accepted; known_hosts is unchanged",
+                hint="compare it with ssh-keygen -lf /etc/ssh/ssh_host_*_key.pub on the host's console",
+            )
         transport.trust(offer)
     row = {"cell": name, "keyType": key.key_type, "fingerprint": key.fingerprint, "knownHosts": str(offer.trust_file)}
     return Result(records=[row])

@@ -61,7 +61,9 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
         raise RefusedError("a kept plan holds no password or key; nothing was kept", hint="plan it without as=")
     if line.effect is not Effect.WRITE:
         if line.effect is Effect.READ:
-            raise StatementError(f"'{line.text}' changes nothing, so there is nothing to plan")
+            raise StatementError(
+                f"'{line.text}' changes nothing, so there is nothing to plan", hint="run it without plan"
+            )
         raise StatementError(f"'{line.text}' is no single change that a plan can hold", hint=_SHOWN)
     result = execute(session, services, request, line)
     name = call.text_arg("as")
@@ -107,7 +109,10 @@ def rehearse(session: Session, services: Services, request: Request, call: Call)
     """Return one record per attribute that would be another one afterwards."""
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "yes": True})
     if line.effect is not Effect.WRITE and not (line.call is not None and line.call.command.words == ("run",)):
-        raise StatementError(f"'{line.text}' changes nothing that a copy could show, so there is nothing to rehearse")
+        raise StatementError(
+            f"'{line.text}' changes nothing that a copy could show, so there is nothing to rehearse",
+            hint="run it without rehearse",
+        )
     given = call.args.get("without")
     without = tuple(word.lower() for word in given) if isinstance(given, tuple) else ()
     unknown = next((word for word in without if word not in WITHOUT), "")
@@ -208,7 +213,7 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
     """Return one record per target with its outcome."""
     rack = session.need_rack().name
     here = [number for number in session.changes if services.journal.entries(rack=rack, change=number)]
-    return take_back(session, services, request, here, call.flags)
+    return take_back(session, services, request, here, call.flags, whole=True)
 
 
 def pending(session: Session, services: Services, call: Call) -> Result:

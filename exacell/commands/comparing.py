@@ -8,8 +8,8 @@ from pathlib import Path
 
 from exacell.commands.declared.comparing import FORMS
 from exacell.commands.subjects.sort import Asked
-from exacell.commands.subjects.sorts import finding_of
-from exacell.core.errors import ExitCode, RefusedError
+from exacell.commands.subjects.sorts import finding_of, newest
+from exacell.core.errors import ExitCode, RefusedError, why_unreadable
 from exacell.core.paths import replace_file
 from exacell.core.version import __version__
 from exacell.language.registry import Call
@@ -45,15 +45,15 @@ def report(session: Session, services: Services, request: Request, call: Call) -
     Raises:
         RefusedError: a name is nothing that is known, the two are unlike, or the file exists or can't be written.
     """
-    a, b, form = (call.text_arg(name) for name in ("a", "b", "form"))
-    if not form and b in FORMS:
-        b, form = "", b
-    form, names = form or "html", (a, b) if b else (a,)
+    asked = _asked(session, services, request, call)
+    words = [word for name in ("a", "b", "form") if (word := call.text_arg(name))]
+    form = words.pop() if words and words[-1] in FORMS else "html"
+    names = tuple(words) or (newest(asked),)
     evidence = call.flag("evidence")
     path = Path(call.text_arg("to") or _file_name(names, "zip" if evidence else form)).expanduser()
     if path.exists() and not call.flag("replace"):
         raise RefusedError(f"{path} exists", hint="name another file by to=, or give --replace")
-    finding = finding_of(_asked(session, services, request, call), names)
+    finding = finding_of(asked, names)
     made = Made(at=datetime.now(UTC).isoformat(timespec="seconds"), version=__version__, statement=call.text)
     seal = _write(path, finding, made, "" if evidence else form)
     record = {"cell": None, "file": str(path), "verdict": finding.verdict, **({"seal": seal} if seal else {})}
@@ -76,7 +76,7 @@ def _write(path: Path, finding: Finding, made: Made, form: str) -> str:
     try:
         replace_file(path, _WRITERS[form](finding, made))
     except OSError as error:
-        raise RefusedError(f"{path}: {error.strerror}") from error
+        raise RefusedError(f"{path}: {why_unreadable(error)}") from error
     return ""
 
 

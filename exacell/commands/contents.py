@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from exacell.cellcli.suggest import did_you_mean, near
 from exacell.core.errors import ExacellError, RefusedError, StatementError
+from exacell.core.meant import did_you_mean, near
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
@@ -42,7 +42,9 @@ def show_contents(session: Session, services: Services, request: Request, call: 
     if not 1 <= top <= _MOST:
         raise StatementError(f"top={top} is not possible: 1 to {_MOST}")
     if "'" in database:
-        raise StatementError(f"db={database} is no name of a database")
+        raise StatementError(
+            f"db={database} is no name of a database", hint="Tab behind db= offers those that the cells know"
+        )
     where = f" where dbUniqueName = '{database}'" if database else ""
     names = ", ".join(("dbUniqueName", "objectNumber", *_SUMMED))
     answers = services.query(

@@ -24,7 +24,9 @@ def dcli(session: Session, services: Services, request: Request, call: Call) -> 
     try:
         argv = shlex.split(text)
     except ValueError as error:
-        raise StatementError(f"dcli: the words can't be cut as a shell would: {error}") from error
+        raise StatementError(
+            f"dcli: the words can't be cut as a shell would: {error}", hint="close the quote, or put \\ before it"
+        ) from error
     if argv[:1] == [f"--{ACCEPT.name}"]:
         argv, call = argv[1:], replace(call, flags={**call.flags, "accept-opaque": True})
     ended = argv[:1] == ["--"]

@@ -183,7 +183,10 @@ def _refuse_no_statement(name: str, text: str) -> None:
     except StatementError as error:
         raise StatementError(f"{name}='{text}': {error.message}", hint=error.hint) from error
     if line.call is not None and line.call.command.name in ("experiment", "resume", "undo", "undo run"):
-        raise StatementError(f"{name}='{text}': {line.call.command.name} can't be a part of an experiment")
+        raise StatementError(
+            f"{name}='{text}': {line.call.command.name} can't be a part of an experiment",
+            hint="what it measures is a load or a read, such as emulator load or sh",
+        )
 
 
 def _name(asked: str, known: Sequence[str]) -> str:

@@ -36,7 +36,9 @@ def copy_from(session: Session, services: Services, request: Request, call: Call
     hosts, _, path = call.text_arg("path").rpartition(":/")
     pattern = read_remote_path(f"/{path}" if hosts else call.text_arg("path"))
     if hosts and len(session.selection.hosts):
-        raise StatementError(f"{call.text}: the hosts are named twice, by ON and before the path")
+        raise StatementError(
+            f"{call.text}: the hosts are named twice, by ON and before the path", hint="leave one of the two out"
+        )
     with session.selection.on(hosts) if hosts else nullcontext():
         return _copied(session, services, request, call, hosts_of(session, call), pattern)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.suggest import refuse_slip
 from exacell.change.settling import sent_by
 from exacell.commands.flashcache import planning_facts
 from exacell.core import cellset
 from exacell.core.errors import ExacellError, StatementError
+from exacell.core.meant import refuse_slip
 from exacell.language.registry import Call, Kind
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f

@@ -9,13 +9,14 @@ from exacell.cellcli.codes import is_code
 from exacell.cellcli.forms import FORMS, MODIFIABLE, Form
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import ObjectType, find_object, metric, objects_of
-from exacell.cellcli.suggest import closest
 from exacell.commands.pages.facts import attribute_page, code_page, metric_page, object_page
-from exacell.commands.pages.found import Own, found_rows, groups, named_pages, overview
+from exacell.commands.pages.found import Own, found_rows, groups, named_pages, overview, told_of_recipes
 from exacell.commands.pages.lines import WIDTH, columns, short_rows, wrap
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.core.packaged import PAGES, has_source, packaged_files, shown_page
 from exacell.language.manual import man_page
+from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, commands
 from exacell.output.render import document_lines
 from exacell.output.result import Result
@@ -114,6 +115,9 @@ def page(
         return document_lines(text, width, color=color)
     if lower == ["man"]:
         return manual().splitlines()
+    if len(lower) == 1 and lower[0] in RECIPE_WORDS and tuple(lower) not in commands():
+        text = told_of_recipes(lower[0])
+        return text.splitlines() if width is None else document_lines(text, width, color=color)
     lines = _page(lower, words) if words else None
     if lines is None:
         return list(_found(words, width, own(), color=color))
@@ -168,8 +172,10 @@ def _page(lower: Sequence[str], words: Sequence[str]) -> list[str] | None:
 
 
 def _also_a_page(lower: Sequence[str]) -> list[str]:
-    title = named_pages().get(" ".join(lower))
-    return ["", f"Page:    help docs {lower[0]}: {title}"] if title else []
+    name = " ".join(lower)
+    pages = [f"help docs {name}: {named_pages()[name]}"] if name in named_pages() else []
+    pages += ["help docs recipes: what it does in a recipe"] if told_of_recipes(name) else []
+    return ["", *(f"Page:    {page}" for page in pages)] if pages else []
 
 
 def manual() -> str:

@@ -11,7 +11,7 @@ from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.language.words import split_words
 from exacell.output.result import HOST, Column, Result
 from exacell.output.tables import table_lines
-from exacell.plan.hostsettings import companions, read_path, read_value, settings_plan
+from exacell.plan.hostsettings import companions, no_file, read_path, read_value, settings_plan
 from exacell.plan.model import Planned
 from exacell.session.hostfiles import read_files
 
@@ -44,7 +44,7 @@ def show_setting(session: Session, services: Services, request: Request, call: C
         shown = {file.path: file for listed in files.found.values() for file in listed}
         records += [_record(host, file) for file in shown.values()]
         empty = [] if files.problem else [pattern for pattern in patterns if not files.found[pattern]]
-        problems += [f"{host}: there is no {pattern}" for pattern in empty]
+        problems += [f"{host}: {no_file(pattern)}" for pattern in empty]
     code = ExitCode.FAILED if problems and records else ExitCode.NOT_EXECUTED if problems else ExitCode.DONE
     return Result(
         records=records,

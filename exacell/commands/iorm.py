@@ -95,8 +95,10 @@ def set_iorm(session: Session, services: Services, request: Request, call: Call)
     """Return one record per cell with its outcome.
 
     Raises:
-        StatementError: nothing is set, or attributes without db=.
+        StatementError: nothing is set, attributes without db=, or something beside like=.
     """
+    if like := call.text_arg("like"):
+        return _set_like(session, services, request, call, like)
     db, objective = call.text_arg("db"), call.text_arg("objective")
     unowned = (*call.extra, *(param.name for param in WHICH if call.text_arg(param.name)))
     if not db and unowned:
@@ -116,6 +118,23 @@ def set_iorm(session: Session, services: Services, request: Request, call: Call)
         statement=call.text,
     )
     return Planned(plan, facts)
+
+
+def _set_like(session: Session, services: Services, request: Request, call: Call, like: str) -> Planned:
+    """Return the plan that gives every selected cell the database plan and objective of one."""
+    beside = next((name for name in (*call.extra, *call.args) if name != "like"), "")
+    one = tuple(session.selection.resolve(like))
+    if beside or len(one) != 1:
+        told = (
+            f"with like= nothing else is set, and {beside}= is" if beside else f"like= names one cell, not {len(one)}"
+        )
+        raise StatementError(f"set iorm: {told}", hint="for example: set iorm like=exa1cel01")
+    cells = session.cells()
+    facts = read_facts(session, services, request, f.CELL, f.IORMPLAN, cells=tuple(dict.fromkeys((*cells, *one))))
+    model = facts[one[0]]
+    goal = Goal(dbplan=model.iorm or IormPlan(), objective=model.objective)
+    facts = {cell: facts[cell] for cell in cells}
+    return Planned(goal_plan(session.need_rack().name, facts, dict.fromkeys(facts, goal), call.text), facts)
 
 
 def unset_iorm(session: Session, services: Services, request: Request, call: Call) -> Planned:

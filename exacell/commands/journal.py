@@ -224,7 +224,9 @@ def _journal(services: Services, call: Call) -> Journal:
         return services.journal
     path = Path(name).expanduser()
     if not path.is_file():
-        raise JournalError(f"there is no journal file {path}")
+        raise JournalError(
+            f"there is no journal file {path}", hint="journal export writes one; without file= it is this host's own"
+        )
     return Journal(path)
 
 

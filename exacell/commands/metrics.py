@@ -105,7 +105,10 @@ def pairs_of(
     kinds = [kind for kind in wanted if kind in first and kind in second]
     if not kinds:
         lacking = "they have no counters in common" if wanted == KINDS else f"not both have {', '.join(wanted)}"
-        raise RefusedError(f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: {lacking}")
+        raise RefusedError(
+            f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: {lacking}",
+            hint="snaps lists what each holds",
+        )
     compared = compare(session, services, request, [(first[kind], second[kind]) for kind in kinds])
     if compared.unlike and not anyway:
         raise RefusedError(

@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING
 from exacell.care.sqltext import (
     asm_losses,
     is_unit,
-    mounts,
     one_line,
-    own_statement,
     refuse_losses,
     refuse_session_bound,
 )
@@ -27,13 +25,12 @@ from exacell.change.dcli.told import told
 from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.detached import begin, follow, keep_output, still_there
-from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
 from exacell.change.sending import Sending, size_of
+from exacell.commands.diskgroup import asm_change
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
-from exacell.language.line import with_call_flags
 from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
 from exacell.opaque.findings import Findings, UnreadError
@@ -41,10 +38,10 @@ from exacell.opaque.scan import carried, command_findings, wrapped
 from exacell.opaque.shell import unread_programs
 from exacell.opaque.sql import read_sql
 from exacell.output.result import Column, Result
+from exacell.plan.asmchange import read_asm_change
 from exacell.plan.dbchange import read_change
 from exacell.plan.model import Planned
 from exacell.plan.planners.database import asked, database_plan
-from exacell.plan.planners.diskgroup import mount_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import (
     OWNER,
@@ -84,26 +81,16 @@ def sql_asm(session: Session, services: Services, request: Request, call: Call) 
         with told_while_waiting(since(f"waiting for ASM {name}".rstrip()), services.console.waiting):
             node, rows = query_asm(services, name, sql)
         return _rows(node, rows)
-    own = own_statement(sql)
-    if own:
-        own += f" asm={name}" if name else ""
-        services.console.say(f"this is: {own}")
-        return execute(session, services, request, with_call_flags(own, call.flags))
-    group = mounts(sql)
-    if group:
-        return _mount(session, services, call, group, name)
+    change = read_asm_change(sql)
+    if change is not None:
+        return asm_change(session, services, request, call, change)
     if sql.lower().startswith("create diskgroup"):
         raise RefusedError(
-            "create diskgroup is exacell's too, which counts the disks and checks that the group can be mounted",
+            "create diskgroup is exacell's too, which counts the disks and checks that the group can be mounted: with one "
+            "prefix of grid disks, and a failure group for each cell; nothing was sent",
             hint="create diskgroup NAME prefix=p redundancy=normal au_size=4m",
         )
     return _change(session, services, request, call, sql, unread, asm=name)
-
-
-def _mount(session: Session, services: Services, call: Call, group: str, name: str) -> Planned:
-    client = services.asm(name)
-    plan = mount_plan(session.need_rack().name, client.facts(), group, nodes=client.config.nodes, statement=call.text)
-    return Planned(plan)
 
 
 def sql_db(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:
@@ -299,7 +286,10 @@ def copy(session: Session, services: Services, request: Request, call: Call) -> 
     source, to = Path(call.text_arg("file")).expanduser(), call.text_arg("to")
     recursive = bool(call.args.get("recursive"))
     if not source.exists():
-        raise StatementError(f"copy {source}: there is no such file here")
+        raise StatementError(
+            f"copy {source}: there is no such file here",
+            hint="it is read here and copied to the cells; copy from fetches from hosts",
+        )
     if source.is_dir() and not recursive:
         raise StatementError(f"copy {source}: it is a directory", hint="recursive=yes copies it with all that is in it")
     upload = Upload(sources=(source,), destination=to, recursive=recursive)

@@ -196,7 +196,9 @@ def wait(session: Session, services: Services, request: Request, call: Call) -> 
     with told_while_waiting(since(f"waiting for {format_duration(until)}"), services.console.waiting):
         interrupted = session.interrupted.wait(until)
     if interrupted:
-        raise InterruptedByUserError(f"the wait of {format_duration(until)} was interrupted")
+        raise InterruptedByUserError(
+            f"the wait of {format_duration(until)} was interrupted", hint="wait again for what is left of it"
+        )
     return Result()
 
 
@@ -212,7 +214,10 @@ def _wait_until(
         if left <= 0:
             reason, cells = next(iter(wrong.items()))
             where = f"{fold(cells)}: " if cells else ""
-            error = RecipeError(f"wait {text}: {where}{reason}{and_more(len(wrong))} after {format_duration(longest)}")
+            error = RecipeError(
+                f"wait {text}: {where}{reason}{and_more(len(wrong))} after {format_duration(longest)}",
+                hint="for= waits longer",
+            )
             error.exit_code = ExitCode.FAILED
             raise error
         reason, cells = next(iter(wrong.items()))
@@ -221,7 +226,7 @@ def _wait_until(
         rest = format_duration(round(left))
         services.console.waiting(f"waiting, {rest} at most: {where}{reason}{and_more(len(wrong))}")
         if session.interrupted.wait(min(every, left)):
-            raise InterruptedByUserError(f"wait {text} was interrupted")
+            raise InterruptedByUserError(f"wait {text} was interrupted", hint="the statement again waits again")
     services.console.waiting(None)
     return Result()
 
@@ -248,7 +253,7 @@ def confirm(session: Session, services: Services, call: Call) -> Result:
     text = call.text_arg("text")
     if text and not text.isdigit():
         if not services.console.confirm(text.strip("'\"")):
-            raise RefusedError(f"confirm {text}: the answer was not yes")
+            raise RefusedError(f"confirm {text}: the answer was not yes", hint="it takes a y at the terminal")
         return Result()
 
     kept = keep(services.journal, session.need_rack().name, int(text) if text else None)

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from exacell.cellcli.suggest import closest
 from exacell.commands.declared.session import HISTORY_SHOWN, SETTINGS
 from exacell.core.cellset import fold
 from exacell.core.config import load, transport_name
-from exacell.core.errors import ConfigError, StatementError
+from exacell.core.errors import ConfigError, StatementError, why_unreadable
 from exacell.core.hostgroups import DB
+from exacell.core.meant import closest
 from exacell.core.units import counted
 from exacell.language.calls import VERBS
 from exacell.language.registry import Call, commands
@@ -237,7 +237,7 @@ def spool(services: Services, call: Call) -> Result:
     try:
         console.spool(path, append=how == "app")
     except OSError as error:
-        raise StatementError(f"{name} can't be written: {error.strerror}") from error
+        raise StatementError(f"{name} can't be written: {why_unreadable(error)}") from error
     return Result()
 
 
@@ -299,7 +299,7 @@ def edit(session: Session, call: Call) -> Result:
     entries = read_entries(history_file(session.home.state_dir))
     number = call.int_arg("number")
     if number is not None and not 1 <= number <= len(entries):
-        raise StatementError(f"history has no number {number}: it ends with {len(entries)}")
+        raise StatementError(f"history has no number {number}: it ends with {len(entries)}", hint="history lists them")
     here = {"", session.rack.name if session.rack is not None else ""}
     own = [
         entry.text for entry in entries if entry.rack in here and not re.match(r"\s*edit\b", entry.text, re.IGNORECASE)

@@ -1,10 +1,7 @@
 """Time that passes, work beside the caller, and the user's wish that no more is begun.
 
-The time that passes whatever a clock is set to, also while this host sleeps or this process is stopped.
-
-The user's wish that no more is begun, which a signal handler may set.
-
-Work beside the caller: done in a thread of its own, waited for as long as somebody wants to wait.
+Time passes whatever a clock is set to, also while this host sleeps or this process is stopped. A signal handler may set the
+wish. Work beside the caller is done in a thread of its own, and waited for as long as somebody wants to wait.
 """
 
 from __future__ import annotations

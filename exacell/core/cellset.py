@@ -22,7 +22,7 @@ _NAME = re.compile(r"[A-Za-z0-9._:%\-\[\]/,]+")
 
 
 def _no_groups(name: str) -> Iterable[str]:
-    raise CellSetError(f"@{name} is not a known cell group", part=f"@{name}")
+    raise CellSetError(f"@{name} is not a known cell group", part=f"@{name}", hint="name the cells")
 
 
 _PLAIN = re.compile(r"([A-Za-z_][\w.\-]*?)(?:\[(\d+)-(\d+)\])?")
@@ -76,12 +76,16 @@ class CellSet:
             CellSetError: ``text`` is empty or a piece of it is no name, range or known group.
         """
         if not text.strip():
-            raise CellSetError("no cell is named")
+            raise CellSetError("no cell is named", hint="such as exa1cel[01-03] or @all")
         result = cls()
         operator = ","
         for piece, following in _split(text.strip()):
             if not piece:
-                raise CellSetError(f"a cell name is missing in '{text}'", part=text)
+                raise CellSetError(
+                    f"a cell name is missing in '{text}'",
+                    part=text,
+                    hint="a name or a range stands on both sides of , ! & and ^",
+                )
             operand = cls(groups(piece[1:])) if piece.startswith("@") else cls(_expand(piece))
             if operator == ",":
                 result = result | operand

@@ -358,7 +358,10 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
     for group, members in groups.items():
         strangers = CellSet(members) - CellSet(cells)
         if strangers:
-            raise ConfigError(f"{table.where}: group {group} has {strangers}, which rack {name}'s cells do not include")
+            raise ConfigError(
+                f"{table.where}: group {group} has {strangers}, which rack {name}'s cells do not include",
+                hint="add them to the rack's cells, or take them out of the group",
+            )
     hosts = read_host_groups(table.tables("hosts"), dbnodes=dbnodes, cells=cells, groups=groups)
     asm = {key: _asm(key, cluster, dbnodes) for key, cluster in table.tables("asm").items()}
     ssh_config = table.text("ssh_config", "")

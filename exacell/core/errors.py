@@ -7,6 +7,7 @@ that is not an :class:`ExacellError` is a bug.
 
 from __future__ import annotations
 
+import errno
 from enum import IntEnum
 
 
@@ -43,11 +44,25 @@ class ExacellError(Exception):
         self.hint = hint
 
 
+_SEEN = "ls shows what is there"
+_OF_FILES = {
+    errno.ENOENT: _SEEN,
+    errno.ENOTDIR: _SEEN,
+    errno.EISDIR: "name a file in it",
+    errno.EEXIST: "name another one",
+    errno.EACCES: "ls -ld tells whose it is and who may",
+    errno.EPERM: "ls -ld tells whose it is and who may",
+    errno.EROFS: "name a place that may be written",
+    errno.ENOSPC: "free space there, or name another place",
+    errno.EDQUOT: "free space there, or name another place",
+}
+
+
 def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
-    """Return in a phrase why a text file can't be read: ``Permission denied``, ``it is not UTF-8 text at byte 13``."""
-    if isinstance(error, OSError):
-        return error.strerror or str(error)
-    return f"it is not UTF-8 text at byte {error.start}"
+    """Return in a phrase why a file can't be read or written, and the way out: ``Permission denied; ls -ld tells …``."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"it is not UTF-8 text at byte {error.start}; save it as UTF-8"
+    return "; ".join(filter(None, (error.strerror or str(error), _OF_FILES.get(error.errno or 0, ""))))
 
 
 class StatementError(ExacellError):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
-
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 """What ``-o``, ``--format``, ``set format`` and ``format =`` take."""
@@ -20,6 +19,6 @@ def check_format(name: str) -> str:
         StatementError: there is no such format.
     """
     if name.lower() not in FORMATS:
-        near = tuple(difflib.get_close_matches(name.lower(), FORMATS, n=2))
+        near = closest(name, FORMATS, limit=2)
         raise StatementError(f"'{name}' is not an output format: {', '.join(FORMATS)}", suggestions=near)
     return name.lower()

@@ -67,7 +67,10 @@ def read_host_groups(
             raise ConfigError(f'{table.where}: group {name} has no hosts: set nodes = "ini[1-2]"')
         both = CellSet(nodes) & CellSet(cells)
         if both:
-            raise ConfigError(f"{table.where}: {both} is among the rack's cells, so it is no host of group {name}")
+            raise ConfigError(
+                f"{table.where}: {both} is among the rack's cells, so it is no host of group {name}",
+                hint="take it out of one of the two",
+            )
         found[name] = HostGroup(
             name=name,
             nodes=nodes,

@@ -117,9 +117,12 @@ class Section:
 
 def sections(text: str) -> tuple[Section, ...]:
     """Return the parts of a page by its headings, the page's own title first; without any the first line is the title."""
-    found = (
-        list(re.finditer(r"^#{1,4} +(.+)$", text, re.MULTILINE)) if text.startswith("# ") and "\n## " in text else []
-    )
+    code = [match.span() for match in re.finditer(r"^```.*?^```", text, re.MULTILINE | re.DOTALL)]
+    found = [
+        match
+        for match in re.finditer(r"^#{1,4} +(.+)$", text, re.MULTILINE)
+        if text.startswith("# ") and "\n## " in text and not any(start < match.start() < end for start, end in code)
+    ]
     if not found:
         first, _, rest = text.partition("\n")
         return (Section(title=first.lstrip("# ").partition(": ")[0], text=rest),)

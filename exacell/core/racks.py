@@ -1,19 +1,13 @@
 """Which rack is meant, by its name, by its cells, or by what this host knows; and files that name cells.
 
-Lists of cells in files: dcli's group files and a database node's cellip.ora.
-
-A group file has one target a line; blanks around it, empty lines and lines that start with ``#`` do not count, and a
-``#`` behind a name is no comment (dcli would send it to a shell), so it is an error here. A folded name such as
+The ways to a rack are tried in a fixed order, see :func:`which_rack`. The files are dcli's group files and a database node's
+cellip.ora. A group file has one target a line; blanks around it, empty lines and lines that start with ``#`` do not count, and
+a ``#`` behind a name is no comment (dcli would send it to a shell), so it is an error here. A folded name such as
 ``exa1cel[01-03]`` is accepted too. Source: dcli 1.4 to 3.5 as run, reference dcli.md section 3.
-
-Which rack is meant: by its name, by its cells, or by what this host knows.
-
-The ways are tried in a fixed order, see :func:`which_rack`.
 """
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -23,6 +17,7 @@ from pathlib import Path
 from exacell.core.cellset import CellSet
 from exacell.core.config import RACK_NAME, Config, RackConfig
 from exacell.core.errors import CellSetError, ConfigError, why_unreadable
+from exacell.core.meant import closest, did_you_mean
 
 _HOST = re.compile(r"[A-Za-z0-9_.:\[\],-]+")
 _WITH_LOGIN = re.compile(rf"(?:[A-Za-z0-9_.-]+@)?{_HOST.pattern}")
@@ -77,7 +72,7 @@ def parse_cellip(text: str, source: str) -> tuple[str, ...]:
             raise ConfigError(f"{source}:{number}: '{line}' is not of the form cell=\"192.168.10.3;192.168.10.4\"")
         cells[address] = None
     if not cells:
-        raise ConfigError(f"{source} names no cell")
+        raise ConfigError(f"{source} names no cell", hint='a line for each: cell="192.168.10.3;192.168.10.4"')
     return tuple(cells)
 
 
@@ -249,8 +244,8 @@ def _known(config: Config) -> str:
 
 def _closest(config: Config, name: str) -> str:
     # One letter of two is half of the name: that may be a slip, or another rack.
-    close = difflib.get_close_matches(name, config.racks, n=1, cutoff=0.6 if len(name) > 2 else 0.5)
-    asked = [f"did you mean {close[0]}?"] if close else []
+    close = closest(name, config.racks, limit=1, alike=0.6 if len(name) > 2 else 0.5)
+    asked = [did_you_mean(close)] if close else []
     if RACK_NAME.fullmatch(name) and (not close or len(name) <= 2):
         asked.append(f"an emulated rack is started with: exacell emulator start {name}")
     return " ".join(asked)

@@ -1,11 +1,8 @@
-"""Small files that several processes or users write: opened safely, and in turns.
-
-Whose turn it is with a file: flock that neither waits for ever nor fails silently where there are no locks.
-
-A small file that several users of a host write, opened so that no neighbour can make a trap of it.
+"""Small files that several processes or users of a host write: opened so that no neighbour can make a trap of them, and in turns.
 
 Where everybody may put files, a neighbour can put a FIFO, a link, a device or a huge file under the name that we want. Such a
-thing is never waited for, never followed and never written to: opening it fails at once with what it is.
+thing is never waited for, never followed and never written to: opening it fails at once with what it is. Whose turn it is,
+flock says; it neither waits for ever nor fails silently where there are no locks.
 """
 
 from __future__ import annotations

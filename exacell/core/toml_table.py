@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from exacell.core.cellset import CellSet
 from exacell.core.errors import CellSetError, ConfigError, UnitError
+from exacell.core.meant import ask_for
 from exacell.core.units import parse_duration, parse_size
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ def parse_toml(text: str, source: str) -> TomlTable:
     try:
         return TomlTable(tomllib.loads(text), source)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{source} is not TOML: {error}") from error
+        raise ConfigError(f"{source} is not TOML: {error}", hint="texts stand in quotes, lists in [ ]") from error
 
 
 class TomlTable:
@@ -138,10 +138,10 @@ class TomlTable:
         """Raise ConfigError when the table has a key that was not asked for."""
         unknown = [key for key in self._data if key not in self._asked]
         if unknown:
-            close = difflib.get_close_matches(unknown[0], self._asked, n=1)
+            allowed = ", ".join(sorted(self._asked))
             raise ConfigError(
-                f"{self.where}: unknown key '{unknown[0]}'; allowed are {', '.join(sorted(self._asked))}",
-                hint=f"did you mean {close[0]}?" if close else "",
+                f"{self.where}: unknown key '{unknown[0]}'; allowed are {allowed}",
+                hint=ask_for(unknown[0], self._asked),
             )
 
 

@@ -180,7 +180,10 @@ def start_like(home: Path, name: str, likeness: Mapping[str, Any], *, timeout: f
     with life_cycle_lock(files, timeout=timeout):
         refuse_real_rack(home, name)
         if files.exists:
-            raise EmulatorError(f"rack {name} exists already")
+            raise EmulatorError(
+                f"rack {name} exists already",
+                hint=f"emulator start {name} goes on with it; with reset=yes it begins anew",
+            )
         parts, described = parts_of(name, Likeness(**likeness))
         files.root.mkdir(mode=0o700, exist_ok=True)
         files.write_state(parts)
@@ -332,7 +335,7 @@ def _checked(options: Options) -> Json:
                 )
                 raise EmulatorError(f"an emulated rack has no option {key}", hint=f"the options are {known}")
         except ValueError as error:
-            raise EmulatorError(f"{key}={value} is no number") from error
+            raise EmulatorError(f"{key}={value} is no number", hint="digits, and a . where it has a part") from error
     return checked
 
 

@@ -281,7 +281,7 @@ def _number(request: Json, key: str) -> float:
     value = request.get(key)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    raise EmulatorError(f"{key}={value} is no number")
+    raise EmulatorError(f"{key}={value} is no number", hint="digits, and a . where it has a part")
 
 
 def open_world(files: RackFiles, options: Mapping[str, object]) -> World:
@@ -332,7 +332,12 @@ def main() -> int:
     os.chdir("/")
     lock = hold_running_lock(files)
     if lock is None:
-        return _refuse(files, EmulatorError(f"rack {files.name} is served by another process already"))
+        return _refuse(
+            files,
+            EmulatorError(
+                f"rack {files.name} is served by another process already", hint=f"emulator stop {files.name} ends it"
+            ),
+        )
     if os.fork():
         # Whoever started us shall neither wait for the rack nor keep its remains as a zombie. The lock is the child's.
         os._exit(0)

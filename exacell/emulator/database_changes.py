@@ -127,7 +127,7 @@ def _scope(reader: TokenReader) -> str:
 
 
 def alter_database(instance: Instance, database: Database, statement: str) -> str:
-    """Carry out ADD LOGFILE or DROP LOGFILE GROUP; return the message.
+    """Carry out ADD [STANDBY] LOGFILE or DROP [STANDBY] LOGFILE GROUP; return the message.
 
     Raises:
         OraError: what section 10 of the reference lists, or ORA-00922 for another option.
@@ -135,20 +135,24 @@ def alter_database(instance: Instance, database: Database, statement: str) -> st
     reader = TokenReader(statement)
     reader.take()
     reader.take()
-    if reader.accept("ADD", "LOGFILE"):
-        _add_log(instance, database, reader)
-    elif reader.accept("DROP", "LOGFILE", "GROUP"):
+    adds = reader.accept("ADD")
+    if not adds:
+        reader.expect("DROP", 922)
+    standby = reader.accept("STANDBY")
+    reader.expect("LOGFILE", 922)
+    if adds:
+        _add_log(instance, database, reader, standby=standby)
+    else:
+        reader.expect("GROUP", 922)
         number = reader.whole(922)
         reader.done()
-        _drop_log(instance, database, number)
-    else:
-        raise reader.error(922)
+        _drop_log(instance, database, number, standby=standby)
     return "Database altered."
 
 
-def _add_log(instance: Instance, database: Database, reader: TokenReader) -> None:
+def _add_log(instance: Instance, database: Database, reader: TokenReader, *, standby: bool) -> None:
     thread = instance.node + 1
-    numbers = [group.number for group in database.redo]
+    numbers = [group.number for group in (*database.redo, *database.standby)]
     number = max(numbers, default=0) + 1
     if reader.accept("INSTANCE"):
         reader.take()
@@ -177,7 +181,7 @@ def _add_log(instance: Instance, database: Database, reader: TokenReader) -> Non
         instance.asm.add_file(group, new_file(group, "ONLINELOG", database.name, f"group_{number}", size, now, block))
         for group in groups
     ]
-    database.redo.append(
+    (database.standby if standby else database.redo).append(
         RedoGroup(
             number=number,
             thread=thread,
@@ -185,7 +189,7 @@ def _add_log(instance: Instance, database: Database, reader: TokenReader) -> Non
             size_bytes=size,
             block_size=block,
             members=members,
-            status="UNUSED",
+            status="UNASSIGNED" if standby else "UNUSED",
             archived=True,
             first_change=0,
             first_time=now,
@@ -236,13 +240,13 @@ def _checked_block(database: Database, asked: int | None, groups: list[DiskGroup
     return asked
 
 
-def _drop_log(instance: Instance, database: Database, number: int) -> None:
+def _drop_log(instance: Instance, database: Database, number: int, *, standby: bool) -> None:
     """Drop a group; its members are files that Oracle manages, so they go too."""
-    group = database.check_drop(number)
+    group = database.group(number, standby=True) if standby else database.check_drop(number)
     for member in group.members:
         name, _, rest = member.removeprefix("+").partition("/")
         holder = instance.asm.groups.get(name)
         if holder is not None:
             alias = rest.rpartition("/")[2]
             holder.files = [file for file in holder.files if file.alias != alias]
-    database.redo.remove(group)
+    (database.standby if standby else database.redo).remove(group)

@@ -43,6 +43,19 @@ class AwrSnapshot:
 
 
 @dataclass(frozen=True, kw_only=True)
+class IoCalibration:
+    """What CALIBRATE_IO has measured, in rack time, requests and MB a second."""
+
+    started: float
+    ended: float
+    iops: int
+    mbps: int
+    process_mbps: int
+    latency_ms: int
+    disks: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class StoredRoutine:
     """A procedure or function that a database keeps: its text from that word on, and what is wrong with it, line by line."""
 
@@ -62,6 +75,8 @@ class Database:
         spfile: those that the server parameter file holds beyond what the database was made with.
         snapshots: of the workload repository, oldest first.
         traces: what DBMS_MONITOR has switched on beyond single sessions.
+        calibration: the last run of CALIBRATE_IO.
+        standby: log groups that only a standby database would fill: here nothing does.
         override_sector_size: ``_disk_sector_size_override`` is TRUE, so block sizes are not checked.
     """
 
@@ -71,6 +86,7 @@ class Database:
     started: float
     change: int
     redo: list[RedoGroup] = field(default_factory=list)
+    standby: list[RedoGroup] = field(default_factory=list)
     override_sector_size: bool = False
     segments: list[Segment] = field(default_factory=list)
     snapshots: list[AwrSnapshot] = field(default_factory=list)
@@ -78,14 +94,15 @@ class Database:
     spfile: dict[str, str] = field(default_factory=dict)
     routines: dict[str, StoredRoutine] = field(default_factory=dict)
     traces: list[EnabledTrace] = field(default_factory=list)
+    calibration: IoCalibration | None = None
 
-    def group(self, number: int) -> RedoGroup:
-        """Return a redo log group.
+    def group(self, number: int, *, standby: bool = False) -> RedoGroup:
+        """Return a redo log group, or one of those for a standby database.
 
         Raises:
             OraError: ORA-01590, there is none of that number.
         """
-        for group in self.redo:
+        for group in self.standby if standby else self.redo:
             if group.number == number:
                 return group
         raise OraError(ora(1590, number))
@@ -140,10 +157,19 @@ def database_to_state(database: Database) -> dict[str, Any]:
 
 def database_from_state(state: dict[str, Any]) -> Database:
     """Return the database that :func:`database_to_state` stored."""
-    redo = [RedoGroup(**row) for row in state["redo"]]
+    redo, standby = ([RedoGroup(**row) for row in state.get(kind, [])] for kind in ("redo", "standby"))
     snapshots = [AwrSnapshot(**row) for row in state.get("snapshots", [])]
     routines = {name: StoredRoutine(**row) for name, row in state.get("routines", {}).items()}
     segments = segments_from_state(state.get("segments", []))
     traces = [EnabledTrace(**row) for row in state.get("traces", [])]
-    made = {"redo": redo, "segments": segments, "snapshots": snapshots, "routines": routines, "traces": traces}
+    calibration = IoCalibration(**state["calibration"]) if state.get("calibration") else None
+    made = {
+        "redo": redo,
+        "standby": standby,
+        "segments": segments,
+        "snapshots": snapshots,
+        "routines": routines,
+        "traces": traces,
+        "calibration": calibration,
+    }
     return Database(**{**state, **made})

@@ -251,15 +251,33 @@ def logs(instance: Instance) -> Iterator[Mapping[str, Value]]:
         }
 
 
+def standby_logs(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$STANDBY_LOG: no redo of another database ever comes."""
+    database = instance.database
+    for group in sorted(database.standby, key=lambda g: g.number) if database else []:
+        yield {
+            "GROUP#": group.number,
+            "DBID": "UNASSIGNED",
+            "THREAD#": group.thread,
+            "SEQUENCE#": 0,
+            "BYTES": group.size_bytes,
+            "BLOCKSIZE": group.block_size,
+            "USED": 0,
+            "ARCHIVED": "YES",
+            "STATUS": group.status,
+        }
+
+
 def log_files(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$LOGFILE."""
     database = instance.database
-    for group in sorted(database.redo, key=lambda g: g.number) if database else []:
+    for group in sorted((*database.redo, *database.standby), key=lambda g: g.number) if database else []:
+        kind = "STANDBY" if database is not None and group in database.standby else "ONLINE"
         for member in group.members:
             recovery = "YES" if member.startswith(f"+{instance.asm.cluster.reco}/") else "NO"
             yield {
                 "GROUP#": group.number,
-                "TYPE": "ONLINE",
+                "TYPE": kind,
                 "MEMBER": member,
                 "IS_RECOVERY_DEST_FILE": recovery,
             }

@@ -75,7 +75,10 @@ def check_fault(cell: Cell, fault: Fault) -> None:
     elif fault.kind is Kind.BAD_SECTOR:
         fault.options["disk"] = check_disk(cell, str(fault.options["disk"]), kind=DiskType.HARD)
     elif fault.kind is Kind.STUCK_FLUSH and not cell.write_back:
-        raise EmulatorError(f"{cell.host} is in {cell.mode} mode: there is no dirty data that could get stuck")
+        raise EmulatorError(
+            f"{cell.host} is in {cell.mode} mode: there is no dirty data that could get stuck",
+            hint="emulator start … mode=writeback makes a rack with some",
+        )
     elif fault.kind is Kind.KEPT_REDO and (cell.flash_log is None or backing(cell) == FLASH):
         why = "has no flash log" if cell.flash_log is None else "has no disks behind its flash"
         raise EmulatorError(f"{cell.host} {why}: there is no redo that only the flash log could hold")

@@ -177,7 +177,7 @@ def make_fault(host: str, kind: str, options: Mapping[str, object], *, is_cell: 
     except ValueError as error:
         raise EmulatorError(f"{kind} is no kind of fault; there are {', '.join(Kind)}") from error
     if not is_cell and chosen not in ANY_HOST_KINDS:
-        raise EmulatorError(f"{chosen} is a fault of cells: {host} is a database node")
+        raise EmulatorError(f"{chosen} is a fault of cells: {host} is a database node", hint="name a cell")
     known = options_of(chosen)
     for name in options:
         if name not in known:
@@ -214,7 +214,10 @@ def _check_match(pattern: str) -> None:
     try:
         re.compile(pattern)
     except re.error as error:
-        raise EmulatorError(f"match={pattern} is no regular expression: {error}") from error
+        raise EmulatorError(
+            f"match={pattern} is no regular expression: {error}",
+            hint="a word is one already; . [ ] ( ) * + ? \\ mean something",
+        ) from error
 
 
 def _own(kind: Kind, name: str, values: Mapping[str, object], is_cell: bool) -> Option:
@@ -257,7 +260,7 @@ def _code(text: str, is_cell: bool) -> str:
 def _number(values: Mapping[str, object], name: str, default: float, *, above: float = -1.0) -> float:
     value = values.get(name, default)
     if not isinstance(value, int | float) or isinstance(value, bool):
-        raise EmulatorError(f"{name}={value} is no number of seconds")
+        raise EmulatorError(f"{name}={value} is no number of seconds", hint="such as 2, 0.5 or 30")
     if not above < value <= 366 * 86400 or value < 0:
         raise EmulatorError(f"{name}={value:g} is not possible: seconds from 0 on, at most a year")
     return float(value)

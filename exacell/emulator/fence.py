@@ -190,7 +190,11 @@ class Fence:
         asyncio.get_running_loop().remove_reader(self._link.fileno())
         self._link.close()
         if not self._ready.done():
-            self._ready.set_exception(EmulatorError("the host's first process ended"))
+            self._ready.set_exception(
+                EmulatorError(
+                    "the host's first process ended", hint="start the rack again: emulator stop, then emulator start"
+                )
+            )
             self._ready.exception()
         for started in self._started.values():
             if not started.done():
@@ -302,7 +306,10 @@ class Fences:
                 socket.send_fds(self._link, [json.dumps(host).encode()], [theirs.fileno()])
             except OSError as error:
                 fence.close()
-                raise EmulatorError(f"no process for the hosts' fences: {error}") from error
+                raise EmulatorError(
+                    f"no process for the hosts' fences: {error}",
+                    hint="ulimit -u tells how many processes you may have; end some",
+                ) from error
         try:
             programs = await fence.ready()
         except BaseException:

@@ -130,7 +130,7 @@ def _bind(port: object) -> socket.socket:
             bound.close()
         else:
             return bound
-    raise EmulatorError(f"no free port on {LOOPBACK}")
+    raise EmulatorError(f"no free port on {LOOPBACK}", hint="end what holds them: ss -ltn lists it")
 
 
 def _first_lent_port() -> int:

@@ -74,7 +74,7 @@ class RackSpec:
             if not _DATABASE.fullmatch(name):
                 raise EmulatorError(f"db={name} is not a database name: a letter, then up to 29 letters, digits, _ $ #")
         if len({name.upper() for name in self.db}) != len(self.db):
-            raise EmulatorError(f"db={','.join(self.db)} names a database twice")
+            raise EmulatorError(f"db={','.join(self.db)} names a database twice", hint="name each once")
         if self.mode.lower() not in MODES:
             raise EmulatorError(f"mode={self.mode} is no flash cache mode; there are {' and '.join(MODES)}")
         if not 0 < self.speed <= fastest(self.cells):

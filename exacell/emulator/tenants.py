@@ -128,4 +128,4 @@ def checked_vaults(vaults: Sequence[str], release: Release) -> tuple[str, ...]:
 
 def _refuse_twice(option: str, names: Sequence[str]) -> None:
     if len({name.upper() for name in names}) != len(names):
-        raise EmulatorError(f"{option}={','.join(names)} names one twice")
+        raise EmulatorError(f"{option}={','.join(names)} names one twice", hint="name each once")

@@ -297,7 +297,10 @@ def refuse_unrevertible(plan: Plan, seconds: float) -> None:
             f"{begin}: the time must be above 0 and at most {format_duration(LONGEST)}; nothing was sent"
         )
     if plan.loss or plan.risk.rank >= Risk.DATA.rank:
-        raise RefusedError(f"{begin}: it loses what nothing brings back ({plan.risk}); nothing was sent")
+        raise RefusedError(
+            f"{begin}: it loses what nothing brings back ({plan.risk}); nothing was sent",
+            hint="leave --confirm-within out where that is meant",
+        )
     carried = [step for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps]
     changing = [s for s in carried if s.undo is not Undo.NOTHING]
     bare = [s for s in changing if s.target not in plan.inverse and not s.asm]

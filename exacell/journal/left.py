@@ -1,10 +1,7 @@
-"""What changes have left on cells, as the journal tells: caches, services and grid disks that nobody brought back since.
+"""What changes have left on cells, as the journal tells: caches off, services stopped, grid disks offline.
 
-What the journal says of caches that a change left off.
-
-Which cells' grid disks a change took offline and nothing brought back, as the journal tells.
-
-Which services a change stopped and nothing started again, as the journal tells.
+Each stays until a change, an undo or an observation shows it back. That is a question to all changes of a rack, in the order
+of their rows; how one change stands is :mod:`exacell.journal.state`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What readers ask of a journal: its rows in order, of a rack, of a change, of those that wait for something.
 
-A journal's rows for eyes, read some at a time: a long journal takes no more memory than a short one.
-
-What this process has sent since some change, as the journal tells: an intent is on disk before its statement leaves.
+Rows for eyes are read some at a time, so that a long journal takes no more memory than a short one. What this process has
+sent since some change is known from there as well: an intent is on disk before its statement leaves.
 """
 
 from __future__ import annotations

@@ -1,12 +1,10 @@
 """What a change has come to: one fold over its rows, and what its statements made begin anew. Pure.
 
-What became of a change: the one fold over its rows that everybody reads.
-
 :class:`ChangeState` tells of each step whether it was sent, how it ended, what is not known of it, and of the change
 whether it ended, was stopped, or was taken back. It is made of the rows of one change, or of those of a change and of the
 changes that went on with it, in order.
 
-What the journal says of statements that make counters begin anew: flushes, new caches and logs, restarts of CELLSRV.
+:func:`resets` finds statements that make counters begin anew: flushes, new caches and logs, restarts of CELLSRV.
 """
 
 from __future__ import annotations

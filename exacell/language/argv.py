@@ -55,7 +55,10 @@ def _quote(value: str) -> str:
     if _is_one_word(value):
         return value
     if "'" in value and '"' in value:
-        raise StatementError(f"the word {value} holds both kinds of quotes, for which there is no spelling")
+        raise StatementError(
+            f"the word {value} holds both kinds of quotes, for which there is no spelling",
+            hint="the prompt and -f take the line as it is",
+        )
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"
 

@@ -180,9 +180,25 @@ def typed(question: Question, cells: Iterable[str] = (), dbs: Iterable[str] = ()
     return text.replace("<db>", next(iter(dbs), "<db>"))
 
 
+_PROGRAMS = {
+    "exacell": "leave it and its options out here; connect RACK goes to another rack",
+    "sqlplus": 'type: sql asm "select …" or sql db=NAME "select …"',
+    "asmcmd": "type: show diskgroup or show asmdisk; on @db sh … runs a command on the database nodes",
+    **dict.fromkeys(("srvctl", "crsctl"), "on @db sh … runs it on the database nodes"),
+    **dict.fromkeys(
+        ("for", "while", "until", "if", "ssh", "scp", "cat", "grep", "awk", "sed", "ls", "cd", "vi", "sudo", "su"),
+        "in front of it ! runs it in your own shell, sh on all cells, on CELL sh on one",
+    ),
+}
+"""Programs and words of a shell that get pasted, and what leads on from them."""
+
+
 def way_out(text: str) -> str:
     """Return the sentence that leads on from words that begin no statement; empty where they ask nothing that is known, or
     begin with a word that nobody asks with."""
+    first = text.split()[0].lower().strip("?") if text.split() else ""
+    if first in _PROGRAMS:
+        return _PROGRAMS[first]
     words = asked_words(text)
     code = next((word.upper() for word in words if is_code(word)), "")
     if code:
@@ -191,7 +207,6 @@ def way_out(text: str) -> str:
     if named_object is not None:
         name = named_object.name.lower()
         return f"type: list {name}; help {name} tells what else can be done with it"
-    first = text.split()[0].lower().strip("?") if text.split() else ""
     found = answers(text) if first in _EMPTY or stem(first) in _asked_with() else ()
     named = [word for word in words if re.search(r"\d", word)]
     return f"type: {typed(found[0], named)} ({found[0].text}); help {' '.join(words[:4])} finds more" if found else ""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 
 from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest, near
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
+from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.words import RAW_TAILS, Word, split_words, unquote
 
@@ -61,10 +62,17 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             end=quoted.end,
         )
     asked = way_out(" ".join(word.value for word in words))
+    if not asked and first.value.lower() in RECIPE_WORDS:
+        return StatementError(
+            f"{first.value.lower()} is a word of recipes, and no statement",
+            start=first.start,
+            end=first.end,
+            hint=f"help {first.value.lower()} tells where it stands; new recipe NAME begins a recipe",
+        )
     if seconds:
         if len(words) == 1:
             return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)
-        near = tuple(difflib.get_close_matches(words[1].value.lower(), seconds, n=3))
+        near = closest(words[1].value, seconds)
         # Where something is near, the list of all would only hide it.
         known = "" if near or asked else f": {', '.join(seconds)}"
         message = f"'{_brief(words[1].value)}' is nothing that {first.value.lower()} knows{known}"
@@ -72,7 +80,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             message, start=words[1].start, end=words[1].end, suggestions=near, hint="" if near else asked
         )
     verbs = sorted({key[0] for key in table} | {verb.lower() for verb in VERBS})
-    near = () if asked else tuple(difflib.get_close_matches(first.value.lower(), verbs, n=3))
+    near = () if asked else closest(first.value, verbs)
     hint = "" if near else asked or "help lists the statements"
     return StatementError(
         f"'{_brief(first.value)}' is not a statement", start=first.start, end=first.end, suggestions=near, hint=hint
@@ -129,7 +137,7 @@ def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word]
                 hint="help in front of it explains it: help <statement>",
             )
         if flag is None:
-            near = difflib.get_close_matches(name.lower(), [f.name for f in known], n=2)
+            near = closest(name, [f.name for f in known], limit=2)
             raise StatementError(
                 f"'{word.raw}' is not a flag of this statement",
                 start=word.start,
@@ -163,7 +171,9 @@ def flag_value(
     """
     if flag.value is None:
         if given is not None:
-            raise StatementError(f"--{flag.name} takes no value", start=start, end=end)
+            raise StatementError(
+                f"--{flag.name} takes no value", start=start, end=end, hint=f"give --{flag.name} alone"
+            )
         return True
     if flag.optional and given is None:
         return True
@@ -202,7 +212,7 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
             param = free.pop(0)
             args[param.name] = _positional(command, param, word)
         else:
-            raise _too_much(command, word)
+            raise _too_much(command, word, bare[0])
     for param in command.params:
         if param.name in args:
             continue
@@ -231,11 +241,11 @@ def _positional(command: Command, param: Param, word: Word) -> Value:
         ) from error
 
 
-def _longer(command: Command, word: Word) -> list[str]:
+def _longer(command: Command, word: Word) -> tuple[str, ...]:
     """Return the next words of longer commands for which a word may be a slip: ``patch`` behind ``check``."""
     count = len(command.words)
     longer = [words[count] for words in commands() if len(words) > count and words[:count] == command.words]
-    return difflib.get_close_matches(word.value.lower(), longer, n=2)
+    return closest(word.value, longer, limit=2)
 
 
 def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tuple[Call, dict[str, Value]]:
@@ -310,7 +320,7 @@ def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tu
         if param is None or param.rest:
             values.append(word)
         elif param.name in args:
-            raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end)
+            raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end, hint="give it once")
         else:
             args[param.name] = convert(param, unquote(raw_value), word.start + len(key) + 1, word.end)
     rest = command.params[-1]
@@ -381,12 +391,11 @@ def _named(
         if command.open_keys:
             _refuse_slip(command, word, key)
             if key in extra:
-                raise StatementError(f"{key}= is given twice", start=word.start, end=word.end)
+                raise StatementError(f"{key}= is given twice", start=word.start, end=word.end, hint="give it once")
             extra[key] = value
             return
         names = [p.name for p in command.params if not p.positional]
-        near = tuple(difflib.get_close_matches(key.lower(), [name.lower() for name in names], n=3))
-        near = tuple(name for each in near for name in names if name.lower() == each)
+        near = closest(key, names)
         takes = "" if near else ": it takes " + ", ".join(names) if names else ": it takes none"
         raise StatementError(
             f"'{key}' is not a parameter of {command.name}{takes}",
@@ -395,7 +404,7 @@ def _named(
             suggestions=near,
         )
     if param.name in args:
-        raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end)
+        raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end, hint="give it once")
     args[param.name] = convert(param, value, value_start, word.end)
 
 
@@ -403,26 +412,37 @@ def _refuse_slip(command: Command, word: Word, key: str) -> None:
     """Raise where a key that a command takes besides its own is a slip for one of its own."""
     if any(each.kind is Kind.RECIPE for each in command.params):
         return  # Its keys are the recipe's.
-    near = difflib.get_close_matches(key.lower(), [each.name.lower() for each in command.params], n=1, cutoff=0.8)
-    if near and key.lower() not in [each.name for each in command.offers]:
+    slip = near(key, [each.name for each in command.params])[:1]
+    if slip and key.lower() not in [each.name for each in command.offers]:
         raise StatementError(
             f"'{key}' is not a parameter of {command.name}",
             start=word.start,
             end=word.start + len(key),
-            suggestions=tuple(near),
+            suggestions=slip,
         )
 
 
-def _too_much(command: Command, word: Word) -> StatementError:
+def _too_much(command: Command, word: Word, first: Word) -> StatementError:
+    if slip := _longer(command, first):
+        message = f"'{first.value}' is not what {command.name} takes"
+        return StatementError(message, start=first.start, end=first.end, suggestions=slip)
     names = [p.name for p in command.params if not p.positional]
-    near = tuple(f"{n}=" for n in difflib.get_close_matches(word.value.lower(), names, n=2))
-    if command.positionals and not names:
+    near = tuple(f"{n}=" for n in closest(word.value, names, limit=2)) or tuple(
+        f"{p.name}={choice}" for p in command.params if not p.positional for choice in closest(word.value, p.choices)
+    )
+    if word.value[0:1] in "–—":  # A word processor makes them of two hyphens.
+        near = ("--" + word.value[1:],)
+    if near:
+        message = f"'{word.value}' is not a parameter of {command.name}"
+    elif command.positionals and not names:
         message = f"'{word.value}' is one word too many: {command.usage}"
     else:
         message = f"'{word.value}' is not a parameter of {command.name}: {command.usage}"
     hint = ""
     if not near and command.effect in (Effect.READ, Effect.WRITE) and _A_CELL.fullmatch(word.value):
         hint = f"for some cells only: on {word.value} {command.name} …"
+    elif not near and command.words[0] == "sql" and not word.quoted:
+        hint = "the SQL stands in quotes"
     return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 
 from exacell.core.cellset import CellSet
 from exacell.core.errors import ExacellError, StatementError
+from exacell.core.meant import closest
 from exacell.core.units import parse_duration, parse_size
 from exacell.language.registry import Kind, Param, Value
 
 _TRUE = {"yes": True, "on": True, "true": True, "1": True, "no": False, "off": False, "false": False, "0": False}
+_LISTED = 8
+"""So many words that there are stand beside one that is near."""
+
 _LONGEST = 18
 """Digits of the largest whole numbers: they fit into 64 bits."""
 _NAME = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+\-]*")
@@ -33,15 +36,14 @@ def convert(param: Param, text: str, start: int, end: int) -> Value:
             f"{param.name}: {error.message}{extra}",
             start=start,
             end=end,
-            suggestions=getattr(error, "suggestions", ())
-            or tuple(difflib.get_close_matches(text.lower(), param.words)),
+            suggestions=getattr(error, "suggestions", ()) or closest(text, param.words),
             hint=error.hint,
         ) from error
 
 
 def _convert(param: Param, text: str) -> Value:
     if not text and param.kind is not Kind.TEXT:
-        raise StatementError("a value is missing")
+        raise StatementError("a value is missing", hint="it stands behind =, without a blank")
     match param.kind:
         case Kind.SIZE:
             size = parse_size(text)
@@ -68,9 +70,13 @@ def _convert(param: Param, text: str) -> Value:
             for choice in param.choices:
                 if text.lower() == choice.lower():
                     return choice
-            near = tuple(difflib.get_close_matches(text.lower(), param.choices, n=3))
-            raise StatementError(f"'{text}' is not one of {', '.join(param.choices)}", suggestions=near)
+            near = closest(text, param.choices)
+            many = near and len(param.choices) > _LISTED
+            those = "those that there are" if many else ", ".join(param.choices)
+            raise StatementError(f"'{text}' is not one of {those}", suggestions=near)
         case Kind.CELLSET:
+            if text == "@":
+                raise StatementError("the name of a group is missing behind @")
             if not text.startswith("@"):
                 CellSet.parse(text, groups=lambda name: ())
             return text

@@ -11,7 +11,6 @@ there as a recipe.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
@@ -19,6 +18,7 @@ from dataclasses import field, replace
 from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement, parse as parse_cellcli
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
@@ -82,7 +82,9 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
         _, given = take_flags(split_words(lead[1]), COMMON_FLAGS)
         line = parse_line(" " * lead.end() + text[lead.end() :], shell=shell)
         if line is None:
-            raise StatementError("a statement is missing", start=len(text), end=len(text))
+            raise StatementError(
+                "a statement is missing", start=len(text), end=len(text), hint="such as: on exa1cel01 list cell"
+            )
         return _with_flags(line, given)
     raw = _raw_tail(text)
     if raw is not None:
@@ -96,7 +98,12 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     base = body.index(stripped[0])
     if stripped.startswith("!"):
         if not shell:
-            raise StatementError("!command is not allowed here", start=base, end=base + len(stripped))
+            raise StatementError(
+                "!command is not allowed here",
+                start=base,
+                end=base + len(stripped),
+                hint="in recipes sh runs a command on the cells; !command is for the prompt and scripts",
+            )
         return Line(text=stripped, shell=bang_command(stripped, base))
     if stripped.startswith("@"):
         stripped, base = _expand_at(stripped), base
@@ -166,7 +173,7 @@ def _clamp(error: StatementError, base: int) -> StatementError:
 def _expand_at(text: str) -> str:
     name = text[1:].split(None, 1)[0] if text[1:].strip() else ""
     if not name or text[1:2].isspace():
-        raise StatementError("a recipe's name is missing behind @", start=0, end=1)
+        raise StatementError("a recipe's name is missing behind @", start=0, end=1, hint="recipes lists them")
     if "/" in name or name.lower().endswith(".scl"):
         return "start " + text[1:]
     return "run " + text[1:]
@@ -192,10 +199,20 @@ def _cut_pipe(text: str, base: int, *, shell: bool) -> tuple[str, str]:
     for offset, char, quoted, depth in scan(text):
         if char == "|" and not quoted and depth == 0:
             if not shell:
-                raise StatementError("| is not allowed here", start=base + offset, end=base + offset + 1)
+                raise StatementError(
+                    "| is not allowed here",
+                    start=base + offset,
+                    end=base + offset + 1,
+                    hint="recipes and carried statements have no shell behind them",
+                )
             command = text[offset + 1 :].strip()
             if not command or not text[:offset].strip():
-                raise StatementError("a command is missing beside |", start=base + offset, end=base + offset + 1)
+                raise StatementError(
+                    "a command is missing beside |",
+                    start=base + offset,
+                    end=base + offset + 1,
+                    hint="such as: list cell | grep online",
+                )
             return text[:offset].rstrip(), command
     return text, ""
 
@@ -212,7 +229,12 @@ def _cut_redirect(text: str, base: int, on: str, *, shell: bool) -> tuple[str, s
         except StatementError:
             continue
         if not shell:
-            raise StatementError("> is not allowed here", start=base + offset, end=base + offset + 1)
+            raise StatementError(
+                "> is not allowed here",
+                start=base + offset,
+                end=base + offset + 1,
+                hint="recipes and carried statements write no files",
+            )
         return text[:offset].rstrip(), words[0].value, line
     return text, "", None
 
@@ -220,7 +242,7 @@ def _cut_redirect(text: str, base: int, on: str, *, shell: bool) -> tuple[str, s
 def _complete(text: str, base: int, on: str) -> Line:
     words = split_words(text, base)
     if not words:
-        raise StatementError("a statement is missing", start=base, end=base)
+        raise StatementError("a statement is missing", start=base, end=base, hint="help lists the statements")
     command = find_command(words)
     if len(words) > 1 and words[-1].raw in _ASKS_FOR_HELP:
         return _explained(words[:-1], command)
@@ -236,7 +258,7 @@ def _complete(text: str, base: int, on: str) -> Line:
         raise unknown_first(words)
     bare, flags = take_flags(words, COMMON_FLAGS)
     if not bare:
-        raise StatementError("a statement is missing", start=base, end=base)
+        raise StatementError("a statement is missing", start=base, end=base, hint="help lists the statements")
     end = bare[-1].end - base
     # Flags are cut out of the middle by blanking, so that the places of what is left stay true.
     kept = list(text[:end])
@@ -265,7 +287,7 @@ def _own_objects_too(error: StatementError, words: list[Word], base: int) -> Sta
     suggestions = error.suggestions
     if len(words) > 1 and start == words[1].start:
         objects = [cmd[1] for cmd in commands() if len(cmd) > 1 and cmd[0] == words[0].value.lower()]
-        near = difflib.get_close_matches(words[1].value.lower(), objects, n=2)
+        near = closest(words[1].value, objects, limit=2)
         suggestions = tuple(dict.fromkeys((*suggestions, *near)))
     hint = "" if suggestions else error.hint
     return StatementError(error.message, start=start, end=end, suggestions=suggestions, hint=hint)
@@ -279,7 +301,7 @@ def with_call_flags(text: str, flags: Mapping[str, Value]) -> Line:
     """
     line = parse_line(text, shell=False)
     if line is None:
-        raise StatementError("a statement is missing")
+        raise StatementError("a statement is missing", hint="help lists the statements")
     return _with_flags(line, flags)
 
 
@@ -318,7 +340,7 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
             merged.update({name: True} if line.pipe or line.redirect else {})
             continue
         if flag is None:
-            near = tuple(f"--{n}" for n in difflib.get_close_matches(name, known, n=2))
+            near = tuple(f"--{n}" for n in closest(name, known, limit=2))
             raise StatementError(f"--{name} is neither an option nor a flag of this statement", suggestions=near)
         merged[name] = flag_value(flag, text)
     for name in line.flags:

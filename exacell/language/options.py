@@ -172,7 +172,7 @@ def _split(word: str, rest: list[str], flags: dict[str, str | None]) -> Iterator
         elif option.value:
             yield option, value if equals else _next(word, option, rest)
         elif equals:
-            raise StatementError(f"--{name} takes no value")
+            raise StatementError(f"--{name} takes no value", hint=f"give --{name} alone")
         else:
             yield option, ""
         return

@@ -143,7 +143,10 @@ def picked(
         StatementError: no record is there, none is of that key, or it has no such column.
     """
     if not records:
-        raise StatementError(f"'{reading.statement}' answered with nothing, so there is no {reading.column}")
+        raise StatementError(
+            f"'{reading.statement}' answered with nothing, so there is no {reading.column}",
+            hint="run it by itself to see what it says",
+        )
     known = list(dict.fromkeys([*columns, *(name for record in records for name in record)]))
     column = next((name for name in known if name.lower() == reading.column.lower()), None)
     if column is None:
@@ -176,7 +179,7 @@ def single(reading: Reading, found: Sequence[tuple[str, Any]]) -> Any:
             f"{reading} is not one value but {len(values)} ({told})", hint=f"{reading.column} of CELL or NAME takes one"
         )
     if values[0] is None or values[0] == "":
-        raise StatementError(f"{reading} is empty")
+        raise StatementError(f"{reading} is empty", hint="run the statement by itself to see what it says")
     return values[0]
 
 

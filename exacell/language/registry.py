@@ -68,6 +68,7 @@ class Kind(StrEnum):
     CHANGE = "change"
     ASM = "asm"
     IORM = "iorm"
+    SETTING = "setting"
     ALIAS = "alias"
     FILE = "file"
     NAMES = "names"
@@ -319,6 +320,7 @@ MODULES = (
     "care",
     "carework",
     "metrics",
+    "metricvalues",
     "measuring",
     "experiments",
     "importing",
@@ -329,6 +331,7 @@ MODULES = (
     "drift",
     "recipes",
     "keeping",
+    "recipefiles",
     "emulator",
     "dcli",
     "opaque",

@@ -59,7 +59,7 @@ def bang_command(text: str, base: int) -> str:
                 hint="!-- … where the command means it",
             )
     if not command:
-        raise StatementError("a command is missing behind !", start=base + 1, end=base + 1)
+        raise StatementError("a command is missing behind !", start=base + 1, end=base + 1, hint="such as: !ls")
     return command
 
 

@@ -174,6 +174,13 @@ _BEGUN = {
 _CALLED = re.compile(r"(?:exacell\s+(?=[A-Za-z@])|cellcli\s+-e\s+)(.+)", re.IGNORECASE | re.DOTALL)
 """A statement as it is given to a program in the shell."""
 
+_SSH = re.compile(
+    r"ssh\s+(?:-(?:[oFil]\s+\S+|[qTnx])\s+)*(?:\w+@)?(?P<host>[A-Za-z][\w.-]*)\s+"
+    r"(?P<around>['\"]?)cellcli\s+(?:-[xmn]\s+)*-e\s+(?P<statement>.+)(?P=around)",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The same for one cell. Source: ssh(1)."""
+
 
 def _habit(text: str) -> str:
     """Return the statement that is meant by what other shells call it, or by a line for the shell; else ``text``."""
@@ -185,7 +192,9 @@ def _habit(text: str) -> str:
     first, _, rest = bare.partition(" ")
     if rest.strip() and first.lower() in _BEGUN:
         return _BEGUN[first.lower()] + rest.strip()
-    called = _CALLED.fullmatch(bare)
+    called, elsewhere = _CALLED.fullmatch(bare), _SSH.fullmatch(bare)
+    if elsewhere is not None:
+        return f"on {elsewhere['host']} {unquote(elsewhere['statement'].strip())}"
     return unquote(called[1].strip()) if called is not None else text
 
 

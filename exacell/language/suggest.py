@@ -13,6 +13,7 @@ from dataclasses import replace
 from exacell.cellcli.codes import CODES
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import find_object, objects, objects_of
+from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind, Param, commands
 from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
 
@@ -186,6 +187,7 @@ def _help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
     if not done:
         offered |= {verb.value.lower(): offered.get(verb.value.lower()) or "CellCLI" for verb in Verb}
         offered |= dict(_TOPICS) | {name.lower(): "CellCLI object" for name in objects() if name.lower() not in offered}
+        offered |= {word.name: word.about for word in RECIPE_WORDS.values() if word.name not in offered}
         offered |= {page: "a page of the documentation" for page in known.pages() if page not in offered}
         offered |= {code: item.meaning for code, item in CODES.items()} if typed.lower[:2] in ("ce", "or") else {}
     elif verb is not None:
@@ -227,6 +229,7 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
     """Yield what fits behind a command whose last parameter takes everything that is left."""
     behind = parts[len(command.words) :]
     *fixed, rest = command.params
+    keys: list[tuple[str, str]] = []
     for param in fixed:
         key = behind[0].text.partition("=")[0].lower()
         named = not param.positional and key == param.name.lower()
@@ -237,17 +240,21 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
             if named and "=" in behind[0].text:
                 yield from _key_value(param, behind[0], known)
                 return
-            yield from matching([(f"{param.name}=", param.help)], behind[0].text, behind[0].start)
+            keys.append((f"{param.name}=", param.help))
         elif param.positional or named:
             behind = behind[1:]
     if command.options:
         yield from _own_options(command.options, behind, known)
     elif rest.kind is Kind.STATEMENT:
         yield from _statement(behind, known)
+    elif rest.kind is Kind.SETTING:
+        end = "=" if command.effect is Effect.WRITE else ""
+        yield from matching(known.names(Kind.SETTING), behind[-1].text, behind[-1].start, end=end)
     else:
         yield from _values(rest, behind[-1].text, behind[-1].start, known)
         if rest.kind is Kind.UNTIL and len(behind) > 1:  # Its other parameters may stand anywhere.
             yield from _keys(fixed, behind[:-1], behind[-1], known)
+    yield from matching(keys, parts[len(command.words)].text, parts[len(command.words)].start)
 
 
 def _own_options(options: Sequence[Flag], behind: list[Piece], known: Known) -> Iterator[Suggestion]:

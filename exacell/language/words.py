@@ -58,7 +58,9 @@ def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
             depth -= 1
         yield offset, char, False, depth
     if quote:
-        raise StatementError(f"the quote {quote} is never closed", start=opened, end=len(text))
+        raise StatementError(
+            f"the quote {quote} is never closed", start=opened, end=len(text), hint="put the same quote at its end"
+        )
 
 
 def _opens_quote(text: str, offset: int) -> bool:

@@ -1,13 +1,10 @@
 """The difference of two snapshots, and whether they were taken under the same conditions. Pure.
 
-The difference of two snapshots: counters that began anew in between are no difference.
-
-What shows that they did is :mod:`exacell.measure.snapshot`'s and the caller's, who can ask the journal and the cells.
+Counters that began anew in between are no difference. What shows that they did is :mod:`exacell.measure.snapshot`'s and the
+caller's, who can ask the journal and the cells. Only under the same conditions does a difference tell of the load.
 
 Formulae for flash logging: win share = 100·ΔFL_FLASH_FIRST / (ΔFL_FLASH_FIRST + ΔFL_DISK_FIRST). A rack's figure is the
 sum of its cells' deltas, divided afterwards; percentages are never averaged. Source: reference measurement.md 2.1.
-
-Whether two snapshots were taken under the same conditions: only then does their difference tell of the load.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
 
 from exacell.cellcli.iorm import IormPlan, diff, parse
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ReplyError
 from exacell.core.units import size_text, sizes_apart
 from exacell.core.values import dataclass
@@ -173,6 +170,23 @@ CONDITIONS: Mapping[str, str] = {
     "clusterPlan": "IORM clusterPlan",
 }
 """What of a cell's passport must be the same in both snapshots, and how people call it."""
+
+
+def told_by_all(passports: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """Return each condition by the name that people call it: once where all cells agree, else cell by cell.
+
+    Args:
+        passports: cell → key of CONDITIONS → value.
+    """
+    found: dict[str, str] = {}
+    for key, name in CONDITIONS.items():
+        values = grouped((_shown(key, told[key]), cell) for cell, told in passports.items() if told.get(key))
+        if len(values) == 1:
+            found[name] = next(iter(values))
+        elif values:
+            found[name] = "; ".join(f"{fold(cells)}: {value}" for value, cells in values.items())
+    return found
+
 
 _PLANS = ("dbPlan", "catPlan", "clusterPlan")
 _SIZES = ("cacheSize",)

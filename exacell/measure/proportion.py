@@ -57,3 +57,14 @@ def differ_by_more_than_chance(counts: Sequence[tuple[float, float]]) -> bool:
     squares = sum((part - whole * p) ** 2 / (whole * p * (1 - p)) for part, whole in used)
     spread = 2 / (9 * free)
     return bool(((squares / free) ** (1 / 3) - (1 - spread)) / sqrt(spread) > 3.0902)
+
+
+def apart(one: Share, other: Share) -> Share:
+    """Return by how many points of percent ``other`` is more than ``one``, with its 95 % interval; either may be below 0.
+
+    Source: R. G. Newcombe, Statistics in Medicine 17 (1998) 873, method 10, of two of Wilson's intervals.
+    """
+    points = other.percent - one.percent
+    down = sqrt((other.percent - other.low) ** 2 + (one.high - one.percent) ** 2)
+    up = sqrt((other.high - other.percent) ** 2 + (one.percent - one.low) ** 2)
+    return Share(points, points - down, points + up)

@@ -173,10 +173,13 @@ def read_reduced(text: str, directory: str) -> Reduced:
         ReplyError: it did not come to its end, or a line of it can't be read.
     """
     if _NO_DIRECTORY in text:
-        raise ReplyError(f"there is no directory {directory}, or it can't be read")
+        raise ReplyError(
+            f"there is no directory {directory}, or it can't be read",
+            hint="the owner of the database's software must be able to read it: user=NAME",
+        )
     lines = text.splitlines()
     if not lines or lines[-1].strip() != _END:
-        raise ReplyError("the reduction of the trace files ended early")
+        raise ReplyError("the reduction of the trace files ended early", hint="run it again; node=NAME asks one node")
     files: list[_File] = []
     sizes: dict[int, OfSize] = {}
     for line in lines[:-1]:
@@ -192,7 +195,8 @@ def read_reduced(text: str, directory: str) -> Reduced:
                 files[-1].take(kind, rest)
         except (ValueError, IndexError, KeyError) as error:
             raise ReplyError(
-                f"the reduction of the trace files printed a line that can't be read: {line[:80]}"
+                f"the reduction of the trace files printed a line that can't be read: {line[:80]}",
+                hint="run it again; node=NAME asks one node",
             ) from error
     return Reduced([file.traced() for file in files], LogWrites({size: sizes[size] for size in sorted(sizes)}))
 

@@ -1,8 +1,4 @@
-"""A snapshot, and whether counters began anew between two of them. Pure.
-
-A snapshot: the counters of one moment on every cell, with the passport of that moment.
-
-Whether counters began anew between two snapshots of a cell, though they may be larger now than before.
+"""A snapshot, the counters of one moment on every cell with the passport of that moment; and whether they began anew since. Pure.
 
 A counter that fell has begun anew. One that did not fall may have, too: a load behind the restart that is larger than the
 one before hides it. So more than the counters themselves is asked: when CELLSRV was started, counters that only a start of

@@ -14,9 +14,12 @@ from exacell.opaque.findings import UnreadError
 FIRST_LINES = ("#!/bin/sh", "#!/bin/bash")
 """The first lines of scripts that are read; an argument or another shell would change what the rest means."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_./:,@%+=*?-]+")
+_UNEQUAL = "!(?==)"
+"""What all shells leave as it is: ``!=``, which CellCLI's conditions have. Source: bash(1), HISTORY EXPANSION; csh(1), History
+substitution; zshexpn(1): a ``!`` in front of ``=`` begins none."""
+_PLAIN = re.compile(rf"(?:[A-Za-z0-9_./:,@%+=*?-]|{_UNEQUAL})+")
 _SINGLE = re.compile(r"'([^'\n]*)'")
-_DOUBLE = re.compile(r'"([^"$`\\!\n]*)"')
+_DOUBLE = re.compile(rf'"((?:[^"$`\\!\n]|{_UNEQUAL})*)"')
 _END = r"(?=[ \t\n;|]|$)"
 _OUTPUT = re.compile(rf"(?:2>&1|[12]?>[ \t]*/dev/null){_END}")
 _INPUT = re.compile(rf"</dev/null{_END}")

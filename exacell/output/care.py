@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from exacell.care.health import NO_ANSWER, Finding, Level
 from exacell.care.readiness import Readiness
 from exacell.core.cellset import fold
-from exacell.output.folding import MASK, FoldedRecord, fold_records, masker, unmasked
+from exacell.output.folding import MASK, fold_records, masker, unmasked
 from exacell.output.style import paint, wrapped
 
 Record = Mapping[str, object]
 
-_GAP = 2
 _STYLES = {Level.BAD: "error", Level.WARN: "warning", Level.UNKNOWN: "dim"}
 _FLASH = ("flash", "cache", "log")
 """Areas that a broken flash disk takes with it."""
@@ -77,64 +76,61 @@ def matrix_lines(
     findings: Mapping[str, Sequence[Finding]],
     areas: Sequence[str],
     *,
-    width: int | None,
     color: bool,
     header: bool,
 ) -> Iterator[str]:
-    """Yield the health matrix, equal cells once.
-
-    Where the terminal is too narrow, areas that are ok everywhere are named below it instead of taking a column, and
-    well cells are counted in it and named below, as are those that gave no answer. What is still too wide becomes a line for
-    each kind of cell.
-    """
+    """Yield the health matrix, a row for each kind of cell, for pipes and files."""
     folded = fold_records([{"cell": row["cell"], **{area: row[area] for area in areas}} for row in rows])
-    if not folded:
-        return
-    names = [fold(row.cells) for row in folded]
-    shown, below = list(areas), []
-    if width is not None and _wide(names, folded, shown) > width:
-        silent = [cell for row in folded if _is_silent(row) for cell in row.cells]
-        if silent and len(silent) < len(rows):
-            folded = [row for row in folded if not _is_silent(row)]
-            names = [fold(row.cells) for row in folded]
-            below.append(f"{NO_ANSWER}: {fold(silent)}")
-    if width is not None and _wide(names, folded, shown) > width:
-        well = [area for area in shown if all(row.record[area] == "ok" for row in folded)]
-        if well and len(well) < len(shown):
-            shown = [area for area in shown if area not in well]
-            # One line, because a bad week has many.
-            said = f"{below.pop()}; ok on all others" if below else "ok on all of them"
-            below.append(f"{said}: {', '.join(well)}")
-        for index, row in enumerate(folded):
-            if len(row.cells) > 2 and all(row.record[area] == "ok" for area in areas):
-                below.append(f"{len(row.cells)} well cells: {names[index]}")
-                names[index] = f"{len(row.cells)} well cells"
-    if width is not None and _wide(names, folded, shown) > width:
-        for name, row in zip(names, folded, strict=True):
-            odd = [f"{area} {row.record[area]}" for area in areas if row.record[area] != "ok"]
-            if odd or not name.endswith("well cells"):
-                yield from wrapped(f"{name}: {', '.join(odd) or 'ok'}", width)
-    else:
-        texts = [names, *([str(row.record[area]) for row in folded] for area in shown)]
-        levels = [_level_of(row, findings) for row in folded]
-        yield from _grid(["cell", *shown], texts, levels, color=color, header=header)
-    for line in below:
-        yield from wrapped(line, width)
+    if folded:
+        texts = [[fold(row.cells) for row in folded], *([str(row.record[area]) for row in folded] for area in areas)]
+        levels = [_level_of(findings.get(row.cells[0], ())) for row in folded]
+        yield from _grid(["cell", *areas], texts, levels, color=color, header=header)
 
 
-def _is_silent(row: FoldedRecord) -> bool:
-    """Return whether these cells gave no answer."""
-    return str(row.record["services"]) == NO_ANSWER
+def health_lines(
+    rows: Sequence[Record],
+    findings: Mapping[str, Sequence[Finding]],
+    areas: Mapping[str, str],
+    *,
+    width: int,
+    color: bool,
+) -> list[str]:
+    """Return one line a check for a terminal: its worst word, and the cells of which it is said, those that are ok left out;
+    where something is wrong, the checks that are ok share a line. Below them is who gave no answer.
+
+    Args:
+        areas: the checks, each with what a DBA calls it.
+    """
+    from exacell.output.draw import Look, grid  # rich is loaded when something is drawn.
+
+    look = Look(width, color)
+    told = [row for row in rows if row["services"] != NO_ANSWER]
+    silent = [str(row["cell"]) for row in rows if row["services"] == NO_ANSWER]
+    levels = {str(row["cell"]): _level_of(findings.get(str(row["cell"]), ())) for row in told}
+    lines: list[tuple[str, tuple[str, str], str]] = []
+    well = []
+    for area, title in areas.items() if told else ():
+        words: dict[tuple[int, str], list[str]] = {}
+        for row in told:
+            cell = str(row["cell"])
+            words.setdefault((levels[cell].get(area, Level.OK).rank, str(row[area])), []).append(cell)
+        (rank, word), *others = sorted(words, key=lambda key: -key[0])
+        said = [fold(words[rank, word]), *(f"{each[1]} {fold(words[each])}" for each in others if each[0])]
+        where = "; ".join(said) + (", others ok" if others and not others[-1][0] else "")
+        if rank:
+            lines.append((title, (word, _STYLES[list(Level)[rank]]), where))
+        else:
+            well.append(title)
+    if silent:
+        lines.append(("cells", (NO_ANSWER, "error"), fold(silent)))
+    if not lines:
+        return grid([(title, ("ok", "good")) for title in well], look)
+    return grid([*lines, *([("the rest", ("ok", "good"), " · ".join(well))] if well else [])], look)
 
 
-def _wide(names: Sequence[str], folded: Sequence[FoldedRecord], areas: Sequence[str]) -> int:
-    columns = [max(len(area), *(len(str(row.record[area])) for row in folded)) for area in areas]
-    return max(map(len, names)) + sum(_GAP + size for size in columns)
-
-
-def _level_of(row: FoldedRecord, findings: Mapping[str, Sequence[Finding]]) -> dict[str, Level]:
+def _level_of(found: Sequence[Finding]) -> dict[str, Level]:
     levels: dict[str, Level] = {}
-    for finding in findings.get(row.cells[0], ()):
+    for finding in found:
         levels[finding.area] = max(levels.get(finding.area, Level.OK), finding.level, key=lambda level: level.rank)
     return levels
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from exacell.plan.model import Plan
 
 
@@ -49,6 +51,13 @@ class Console(Protocol):
     def ask(self, question: str) -> str | None:
         """Ask for a line of text; None when nobody can be asked."""
 
+    def edit(self, path: Path, env: Mapping[str, str]) -> bool:
+        """Open a file in the user's editor and return when it has ended; False when there is no terminal for one.
+
+        Raises:
+            StatementError: the editor can't be started, or ended with an error.
+        """
+
     def progress(self, progress: Progress | None) -> None:
         """Show where a plan stands; None ends the display."""
 
@@ -82,6 +91,10 @@ class SilentConsole:
     def ask(self, question: str) -> str | None:
         """Return None: nobody can be asked."""
         return None
+
+    def edit(self, path: Path, env: Mapping[str, str]) -> bool:
+        """Return False: there is no terminal."""
+        return False
 
     def progress(self, progress: Progress | None) -> None:
         """Show nothing."""

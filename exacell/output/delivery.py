@@ -14,7 +14,7 @@ from typing import TextIO
 
 from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.rows import ByBlocks
-from exacell.core.errors import ExitCode, OutputError, StatementError
+from exacell.core.errors import ExitCode, OutputError, StatementError, why_unreadable
 from exacell.output.folding import MASK, brief_problems, each_cell_apart, too_many_to_fold
 from exacell.output.render import lines, render, with_local_dates
 from exacell.output.result import Result
@@ -193,7 +193,7 @@ def opened(name: str) -> Iterator[TextIO]:
     try:
         stream = Path(name).expanduser().open("w", encoding="utf-8")
     except OSError as error:
-        raise StatementError(f"{name} can't be written: {error.strerror}") from error
+        raise StatementError(f"{name} can't be written: {why_unreadable(error)}") from error
     try:
         with stream:
             yield stream
@@ -220,7 +220,7 @@ def check_writable(name: str) -> None:
             number = errno.EACCES if path.parent.is_dir() else errno.ENOENT
             raise OSError(number, os.strerror(number))
     except OSError as error:
-        raise StatementError(f"{name} can't be written: {error.strerror}") from error
+        raise StatementError(f"{name} can't be written: {why_unreadable(error)}") from error
 
 
 def _descriptor(stream: TextIO) -> int | None:

@@ -34,7 +34,7 @@ _RISK = {
 }
 
 
-_GROUP_GOES = "redundancy: a disk group goes away; it holds no files"
+_GROUP_GOES = "redundancy: a disk group goes away; no file of it is lost"
 """What is said instead where only ASM is changed: dismounting and dropping a disk group takes no mirror from another."""
 
 
@@ -78,8 +78,12 @@ def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> 
 def risk_words(plan: Plan) -> str:
     """Return what the risk is, in terms of what this plan does."""
     risky = [step for step in plan.steps if step.risk is Risk.REDUNDANCY]
-    alone = plan.risk is Risk.REDUNDANCY and risky and all(step.asm for step in risky)
+    alone = plan.risk is Risk.REDUNDANCY and risky and all(_takes_group(step) for step in risky)
     return _GROUP_GOES if alone else _RISK[plan.risk]
+
+
+def _takes_group(step: Step) -> bool:
+    return bool(step.asm) and any(change.attribute == "state" for change in step.changes)
 
 
 ABSENT = ("", "-", "nothing")

@@ -7,9 +7,10 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from time import monotonic
 from types import FrameType
@@ -134,6 +135,8 @@ class TerminalConsole:
         self._progress_log: ProgressLog | None = None
         self._wait_told: float | None = None
         """When a wait is told next where it can't be drawn over, seconds of the monotonic clock."""
+        self.spoke = monotonic()
+        """When anything was shown last, seconds of the monotonic clock; to come while a question is open."""
         self._lock = threading.RLock()
 
     def say(self, text: str) -> None:
@@ -169,6 +172,7 @@ class TerminalConsole:
         """
         with self._lock:
             self._erase()
+            self.spoke = max(self.spoke, monotonic())
             try:
                 if self._sink is not None:
                     self._divert(self._sink, text)
@@ -318,7 +322,27 @@ class TerminalConsole:
         with self._lock:
             self._erase()
         shown = question if question.endswith(" ") else question + " "
-        return self.read_line(shown) if self.read_line is not None else self.read_here(shown)
+        self.spoke = inf
+        try:
+            return self.read_line(shown) if self.read_line is not None else self.read_here(shown)
+        finally:
+            self.spoke = monotonic()
+
+    def edit(self, path: Path, env: Mapping[str, str]) -> bool:
+        """Open a file in the user's editor and return when it has ended; False when there is no terminal for one.
+
+        Raises:
+            StatementError: the editor can't be started, or ended with an error.
+        """
+        from exacell.output.editor import open_editor
+
+        if not self.can_ask:
+            return False
+        with self._lock:
+            self._erase()
+        with self.lend():
+            open_editor(path, env)
+        return True
 
     def read_here(self, question: str) -> str | None:
         """Show a question and read one line from standard input; empty when Ctrl-C was pressed.
@@ -477,6 +501,7 @@ class TerminalConsole:
 
     def _write(self, text: str) -> None:
         """Write talk, which stops nothing that is done: where it can't be written it is lost."""
+        self.spoke = max(self.spoke, monotonic())
         try:
             self._err.write(readable(text, self._err))
             self._err.flush()

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 
 from exacell.core.cellset import grouped
 from exacell.core.errors import ReplyError
@@ -58,14 +59,30 @@ _QUERIES: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "name",
             "failgroup",
             "repair_timer",
+            "state",
+            "total_mb",
+            "voting_file",
         ),
     ),
+    "attribute": ("v$asm_attribute", ("group_number", "name", "value")),
     "file": ("v$asm_file", ("group_number", "count(*)")),
-    "client": ("gv$asm_client", ("inst_id", "group_number", "instance_name", "db_name", "status")),
+    "client": (
+        "gv$asm_client",
+        ("inst_id", "group_number", "instance_name", "db_name", "status", "compatible_version"),
+    ),
     "operation": (
         "gv$asm_operation",
         ("inst_id", "group_number", "operation", "state", "est_minutes", "power", "sofar", "est_work"),
     ),
+}
+
+TIMES = ("disk_repair_time", "failgroup_repair_time")
+ATTRIBUTES = ("cell.smart_scan_capable", "compatible.asm", "compatible.rdbms", "content.type", *TIMES)
+"""Attributes of disk groups that are asked for. Source: reference asm.md section 3."""
+
+_TAILS = {
+    "file": " group by group_number",
+    "attribute": f" where name in ({', '.join(map(repr, ATTRIBUTES))})",
 }
 
 
@@ -79,8 +96,7 @@ def facts_look() -> str:
     parts = [PREAMBLE]
     for key, (view, columns) in _QUERIES.items():
         fields = "||'|'||".join(columns)
-        grouping = " group by group_number" if key == "file" else ""
-        parts.append(f"prompt __EXACELL_{key.upper()}__\nselect {fields} from {view}{grouping};\n")
+        parts.append(f"prompt __EXACELL_{key.upper()}__\nselect {fields} from {view}{_TAILS.get(key, '')};\n")
     return "".join(parts) + f"prompt {END}\n"
 
 
@@ -119,7 +135,10 @@ def check_sql(text: str) -> None:
         raise ReplyError(" / ".join(errors[:4]))
     if END not in text:
         last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "nothing")
-        raise ReplyError(f"SQL*Plus ended early; its last words: {last[:200]}")
+        raise ReplyError(
+            f"SQL*Plus ended early; its last words: {last[:200]}",
+            hint="sql asm 'select 1 from dual' shows how it answers",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,6 +160,9 @@ class DiskGroup:
         number: its group number on the instance that was asked, 0 when it is not mounted there.
         files: number of files; None when it is not mounted where we asked, so that it can't be told.
         clients: databases connected to it on any instance.
+        compatible: what each of them has COMPATIBLE set to.
+        clusterware: ASM itself is a client: the cluster's own files lie there.
+        attributes: those of ATTRIBUTES that it has, empty when it is not mounted where we asked.
     """
 
     name: str
@@ -158,6 +180,9 @@ class DiskGroup:
     voting_files: bool
     files: int | None
     clients: tuple[str, ...]
+    compatible: Mapping[str, str] = field(default_factory=dict)
+    clusterware: bool = False
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def state(self) -> str:
@@ -170,7 +195,11 @@ class DiskGroup:
 class AsmDisk:
     """One disk as ASM discovers it; ``cell_address`` and ``grid_disk`` come from ``o/<address>/<name>``.
 
-    ``repair_s`` are the seconds after which ASM drops an offline disk for good, 0 for a disk that it does not count down.
+    Attributes:
+        repair_s: seconds after which ASM drops an offline disk for good, 0 for a disk that it does not count down.
+        state: NORMAL, ADDING, DROPPING …
+        total_mb: what ASM uses of it, 0 outside of a mounted disk group.
+        voting: it holds a voting file.
     """
 
     group: int
@@ -182,6 +211,9 @@ class AsmDisk:
     name: str
     failgroup: str
     repair_s: int = 0
+    state: str = "NORMAL"
+    total_mb: int = 0
+    voting: bool = False
 
     @property
     def grid_disk(self) -> str:
@@ -284,7 +316,8 @@ def read_facts(cluster: str, node: str, text: str) -> AsmFacts:
         fields = line.split("|")
         if len(fields) != len(columns):
             raise ReplyError(
-                f"{node}: a row of {_QUERIES[current][0]} has {len(fields)} fields, not {len(columns)}: {line}"
+                f"{node}: a row of {_QUERIES[current][0]} has {len(fields)} fields, not {len(columns)}: {line}",
+                hint="sql asm shows what SQL*Plus answers there",
             )
         tables[current].append(dict(zip(columns, (field.strip() for field in fields), strict=True)))
     return _facts(cluster, node, tables)
@@ -296,11 +329,14 @@ def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, s
         for r in tables["instance"]
     )
     if not instances:
-        raise ReplyError(f"{node}: gv$instance has no row, so that nothing can be told of the ASM cluster {cluster}")
+        raise ReplyError(
+            f"{node}: gv$instance has no row, so that nothing can be told of the ASM cluster {cluster}",
+            hint="srvctl status asm tells whether it runs there",
+        )
     own = _own_instance(node, instances)
     files = {r["group_number"]: _int(r["count(*)"]) for r in tables["file"]}
     rows_by_name = grouped((row["name"].upper(), row) for row in tables["group"])
-    groups = tuple(_group(name, rows, own, files, tables["client"]) for name, rows in rows_by_name.items())
+    groups = tuple(_group(name, rows, own, files, tables) for name, rows in rows_by_name.items())
     disks = tuple(
         AsmDisk(
             group=_int(r["group_number"]),
@@ -312,6 +348,9 @@ def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, s
             name=r["name"],
             failgroup=r["failgroup"],
             repair_s=_int(r["repair_timer"]),
+            state=r["state"].upper(),
+            total_mb=_int(r["total_mb"]),
+            voting=r["voting_file"].upper() == "Y",
         )
         for r in tables["disk"]
     )
@@ -351,20 +390,16 @@ def _group(
     rows: Sequence[Mapping[str, str]],
     own: str,
     files: Mapping[str, int],
-    clients: Sequence[Mapping[str, str]],
+    tables: Mapping[str, Sequence[Mapping[str, str]]],
 ) -> DiskGroup:
     mounted = [r for r in rows if r["state"].upper() not in ("DISMOUNTED", "UNKNOWN", "BROKEN")]
     best = next((r for r in mounted if r["inst_id"] == own), mounted[0] if mounted else rows[0])
     here = next((r for r in rows if r["inst_id"] == own), None)
     number = _int(here["group_number"]) if here is not None and here in mounted else 0
     numbers = {(r["inst_id"], r["group_number"]) for r in mounted}
-    users = sorted(
-        {
-            c["db_name"] or c["instance_name"]
-            for c in clients
-            if (c["inst_id"], c["group_number"]) in numbers and not c["instance_name"].startswith("+ASM")
-        }
-    )
+    clients = [c for c in tables["client"] if (c["inst_id"], c["group_number"]) in numbers]
+    databases = [c for c in clients if not c["instance_name"].startswith("+ASM")]
+    compatible = {c["db_name"] or c["instance_name"]: c["compatible_version"] for c in databases}
     return DiskGroup(
         name=name,
         number=number,
@@ -380,7 +415,10 @@ def _group(
         compatible_rdbms=best["database_compatibility"],
         voting_files=best["voting_files"].upper() == "Y",
         files=files.get(str(number), 0) if number else None,
-        clients=tuple(users),
+        clients=tuple(sorted(compatible)),
+        compatible=compatible,
+        clusterware=len(databases) < len(clients),
+        attributes={r["name"]: r["value"] for r in tables["attribute"] if number and _int(r["group_number"]) == number},
     )
 
 
@@ -388,4 +426,6 @@ def _int(text: str) -> int:
     try:
         return int(float(text)) if text.strip() else 0
     except ValueError as error:
-        raise ReplyError(f"'{text}' came where ASM gives a number") from error
+        raise ReplyError(
+            f"'{text}' came where ASM gives a number", hint="sql asm shows what SQL*Plus answers there"
+        ) from error

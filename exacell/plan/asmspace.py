@@ -1,16 +1,11 @@
 """ASM and the space of its disks: what it keeps for itself, what it uses of a grid disk, and which disks it has let go of. Pure.
 
-What ASM keeps of a disk group's raw space for itself, so that a size that is asked for is a size that can be used.
-
-usable_file_mb = (free_mb - required_mirror_free_mb) / copies. Source: reference asm.md section 4, checked there on a published
-lsdg of a real rack.
-
-How large ASM takes each grid disk to be, on every instance that has its disk group mounted.
+Of a disk group's raw space ASM keeps a part, so that a size that is asked for is a size that can be used: usable_file_mb =
+(free_mb - required_mirror_free_mb) / copies. Source: reference asm.md section 4, checked there on a published lsdg of a
+real rack.
 
 A grid disk may shrink on its cell only behind the end of what ASM keeps on it: ``total_mb`` of that disk on every instance,
 while nothing is moved in its disk group. Source: Oracle DBMMN, resizing grid disks; reference asm.md section 6.
-
-Which grid disks ASM has let go of, over all clusters of a rack: by their headers, or because it has expelled them.
 
 A dead disk can't be read, so that no header tells that ASM dropped it. That it did is proven by its disk group, which is
 mounted where ASM was asked, misses no disk, and has no such member. Source: reference asm.md section 6 (v$asm_disk has a row
@@ -179,7 +174,10 @@ def read_sizes(node: str, text: str) -> tuple[Told, ...]:
             break
         fields = [field.strip() for field in line.split("|")]
         if len(fields) != len(_COLUMNS) or not fields[1].isdecimal():
-            raise ReplyError(f"{node}: a row of gv$asm_disk_stat was expected, this came: {line}")
+            raise ReplyError(
+                f"{node}: a row of gv$asm_disk_stat was expected, this came: {line}",
+                hint="sql asm shows what SQL*Plus answers there",
+            )
         inst_id, group, path, total = fields
         parts = path.split("/")
         if group != "0" and len(parts) == 3 and parts[0] == "o":

@@ -45,20 +45,22 @@ class SetParameter:
 
 @dataclass(frozen=True, kw_only=True)
 class AddLog:
-    """ALTER DATABASE ADD LOGFILE of one group; numbers are 0 and sizes None where the statement leaves them out."""
+    """ALTER DATABASE ADD [STANDBY] LOGFILE of one group; numbers are 0 and sizes None where the statement leaves them out."""
 
     thread: int = 0
     group: int = 0
     targets: tuple[str, ...] = ()
     size: int | None = None
     block_size: int | None = None
+    standby: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
 class DropLog:
-    """ALTER DATABASE DROP LOGFILE GROUP."""
+    """ALTER DATABASE DROP [STANDBY] LOGFILE GROUP."""
 
     group: int
+    standby: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,12 +86,12 @@ _SET = re.compile(
 _MEMBER = r"'\+[\w$#]+'"
 _SIZE = r"\d+\s*[KMGT]?"
 _ADD = re.compile(
-    r"alter\s+database\s+add\s+logfile(?:\s+thread\s+(?P<thread>\d+))?(?:\s+group\s+(?P<group>\d+))?"
+    r"alter\s+database\s+add\s+(?P<standby>standby\s+)?logfile(?:\s+thread\s+(?P<thread>\d+))?(?:\s+group\s+(?P<group>\d+))?"
     rf"(?:\s*(?P<members>{_MEMBER}|\(\s*{_MEMBER}(?:\s*,\s*{_MEMBER})*\s*\)))?"
     rf"(?:\s+size\s+(?P<size>{_SIZE}))?(?:\s+blocksize\s+(?P<block>{_SIZE}))?",
     re.IGNORECASE,
 )
-_DROP = re.compile(r"alter\s+database\s+drop\s+logfile\s+group\s+(?P<group>\d+)", re.IGNORECASE)
+_DROP = re.compile(r"alter\s+database\s+drop\s+(?P<standby>standby\s+)?logfile\s+group\s+(?P<group>\d+)", re.IGNORECASE)
 _STORAGE = re.compile(
     rf"alter\s+(?P<kind>table|index)\s+(?P<owner>{_NAME})\s*\.\s*(?P<name>{_NAME})\s+storage\s*"
     r"\(\s*cell_flash_cache\s+(?P<value>keep|default|none)\s*\)",
@@ -121,9 +123,10 @@ def read_change(sql: str) -> Change | None:
             targets=tuple(re.findall(r"\+([\w$#]+)", (found["members"] or "").upper())),
             size=size,
             block_size=block,
+            standby=found["standby"] is not None,
         )
     if found := _DROP.fullmatch(sql):
-        return DropLog(group=int(found["group"]))
+        return DropLog(group=int(found["group"]), standby=found["standby"] is not None)
     if found := _STORAGE.fullmatch(sql):
         return KeepInCache(
             kind=found["kind"].upper(),
@@ -141,7 +144,7 @@ def literal(text: str) -> str:
         StatementError: it is more than a line.
     """
     if not text.isprintable():
-        raise StatementError("a text in SQL is one line of signs that can be printed")
+        raise StatementError("a text in SQL is one line of signs that can be printed", hint="leave the others out")
     return "'" + text.replace("'", "''") + "'"
 
 

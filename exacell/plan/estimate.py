@@ -1,11 +1,8 @@
-"""What plans say beside their steps: how long they may take, what caches hold, what it costs. Pure.
+"""What plans say beside their steps: how long they may take, what caches hold, the arithmetic of sizes, what it costs. Pure.
 
-How long a plan may take: rough figures from what was read, shown before anybody confirms.
-
-Only sizes are facts (dirty bytes, megabytes that a rebalance moves). The rates are assumptions on the slow side: Oracle
-publishes none, and databases use the same disks meanwhile. What no figure is known for is named instead of guessed.
-
-What plans for the flash cache say beside their steps: what the caches hold, the arithmetic of sizes, what it costs.
+Times are rough figures from what was read, shown before anybody confirms. Only sizes are facts (dirty bytes, megabytes that a
+rebalance moves). The rates are assumptions on the slow side: Oracle publishes none, and databases use the same disks
+meanwhile. What no figure is known for is named instead of guessed.
 """
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from exacell.cellcli.suggest import closest
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.meant import closest, did_you_mean
 from exacell.core.units import and_more
 from exacell.core.values import dataclass
 from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
@@ -99,7 +99,24 @@ def read_path(text: str) -> str:
     if any(re.fullmatch(shape, text, re.ASCII) for shape in _SHAPES):
         return text
     shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    raise StatementError(f"'{shown}' is no path of a setting", hint=f"settings are {', '.join(_PLACES)}")
+    hint = meant_setting(text) or f"settings are {', '.join(_PLACES)}"
+    raise StatementError(f"'{shown}' is no path of a setting", hint=hint)
+
+
+def meant_setting(text: str) -> str:
+    """Return the question whether a setting of that list was meant, written as a path, or with dots as sysctl has it; empty
+    where none is near or the name is one of the list."""
+    *folders, name = re.split(r"[/.]", text)
+    known = {setting.rpartition("/")[2]: setting for setting in SPEED}
+    found = closest(name, known, limit=1)
+    if not found or ("/" in text and found[0] == name):
+        return ""
+    return did_you_mean(["/".join((*folders, found[0])) if "/" in text else known[found[0]]])
+
+
+def no_file(pattern: str) -> str:
+    """Return what is said of a setting that a host does not have."""
+    return ": ".join(filter(None, (f"there is no {pattern}", meant_setting(pattern))))
 
 
 def read_value(text: str) -> str:
@@ -196,7 +213,7 @@ def settings_plan(
         wrong += [(why, host) for path, value in targets.items() if (why := _why_not(known[path], value, known))]
         missing = [pattern for pattern, _ in wanted if not files.get(pattern)]
         if missing:
-            wrong += [(f"there is no {pattern}", host) for pattern in missing if "*" not in pattern]
+            wrong += [(no_file(pattern), host) for pattern in missing if "*" not in pattern]
             if not targets:
                 skipped[host] = f"no file matches {', '.join(missing)}"
                 continue
@@ -210,7 +227,10 @@ def settings_plan(
     if wrong:
         alike = grouped(wrong)
         (why, hosts), *_ = alike.items()
-        raise RefusedError(f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent")
+        raise RefusedError(
+            f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent",
+            hint="show setting with * for the name, on these hosts, lists what there is",
+        )
     changed = {change.name: change.after for step in steps for change in step.changes}
     warnings = ["until the next boot: the kernel forgets it then"] if steps else []
     if any(path.startswith("/sys/module/") for path in changed):

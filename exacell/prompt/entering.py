@@ -4,8 +4,6 @@ below it; EDIT in the user's editor."""
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 import tempfile
 import threading
 import time
@@ -27,6 +25,7 @@ from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.language.shorthand import understood
 from exacell.language.words import split_statements
+from exacell.output.editor import open_editor
 from exacell.output.faults import head_of, meaning_of, sentence, squiggle, underlined
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
@@ -210,7 +209,9 @@ class PromptRunner(Runner):
         self._indent = indent
         if text.strip().rstrip("; ") == AGAIN:
             if not self._last:
-                return self._failed(StatementError("nothing was entered before that could be run again"), "")
+                return self._failed(
+                    StatementError("nothing was entered before that could be run again", hint="type the statement"), ""
+                )
             self.console.tell(f"= {self._last}", "dim")
             text, self._indent = self._last, None
         self._last = text
@@ -272,9 +273,6 @@ class PromptRunner(Runner):
         self.console.tell(sentence(error), meaning_of(error), head=head_of(error))
 
 
-_USUAL = "vi"
-
-
 def edited(text: str, env: Mapping[str, str]) -> str:
     """Return what is saved in $VISUAL or $EDITOR (else vi), which begins with ``text``; without blank lines at its end.
 
@@ -283,17 +281,14 @@ def edited(text: str, env: Mapping[str, str]) -> str:
     Raises:
         StatementError: the editor can't be started, or ended with an error: then nothing is taken from it.
     """
-    editor = env.get("VISUAL") or env.get("EDITOR") or _USUAL
     descriptor, name = tempfile.mkstemp(prefix="exacell-", suffix=".scl", text=True)
     path = Path(name)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
             stream.write(text + "\n" if text else "")
-        status = subprocess.run([*shlex.split(editor), name], check=False).returncode
-        if status:
-            raise StatementError(f"{editor} ended with status {status}: nothing was taken from it")
+        open_editor(path, env)
         return path.read_text(encoding="utf-8").rstrip()
     except (OSError, ValueError) as error:
-        raise StatementError(f"{editor} can't be used: {error}", hint="set EDITOR") from error
+        raise StatementError(f"what was edited can't be read: {error}", hint="save it as UTF-8 text") from error
     finally:
         path.unlink(missing_ok=True)

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import ExacellError, RecipeError, StatementError
+from exacell.core.meant import closest
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind, Param, Value
@@ -109,6 +109,12 @@ def _of_condition(when: str, params: Mapping[str, Param]) -> Iterator[tuple[str,
         yield error.message, error.hint
         return
     for left, _, right in parts:
+        if not left.startswith("$") and not right.startswith("$"):
+            named = params.get(left.lower()) or params.get(right.lower())
+            yield (
+                f"when compares no parameter: '{left}' and '{right}' are words",
+                f"did you mean ${named.name}?" if named else "",
+            )
         sides = []
         for side in (left, right):
             name = side[1:].lower() if side.startswith("$") else ""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.core.config import trusted_group
 from exacell.core.errors import ConfigError, RecipeError, why_unreadable
+from exacell.core.meant import unknown
 from exacell.core.packaged import packaged_files, packaged_folder
 from exacell.core.paths import Home
 from exacell.core.trust import refuse_untrusted
@@ -56,11 +56,27 @@ def load_draft(home: Home, name: str) -> Draft:
     files = recipe_files(home)
     path = files.get(name) or next((p for n, p in files.items() if n.lower() == name.lower()), None)
     if path is None:
-        near = difflib.get_close_matches(name.lower(), list(files), n=2)
-        known = ", ".join(sorted(files)) or "none"
-        hint = f"did you mean {' or '.join(near)}?" if near else f"put it into {home.recipes_dir} as {name}{SUFFIX}"
-        raise RecipeError(f"there is no recipe {name}; there are: {known}", hint=hint)
+        way = f"put it into {home.recipes_dir} as {name}{SUFFIX}"
+        message, hint = unknown(f"there is no recipe {name}", name, files, hint=way)
+        raise RecipeError(message, hint=hint)
     return _read(home, path)
+
+
+def own_file(home: Home, name: str) -> Path:
+    """Return the file of a recipe that may be written: the user's own, or one that is named by its path.
+
+    Raises:
+        RecipeError: it comes with exacell.
+    """
+    if "/" in name:
+        return Path(name).expanduser()
+    path = home.recipes_dir / f"{load_draft(home, name).recipe.name}{SUFFIX}"
+    if not path.is_file():
+        raise RecipeError(
+            f"recipe {name} comes with exacell and is not written",
+            hint=f"a copy of it in {home.recipes_dir} is yours, and wins over it",
+        )
+    return path
 
 
 def _recipe_at(home: Home, path: Path) -> Draft:

@@ -94,10 +94,12 @@ def read_matrix(number: int, text: str, taken: Sequence[str]) -> Matrix:
             )
         name, items = found["name"], _items(found["items"])
         if name.lower() in (*known, *(axis.name.lower() for axis in axes)):
-            raise StatementError(f"{name} is declared twice")
+            raise StatementError(f"{name} is declared twice", hint="name it otherwise")
         unknown = next((item for item in items if item.startswith("$") and item[1:].lower() not in known), None)
         if unknown is not None:
-            raise StatementError(f"{unknown} is not a parameter: {', '.join(taken) or 'there are none'}")
+            raise StatementError(
+                f"{unknown} is not a parameter: {', '.join(taken) or 'there are none'}", hint="declare it with param"
+            )
         axes.append(Axis(name=name, items=tuple(dict.fromkeys(items))))
         place = found.end()
     if not axes:

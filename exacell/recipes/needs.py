@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from exacell.cellcli.schema import release_key
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.core.values import dataclass
 
 PLAIN = ("asm", "opaque")
@@ -23,7 +23,8 @@ _ASKED: Mapping[str, str] = {
 _VALUES: Mapping[str, tuple[str, ...]] = {"mode": ("writeback", "writethrough"), "media": ("flash", "hard", "pmem")}
 _NEED = re.compile(r"(?P<word>[a-z]+)\s*(?P<operator>>=|=)\s*(?P<value>[\w.-]+)", re.IGNORECASE)
 
-KNOWN = "asm, opaque, release>=19.3, mode=writeback, media=flash, hosts=GROUP"
+_SHAPES = {"release": "release>=19.3", "mode": "mode=writeback", "media": "media=flash", "hosts": "hosts=GROUP"}
+KNOWN = ", ".join((*PLAIN, *_SHAPES.values()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,12 +53,15 @@ class Need:
         if text.lower() in PLAIN:
             return cls(word=text.lower())
         found = _NEED.fullmatch(text)
-        word = found["word"].lower() if found else text.lower()
-        if found is None or word not in _ASKED:
-            raise StatementError(f"needs knows {KNOWN}, not '{text}'", suggestions=closest(word, (*PLAIN, *_ASKED)))
+        word = (re.match(r"\w*", text) or [""])[0].lower()
+        if word not in _ASKED:
+            near = [_SHAPES.get(each, each) for each in closest(word, (*PLAIN, *_ASKED))]
+            raise StatementError(f"needs knows {KNOWN}, not '{text}'", suggestions=tuple(near))
+        if found is None:
+            raise StatementError(f"'{text}' is not a need: {_SHAPES[word]}")
         value = found["value"].lower() if word != "hosts" else found["value"]
         if (found["operator"] == ">=") != (word == "release"):
-            raise StatementError(f"'{text}' is not a need: {'release>=19.3' if word == 'release' else word + '=...'}")
+            raise StatementError(f"'{text}' is not a need: {_SHAPES[word]}")
         if word == "release" and not re.fullmatch(r"\d+(\.\d+)*", value):
             raise StatementError(f"'{value}' is not a release: 19.3 or 11.2.3.3.0")
         if word in _VALUES and value not in _VALUES[word]:

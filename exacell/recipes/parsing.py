@@ -9,22 +9,23 @@ one word, quoted where it has to be, so that it can never become syntax.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import RecipeError, StatementError
+from exacell.core.meant import ask_for, closest
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
 from exacell.language.kinds import convert
 from exacell.language.reading import Reading, read_reading
+from exacell.language.recipewords import BLOCKS, HEADER
 from exacell.language.registry import Kind, Param, Value, commands
 from exacell.language.words import join_continued, needs_more, split_words, strip_comment
+from exacell.recipes.foreign import CLOSING, INLINE, INSTEAD, LIKE_BLOCKS
 from exacell.recipes.matrix import Matrix, read_matrix
-from exacell.recipes.values import WORDS, read_needs, read_param, read_risk, read_title, substitute
+from exacell.recipes.values import read_needs, read_param, read_risk, read_title, substitute
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
@@ -97,8 +98,8 @@ def recipe_error(name: str, problems: Sequence[Problem]) -> RecipeError:
 def read_draft(name: str, text: str, path: str = "") -> Draft:
     """Return the recipe that ``text`` is, with all that is wrong with its header and blocks; never raises."""
     scanner = _Scanner()
-    for number, raw in _logical_lines(text):
-        scanner.take(number, raw)
+    for number, lines in physical_lines(text):
+        scanner.take(number, join_continued(lines))
     scanner.finish(len(text.splitlines()))
     recipe = Recipe(
         name=name,
@@ -112,24 +113,6 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
         lines=tuple(scanner.lines),
     )
     return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
-
-
-BLOCKS = ("finally", "matrix")
-"""Words that open a block, which ``end`` closes."""
-
-_LIKE_BLOCKS = frozenset(
-    ("rolling", "experiment", "if", "else", "for", "foreach", "while", "until", "repeat", "loop", "try", "do")
-)
-"""Words that open a block in other languages, or do so in people's minds."""
-
-_INSTEAD = {
-    "rolling": "--rolling=N behind a changing statement takes the cells in turn",
-    "if": "a condition ends a statement: … when $name = value",
-    "for": "a statement goes to all cells, and matrix x in 1,2,4 writes lines out for each value",
-    "foreach": "a statement goes to all cells, and matrix x in 1,2,4 writes lines out for each value",
-    "while": "wait until … waits for something",
-    "until": "wait until … waits for something",
-}
 
 
 class _Scanner:
@@ -160,9 +143,12 @@ class _Scanner:
         plain = body.rstrip("; ")
         if not plain:
             return
+        if needs_more(raw):  # It was joined with all that follows, and that is its end.
+            self._problem(number, *_unended(raw))
+            return
         word, *behind = plain.split(None, 1)
         rest = behind[0].strip() if behind else ""
-        if word.lower() in WORDS:
+        if word.lower() in HEADER:
             self._header(number, word.lower(), rest, plain)
         elif word.lower() == "end":
             self._end(number, rest)
@@ -221,6 +207,10 @@ class _Scanner:
             )
         if name.lower() in (each.lower() for each in self._names()):
             self._problem(number, f"{name} is declared twice")
+        if not text:
+            raise StatementError(
+                f"let {name} reads nothing", hint="such as: let size = list flashcache.size of exa1cel01"
+            )
         self.lets.append(Let(number=number, name=name, reading=read_reading(text)))
 
     def _begin_matrix(self, number: int, rest: str) -> None:
@@ -257,21 +247,19 @@ class _Scanner:
             self._matrix = None
         elif self._openers:
             line = self._openers.pop()
+            if line not in self.lines:
+                return  # What it is was told.
             self.lines.remove(line)
             word = line.text.split()[0]
             near = closest(word, BLOCKS)
-            hint = f"did you mean {near[0]}?" if near else _INSTEAD.get(word.lower(), "only finally and matrix do")
+            hint = f"did you mean {near[0]}?" if near else f"only {' and '.join(BLOCKS)} do"
             self._problem(line.number, f"'{word}' opens no block", hint)
         else:
             self._problem(number, "end closes nothing here")
 
     def _statement(self, number: int, word: str, body: str) -> None:
         known = _is_first_word(word)
-        near = () if known or self.lines else closest(word, [each for each in WORDS if each != "let"])
-        if near:
-            self._problem(
-                number, f"'{word}' is neither a statement nor a word of the header", f"did you mean {near[0]}?"
-            )
+        if self._no_statement(number, word, body, known=known):
             return
         try:
             text, when = split_when(body)
@@ -281,9 +269,41 @@ class _Scanner:
         if not when and text != body:
             self._problem(number, "a condition is missing behind when", "when $name = value")
         line = RecipeLine(number=number, text=text, when=when, final=self._final, matrix=self._matrix)
-        self.lines.append(line)
-        if not known and (word.lower() in _LIKE_BLOCKS or (len(body.split()) <= 2 and "=" not in body)):
+        told = not known and word.lower() in INSTEAD
+        if told:
+            self._problem(number, f"'{word}' opens no block", INSTEAD[word.lower()])
+        else:
+            self.lines.append(line)
+        few = len(body.split()) <= 2 and "=" not in body
+        if not known and (told or word.lower() in LIKE_BLOCKS or few or re.search(r"\sin\s", body)):
             self._openers.append(line)
+
+    def _no_statement(self, number: int, word: str, body: str, *, known: bool) -> bool:
+        """Return whether a line is none and opens nothing: a word that has another place, or one of other languages."""
+        if block := re.match(rf"on\s+(\S+)\s+(({'|'.join(BLOCKS)})\b.*)", body, re.IGNORECASE | re.DOTALL):
+            hint = f"on {block[1]} stands before each statement in it"
+            self._problem(number, f"{block[3].lower()} stands first on its line", hint)
+            self.take(number, block[2])
+        elif word.lower() == "when":
+            self._problem(number, "when ends a statement, and begins none", "STATEMENT when $name = value")
+        elif known:
+            return False
+        elif word.lower() in CLOSING:
+            if not self._openers:
+                self._problem(number, f"'{word}' closes nothing", "end closes a block")
+            if self._openers or self._final or self._matrix is not None:
+                self._end(number, "")
+        elif word.lower() in INLINE:
+            self._problem(number, f"'{word}' is not a statement", INLINE[word.lower()])
+        elif given := re.match(r"\$?([A-Za-z_]\w*)\s*=(?!=)", body):
+            hint = f"param {given[1]} : kind = default in the header; let {given[1]} = … for what is read"
+            self._problem(number, f"'{body}' is not a statement: nothing is set within a recipe", hint)
+        elif not self.lines and (near := closest(word, [each for each in HEADER if each != "let"])):
+            hint = f"did you mean {near[0]}?"
+            self._problem(number, f"'{word}' is neither a statement nor a word of the header", hint)
+        else:
+            return False
+        return True
 
     def _problem(self, number: int, message: str, hint: str = "") -> None:
         self.problems.append(Problem(number=number, message=message, hint=hint))
@@ -303,22 +323,30 @@ def _is_first_word(word: str) -> bool:
     )
 
 
-def _logical_lines(text: str) -> list[tuple[int, str]]:
-    found: list[tuple[int, str]] = []
-    pending: list[str] = []
-    first = 1
+def opening(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
+    """Return which lines open a block, of lines with their numbers."""
+    return frozenset(number for number, raw in lines if (raw.split(None, 1) or [""])[0].lower().rstrip(";") in BLOCKS)
+
+
+def physical_lines(text: str) -> list[tuple[int, list[str]]]:
+    """Return the lines of each statement, more than one where it goes on, with the number of the first."""
+    found: list[tuple[int, list[str]]] = []
+    going_on = False
     for number, raw in enumerate(text.splitlines(), start=1):
-        if not pending:
-            first = number
-        pending.append(raw)
-        joined = join_continued(pending)
-        if not _is_comment(pending[0]) and needs_more(joined if len(pending) > 1 else raw):
-            continue
-        found.append((first, joined))
-        pending = []
-    if pending:
-        found.append((first, join_continued(pending)))
+        if going_on:
+            found[-1][1].append(raw)
+        else:
+            found.append((number, [raw]))
+        lines = found[-1][1]
+        going_on = not _is_comment(lines[0]) and needs_more(join_continued(lines))
     return found
+
+
+def _unended(text: str) -> tuple[str, str]:
+    """Return what a line lacks that goes on to the end of the file, and the way out."""
+    if text.rstrip().endswith("-"):
+        return "a - at the end of a line goes on on the next one, and there is none", ""
+    return "a parenthesis is never closed", ""
 
 
 def _is_comment(line: str) -> bool:
@@ -334,7 +362,7 @@ def split_when(text: str) -> tuple[str, str]:
     words = split_words(text)
     for place, word in enumerate(words):
         if word.value.lower() == "when" and not word.quoted and place:
-            return text[: word.start].rstrip(), text[word.end :].strip()
+            return text[: word.start].rstrip(), text[word.end :].strip().rstrip("; ")
     return text, ""
 
 
@@ -347,11 +375,10 @@ def values_of(recipe: Recipe, given: Mapping[str, str]) -> dict[str, Value]:
     known = {param.name.lower(): param for param in recipe.params}
     for key in given:
         if key.lower() not in known:
-            near = difflib.get_close_matches(key.lower(), list(known), n=2)
+            near = ask_for(key, known, limit=2)
             takes = ", ".join(param.name for param in recipe.params) or "none"
             raise RecipeError(
-                f"recipe {recipe.name} has no parameter {key}: it takes {takes}",
-                hint=f"did you mean {' or '.join(near)}?" if near else "",
+                f"recipe {recipe.name} has no parameter {key}{'' if near else f': it takes {takes}'}", hint=near
             )
     lowered = {key.lower(): value for key, value in given.items()}
     found: dict[str, Value] = {}

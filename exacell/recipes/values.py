@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import RecipeError, StatementError
+from exacell.core.meant import closest
 from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param, Value
 from exacell.language.words import Word, split_words
@@ -179,18 +179,23 @@ def _for_shell(value: str) -> str:
 
 def _refuse_unprintable(value: str) -> None:
     if not value.isprintable():
-        raise RecipeError(f"the value {value!r} holds something that can't be printed")
+        raise RecipeError(f"the value {value!r} holds something that can't be printed", hint="leave it out")
 
 
 def _marked(value: str) -> str:
     if "'" in value and '"' in value:
-        raise RecipeError(f"the value {value} holds both kinds of quotes")
+        raise RecipeError(
+            f"the value {value} holds both kinds of quotes", hint="one kind at most can be written in a statement"
+        )
     _refuse_unprintable(value)
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"
 
 
-_CONDITION = re.compile(r"([^\s!=]+)\s*(!=|=)\s*([^\s!=]+)")
+_SIDE = r"(\"[^\"]*\"|'[^']*'|[^\s!=\"']+)"
+_CONDITION = re.compile(rf"{_SIDE}\s*(!=|=)\s*{_SIDE}")
+_AND = re.compile(r"\s+and\s+(?=(?:[^\"']|\"[^\"]*\"|'[^']*')*$)", re.IGNORECASE)
+"""AND outside quotes: behind it each quote is closed."""
 
 
 def conditions(condition: str) -> list[tuple[str, str, str]]:
@@ -200,10 +205,14 @@ def conditions(condition: str) -> list[tuple[str, str, str]]:
         RecipeError: it is no condition.
     """
     found = []
-    for part in re.split(r"\s+and\s+", condition, flags=re.IGNORECASE) if condition else []:
+    for part in _AND.split(condition) if condition else []:
         match = _CONDITION.fullmatch(part.strip())
         if match is None:
-            raise RecipeError(f"'{part}' is not a condition: $name = value or $name != value, joined by and")
+            either = re.search(r"\sor\s", part, re.IGNORECASE)
+            raise RecipeError(
+                f"'{part}' is not a condition: $name = value or $name != value, joined by and",
+                hint="write the line once for each case" if either else "",
+            )
         found.append((match[1], match[2], match[3]))
     return found
 
@@ -228,12 +237,9 @@ def _side(text: str, values: Mapping[str, Value]) -> Value:
     return _lookup(whole[1], values) if whole else text.strip("\"'")
 
 
-WORDS = ("recipe", "param", "risk", "needs", "let")
-"""First words of the lines of a header."""
-
 RISKS = ("none", "performance", "redundancy", "data")
 
-_KINDS: Mapping[str, Kind] = {
+KINDS: Mapping[str, Kind] = {
     "size": Kind.SIZE,
     "int": Kind.INT,
     "duration": Kind.DURATION,
@@ -247,9 +253,9 @@ _KINDS: Mapping[str, Kind] = {
     "diskgroup": Kind.DISKGROUP,
     "prefix": Kind.PREFIX,
 }
-_PARAM = re.compile(
+PARAM = re.compile(
     r"param\s+(?P<name>[A-Za-z_]\w*)\s*(?::\s*(?P<kind>[A-Za-z]\w*(?:\([^)]*\))?(?:\|\w+)*))?"
-    r"\s*(?:=\s*(?P<default>\"[^\"]*\"|'[^']*'|[^\s\"']+))?\s*(?P<help>\"[^\"]*\")?\s*",
+    r"\s*(?:=\s*(?P<default>\"[^\"]*\"|'[^']*'|[^\s\"']+))?\s*(?P<help>\"[^\"]*\"|'[^']*')?\s*",
     re.IGNORECASE,
 )
 
@@ -264,8 +270,11 @@ def read_title(rest: str) -> str:
     if quoted is None:
         if not rest:
             raise StatementError("the title is missing", hint='recipe "what it does"')
-        bare = rest.strip("\"'")
-        raise StatementError(f"the title stands in quotes, and {rest} does not", hint=f'recipe "{bare}"')
+        inside = re.search(r"\"([^\"]+)\"|'([^']+)'", rest)
+        bare = (inside[1] or inside[2]) if inside else rest.strip("\"'“”„‘’ ")
+        said = f"{rest} is not" if inside else f"{rest} does not"
+        rule = "a title in quotes is all that stands behind recipe" if inside else "the title stands in quotes"
+        raise StatementError(f"{rule}, and {said}", hint=f'recipe "{bare}"')
     title = (quoted[1] or quoted[2] or "").strip()
     if not title:
         raise StatementError("the title is empty", hint='recipe "what it does"')
@@ -278,6 +287,8 @@ def read_risk(rest: str) -> str:
     Raises:
         StatementError: it is none.
     """
+    if not rest:
+        raise StatementError(f"risk names no ceiling: {', '.join(RISKS)}")
     if rest.lower() not in RISKS:
         raise StatementError(f"risk is one of {', '.join(RISKS)}, not '{rest}'", suggestions=closest(rest, RISKS))
     return rest.lower()
@@ -292,7 +303,13 @@ def read_needs(rest: str) -> tuple[str, ...]:
     found = tuple(part.strip() for part in rest.split(",") if part.strip())
     if not found:
         raise StatementError("needs says nothing", hint=f"needs knows {KNOWN}")
-    return tuple(str(Need.of(part)) for part in found)
+    try:
+        return tuple(str(Need.of(part)) for part in found)
+    except StatementError as error:
+        words = [word for part in found for word in part.split()]
+        if len(words) == len(found):
+            raise
+        raise StatementError(error.message, hint=f"commas stand between them: needs {', '.join(words)}") from error
 
 
 def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementError, ...]]:
@@ -304,13 +321,13 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     Raises:
         StatementError: the line is no declaration.
     """
-    match = _PARAM.fullmatch(body)
+    match = PARAM.fullmatch(body)
     if match is None:
-        raise StatementError(f"'{body}' is not: param name : kind = default \"help\"")
+        raise _no_declaration(body)
     wrong: list[StatementError] = []
     name, spec = match["name"], match["kind"] or "text"
     if name.lower() in (each.lower() for each in taken):
-        wrong.append(StatementError(f"param {name} is declared twice"))
+        wrong.append(StatementError(f"param {name} is declared twice", hint="keep one of the two"))
     try:
         kind, choices, words = _kind(spec)
     except StatementError as error:
@@ -320,7 +337,7 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     param = Param(
         name=name,
         kind=kind,
-        help=(match["help"] or "").strip('"') or "no help",
+        help=(match["help"] or "")[1:-1] or "no help",
         choices=choices,
         words=words,
         default=default,
@@ -335,19 +352,76 @@ def read_param(body: str, taken: Sequence[str]) -> tuple[Param, tuple[StatementE
     return param, tuple(wrong)
 
 
+_SHAPE = 'param name : kind = default "help"'
+
+_BEGUN = re.compile(
+    r"param\s*(?P<name>[A-Za-z_]\w*(?![\w$-]))?\s*(?P<colon>:\s*(?P<kind>[A-Za-z]\w*(?:\([^)]*\))?(?:\|\w+)*)?)?"
+    r"\s*(?P<equals>=\s*(?P<default>\"[^\"]*\"|'[^']*'|[^\s\"'=]+)?)?\s*(?P<help>\"[^\"]*\"|'[^']*')?\s*",
+    re.IGNORECASE,
+)
+"""A declaration as far as it is one."""
+
+
+def _no_declaration(body: str) -> StatementError:
+    """Return the error that says where a line stops being a declaration."""
+    found = _BEGUN.match(body)
+    assert found is not None, "the line begins with param"
+    left = body[found.end() :]
+    word = left.split(None, 1)[0] if left else ""
+    name = found["name"]
+    if name is None:
+        bare = re.sub(r"\W+", "_", word).strip("_0123456789") or "size"
+        return StatementError(
+            f"'{word}' is not a name for a parameter: letters, digits and _, a letter first"
+            if word and not found["colon"]
+            else "the parameter has no name",
+            hint=f"such as: param {bare} : size",
+        )
+    if found["colon"] and found["kind"] is None:
+        return StatementError(f"a kind is missing behind param {name} :", hint=f"such as: param {name} : size")
+    if found["equals"] and found["default"] is None and not left.startswith("="):
+        return StatementError(f"a default is missing behind param {name} … =", hint=f"such as: {_SHAPE}")
+    if left.startswith("#"):
+        hint = "behind a statement or a parameter a comment begins with -- and a blank"
+    elif not found["colon"] and not found["equals"] and not found["help"]:
+        hint = f"a colon stands before the kind: param {name} : {left}"
+    else:
+        hint = f"{_SHAPE}; a default with blanks stands in quotes, too"
+    return StatementError(f"'{left}' has no place in the declaration of {name}", hint=hint)
+
+
+_CALLED = {
+    **dict.fromkeys(("bool", "boolean", "flag"), "choice(yes|no)"),
+    **dict.fromkeys(("string", "str", "word", "any"), "text"),
+    **dict.fromkeys(("bytes", "byte"), "size"),
+    **dict.fromkeys(("time", "seconds", "interval"), "duration"),
+    **dict.fromkeys(("float", "decimal", "real"), "number"),
+    **dict.fromkeys(("cell", "cells"), "cellset"),
+    **dict.fromkeys(("path", "folder"), "file"),
+    **dict.fromkeys(("enum", "list"), "choice(a|b)"),
+    "database": "db",
+}
+"""Kinds by the names that they have elsewhere."""
+
+
 def _kind(spec: str) -> tuple[Kind, tuple[str, ...], tuple[str, ...]]:
     """Return kind, choices and extra words of ``size|keep`` or ``choice(a|b)``."""
-    head, *words = spec.split("|") if "(" not in spec else [spec]
-    name, paren, inside = head.partition("(")
+    found = re.fullmatch(r"(\w+)(?:\(([^)]*)\))?((?:\|\w+)*)", spec)
+    assert found is not None, "a declaration has no other kinds"
+    name, inside, words = found[1], found[2], tuple(found[3].split("|")[1:])
     if name.lower() == "choice":
-        choices = tuple(part.strip() for part in inside.rstrip(")").split("|") if part.strip())
+        choices = tuple(part.strip() for part in (inside or "").split("|") if part.strip())
         if not choices:
             raise StatementError("choice needs its words: choice(a|b)")
-        return Kind.CHOICE, choices, ()
-    if paren or name.lower() not in _KINDS:
-        like = closest(name, (*_KINDS, "choice"))
+        if len(choices) == 1 and "," in choices[0]:
+            meant = "|".join(part.strip() for part in choices[0].split(","))
+            raise StatementError(f"a | stands between the words of a choice, not a comma: choice({meant})")
+        return Kind.CHOICE, choices, words
+    if inside is not None or name.lower() not in KINDS:
+        called = _CALLED.get(name.lower(), "")
+        like = (called,) if called else closest(name, (*KINDS, "choice"))
         raise StatementError(
-            f"'{name}' is not a kind: {', '.join((*_KINDS, 'choice(a|b)'))}",
-            suggestions=like if not paren else tuple(word for word in like if word == "choice"),
+            f"'{name}' is not a kind: {', '.join((*KINDS, 'choice(a|b)'))}",
+            suggestions=like if inside is None else tuple(word for word in like if word == "choice"),
         )
-    return _KINDS[name.lower()], (), tuple(words)
+    return KINDS[name.lower()], (), words

@@ -10,8 +10,8 @@ from exacell.care.sqltext import one_line, refuse_session_bound
 from exacell.cellcli.condition import FactCheck, is_condition
 from exacell.cellcli.nodes import Change, Filter, List, Operator
 from exacell.cellcli.schema import Kind as AttributeKind, find_object, metric, metrics
-from exacell.cellcli.suggest import closest
 from exacell.core.errors import ExacellError
+from exacell.core.meant import closest
 from exacell.language.hostpath import file_named
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
@@ -22,6 +22,19 @@ from exacell.recipes.answers import read_kept, reads
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
 """Objects whose names are those of metrics."""
+
+
+_INSTEAD = {
+    "use": "on CELLS in front of a statement says where it goes",
+    "connect": "a recipe runs on one rack: exacell -r RACK run NAME",
+    "start": "run NAME runs another recipe",
+    "spool": "a run's answers go into a file: run NAME > FILE",
+    "watch": "wait until … waits for something",
+    "set format": "a run has one form for all: run NAME -o json",
+    "rehearse": "a recipe is rehearsed as a whole: rehearse run NAME",
+    "plan": "a recipe is shown as a whole: run NAME -n",
+}
+"""What there is in place of statements that are not for recipes."""
 
 
 def unknown_words(line: Line, anything: Collection[str], *, guessed: bool = False) -> dict[str, str]:
@@ -36,7 +49,8 @@ def unknown_words(line: Line, anything: Collection[str], *, guessed: bool = Fals
         return found | _of_cellcli(line, anything)
     if line.call.command.recipe_ok:
         return found | dict(_of_call(line.call, anything))
-    return found if guessed else {**found, f"{line.call.command.name} is not for recipes": ""}
+    name = line.call.command.name
+    return found if guessed else {**found, f"{name} is not for recipes": _INSTEAD.get(name, "")}
 
 
 def _of_cells(on: str) -> dict[str, str]:
@@ -202,7 +216,8 @@ def of_value(subject: str, attribute: str, text: str) -> Iterator[tuple[str, str
         return
     if text.lower() in (value.lower() for value in known.values):
         return
-    slips = [value for value in known.values if _is_slip(text.lower(), value.lower())]
+    slips = [value for value in closest(text, known.values) if _is_slip(text.lower(), value.lower())]
+    slips += [value for value in known.values if _is_slip(text.lower(), value.lower()) and value not in slips]
     if slips or known.modifiable or known.created:
         near = slips or closest(text, known.values)
         *most, last = known.values

@@ -7,12 +7,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from exacell.care.sqltext import ROWS, Rows, query_script, read_rows, sent_script
-from exacell.core.errors import (
-    ConfigError,
-    ReplyError,
-    StatementError,
-    TransportError,
-)
+from exacell.core.errors import ConfigError, ReplyError, StatementError, TransportError
+from exacell.core.meant import ask_for
+from exacell.language.registry import Kind
 from exacell.plan.asmfacts import END, sql_errors
 from exacell.session.answers import problem_of
 from exacell.transport.base import Ours, Reply, Request, Role, State
@@ -52,7 +49,10 @@ def launch(name: str, then: str = SQLPLUS) -> str:
         StatementError: the name is none that a database can have.
     """
     if not _NAME.fullmatch(name):
-        raise StatementError(f"db={name} is no name of a database")
+        raise StatementError(
+            f"db={name} is no name of a database",
+            hint="a letter, then letters, digits and _ $ #: Tab offers those that there are",
+        )
     script = _FIND.format(name=name, mark=_NOT_HERE) + then
     return f"/bin/sh -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))}'"
 
@@ -80,7 +80,10 @@ def cluster_of(session: Session, database: str) -> AsmConfig:
             f"rack {rack.name} has no database nodes, so {database} can't be asked",
             hint=f"name them in the rack's file: [asm.main] nodes=…, home=… ({rack.source or rack.name})",
         )
-    raise ConfigError(f"none of the ASM clusters {', '.join(rack.asm)} lists {database} under databases=")
+    raise ConfigError(
+        f"none of the ASM clusters {', '.join(rack.asm)} lists {database} under databases=",
+        hint=f'add it in the configuration: [racks.{rack.name}.asm.NAME] databases = ["{database}"]',
+    )
 
 
 def database_request(
@@ -122,7 +125,8 @@ def home_of(session: Session, services: Services, database: str, *, user: str = 
         else:
             problems.append(f"{node}: {problem_of(reply)}")
     kind = ReplyError if any("no instance" in line for line in problems) else TransportError
-    raise kind(f"database {database} can't be asked: {'; '.join(problems)}")
+    asked = ask_for(database, services.learned.get(Kind.DB))
+    raise kind(f"database {database} can't be asked: {'; '.join(problems)}", hint=asked)
 
 
 def query_database(
@@ -154,7 +158,10 @@ def query_asm(services: Services, name: str, sql: str) -> tuple[str, Rows]:
         if reply.state in (State.OK, State.FAILED) and reply.stdout.strip():
             return node, rows_of(reply)
         problems.append(f"{node}: {problem_of(reply)}")
-    raise TransportError(f"no node of the ASM cluster {client.config.name} answered: {'; '.join(problems)}")
+    raise TransportError(
+        f"no node of the ASM cluster {client.config.name} answered: {'; '.join(problems)}",
+        hint="facts on the nodes tell whether they answer: on @db facts",
+    )
 
 
 def change_request(
@@ -211,7 +218,7 @@ def tables_of(reply: Reply) -> list[Rows]:
     if errors:
         raise ReplyError(f"{reply.target}: " + " / ".join(errors[:4]))
     if END not in reply.stdout:
-        raise ReplyError(f"{reply.target}: {_ended_early(reply)}")
+        raise ReplyError(f"{reply.target}: {_ended_early(reply)}", hint="sql runs the statement again")
     return [read_rows(ROWS + table) for table in reply.stdout.split(ROWS)[1:]] or [read_rows(reply.stdout)]
 
 

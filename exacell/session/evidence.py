@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from exacell.core.errors import RefusedError
+from exacell.core.errors import RefusedError, why_unreadable
 from exacell.core.values import dataclass
 from exacell.measure.finding import Finding
 
@@ -79,7 +79,7 @@ def pack(path: Path, files: Mapping[str, bytes]) -> str:
             for name, content in (*sorted(files.items()), (SUMS, sums)):
                 archive.writestr(zipfile.ZipInfo(name, _EPOCH), content, zipfile.ZIP_DEFLATED)
     except OSError as error:
-        raise RefusedError(f"{path}: {error.strerror}") from error
+        raise RefusedError(f"{path}: {why_unreadable(error)}") from error
     return hashlib.sha256(sums).hexdigest()
 
 
@@ -97,9 +97,11 @@ def check(path: Path) -> Checked:
         with zipfile.ZipFile(path) as archive:
             content = {info.filename: archive.read(info) for info in archive.infolist()}
     except OSError as error:
-        raise RefusedError(f"{path}: {error.strerror}") from error
+        raise RefusedError(f"{path}: {why_unreadable(error)}") from error
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
-        raise RefusedError(f"{path} is damaged or no archive of a report: {error}") from error
+        raise RefusedError(
+            f"{path} is damaged or no archive of a report: {error}", hint="report … --evidence=FILE writes one"
+        ) from error
     sums = content.pop(SUMS, None)
     if sums is None:
         raise RefusedError(f"{path} is no archive of a report: it has no {SUMS}")

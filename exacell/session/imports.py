@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from exacell.core.errors import RefusedError
+from exacell.core.errors import RefusedError, why_unreadable
 from exacell.measure.finding import Artifact
 from exacell.measure.importers.findings import Imported
 from exacell.measure.importers.kinds import read, together
@@ -59,7 +59,8 @@ def _content(path: Path) -> bytes:
         with gzip.open(path) if packed else path.open("rb") as stream:
             content = stream.read(MOST + 1)
     except (OSError, EOFError, zlib.error) as error:
-        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        broken = f"{error}; gzip -t tells whether it is whole"
+        said = why_unreadable(error) if isinstance(error, OSError) and error.errno else broken
         raise RefusedError(f"{path}: {said}") from error
     if len(content) > MOST:
         raise RefusedError(f"{path} is larger than {MOST >> 20} MB", hint="import the part that was measured")

@@ -32,8 +32,24 @@ def refuse_login(session: Session, services: Services, plan: Plan) -> None:
     Raises:
         RefusedError: it does not, or it is a reader's; said before anybody confirms.
     """
+    if any(step.statement.upper().startswith("CALIBRATE") for step in plan.steps):
+        refuse_unless_root(session)
     cells = [step.target for step in plan.steps if step.statement and not step.asm and not step.host]
     refuse_writer(session, services, tuple(dict.fromkeys(cells)))
+
+
+def refuse_unless_root(session: Session) -> None:
+    """Return when writes log in as root, as CALIBRATE wants it. Source: Oracle SAGUG, CALIBRATE.
+
+    Raises:
+        RefusedError: they do not; said before anything is done for it.
+    """
+    user = session.need_rack().write_user
+    if user != "root":
+        raise RefusedError(
+            f"CALIBRATE is for root alone, and writes would log in as {user}; nothing was sent",
+            hint="-l root logs in as root, if the cells let it",
+        )
 
 
 def refuse_writer(session: Session, services: Services, cells: Sequence[str], login: str = "") -> None:

@@ -40,7 +40,9 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
     if measure == "flashlog":
         cells, problems, _ = wait_for_collection(session, services, request, "flashlog")
         if problems:
-            raise RefusedError(f"not all cells gave their counters: {problems[0]}")
+            raise RefusedError(
+                f"not all cells gave their counters: {problems[0]}", hint="use leaves a cell out that can't be asked"
+            )
         totals = [sum(c.values.get(name, 0.0) for c in cells.values()) for name in ("FL_RQ_W", "FL_RQ_TM_W")]
         return Waited(count=int(totals[0]), micros=totals[1])
     event = MEASURES[measure]
@@ -58,7 +60,10 @@ def conditions(session: Session, services: Services, request: Request) -> dict[s
     """
     cells, problems, _ = read_counters(session, services, request, "flashlog")
     if problems or not cells:
-        raise RefusedError(f"not all cells tell their conditions: {problems[0] if problems else 'there is none'}")
+        raise RefusedError(
+            f"not all cells tell their conditions: {problems[0] if problems else 'there is none'}",
+            hint="use leaves a cell out that can't be asked",
+        )
     return cells
 
 

@@ -7,11 +7,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Protocol
 
 from exacell.core.cellset import CellSet
 from exacell.core.units import format_duration
 from exacell.session.fleet import Fleet
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+
+
+class Talk(Protocol):
+    """Where it is said what is waited for."""
+
+    spoke: float
+
+    def waiting(self, text: str | None) -> None:
+        """Show one line in place; None takes it away."""
+
 
 TELL_AFTER, TELL_EVERY = 1.0, 0.5
 """Seconds before a wait is told, and between two times."""
@@ -103,6 +114,30 @@ def told_while_waiting(sentence: Callable[[], str], tell: Callable[[str | None],
         thread.join()
         if said[0]:
             tell(None)
+
+
+class Silence:
+    """Says that a statement goes on where nothing else was shown for a second, whoever waits within it."""
+
+    def __init__(self, console: Talk) -> None:
+        self._console = console
+        self._since, self._own = time.monotonic(), 0.0
+
+    def sentence(self) -> str:
+        """Return ``waiting for the answer, 5s``, as long as nobody else speaks and no question is open; else nothing."""
+        spoke = self._console.spoke
+        if spoke != self._own:
+            self._since = max(self._since, spoke)
+        waited = time.monotonic() - self._since
+        # Whoever waits within the statement knows better for whom, and speaks first.
+        late = waited >= TELL_AFTER + TELL_EVERY
+        return f"waiting for the answer, {format_duration(round(waited))}" if late else ""
+
+    def tell(self, text: str | None) -> None:
+        """Show the sentence; take it away only where nobody has shown anything since."""
+        if text or self._console.spoke == self._own:
+            self._console.waiting(text)
+            self._own = self._console.spoke
 
 
 def since(what: str) -> Callable[[], str]:

@@ -65,7 +65,7 @@ def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
         if needs_more(joined):
             end = len(joined)
             raise StatementError(
-                f"the statement that starts on line {first} never ends: a quote or parenthesis is open",
+                f"the statement that starts on line {first} never ends: a quote or parenthesis is open; close it",
                 start=end,
                 end=end,
             )

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from exacell.cellcli.suggest import ask_for, closest
 from exacell.core.cellset import CellSet, fold
 from exacell.core.config import RackConfig
 from exacell.core.errors import CellSetError
 from exacell.core.hostgroups import TAKEN
+from exacell.core.meant import ask_for, closest
 
 
 class Selection:
@@ -71,7 +71,7 @@ class Selection:
         else:
             wanted = self.resolve(text)
         if not len(wanted):
-            raise CellSetError(f"'{text}' leaves no cell")
+            raise CellSetError(f"'{text}' leaves no cell", hint="use @all takes all cells again")
         self._used = wanted
         return wanted
 

@@ -240,7 +240,7 @@ def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
 
 
 def _nowhere(text: str) -> ExitCode:
-    raise StatementError("there is no surface to run it on")
+    raise StatementError("there is no surface to run it on", hint="run it at the prompt or on the command line")
 
 
 class Fallbacks:

@@ -21,6 +21,7 @@ from exacell.session.selection import Selection
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
+    from exacell.recipes.recorded import Recorded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +79,8 @@ class Session:
         self.interrupted = Interruption()
         self.told_to_end = False
         """Whether a signal to end came: the surface ends behind the statement."""
+        self.recorded: Recorded | None = None
+        """What is typed becomes this recipe; None while nothing is recorded."""
         self.changes: list[int] = []
         """Numbers of the changes made by this session, oldest first."""
         self.changed: Callable[[str], Mapping[str, Iterable[str]]] = lambda rack: {}
@@ -204,7 +207,10 @@ class Session:
             CellSetError: no cell is selected, or ON names hosts.
         """
         if len(self.selection.hosts):
-            raise CellSetError(f"{fold(self.selection.hosts)}: these are hosts, and this goes to cells")
+            raise CellSetError(
+                f"{fold(self.selection.hosts)}: these are hosts, and this goes to cells",
+                hint="for hosts there are facts, show setting, sh and copy; on @all goes to the cells",
+            )
         cells = tuple(self.selected())
         if not cells:
             rack = self.need_rack()

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from exacell.care.since import Past, Told
 from exacell.cellcli.secrets import masked_data
 from exacell.core.errors import ExacellError, ExitCode
+from exacell.core.meant import unknown
 from exacell.measure.collected import Collected, collected_from_state, collected_to_state
 from exacell.measure.snapshot import Snapshot, from_json, to_json
 from exacell.recipes.record import LineState
@@ -68,6 +69,17 @@ class StoreError(ExacellError):
     """A snapshot is unknown, or the store can't be read or written."""
 
     exit_code = ExitCode.NOT_EXECUTED
+
+
+def none_of(what: str, name: str, known: Iterable[str], *, rack: str = "", hint: str) -> StoreError:
+    """Return the error for a name that the store does not have, with what is near or else all that there are.
+
+    Args:
+        what: what it is the name of, ``snapshot``.
+        hint: how one is made.
+    """
+    message, hint = unknown(f"there is no {what} {name}" + (f" of rack {rack}" if rack else ""), name, known, hint=hint)
+    return StoreError(message, hint=hint)
 
 
 def _way_out(error: Exception) -> str:
@@ -144,10 +156,7 @@ class Store:
         """
         found = [s for s in self.snapshots(rack) if s.name.lower() == name.lower()]
         if not found:
-            known = ", ".join(self.snapshot_names(rack)) or "none"
-            raise StoreError(
-                f"there is no snapshot {name} of rack {rack}; there are: {known}", hint="snap flashlog as=NAME"
-            )
+            raise none_of("snapshot", name, self.snapshot_names(rack), rack=rack, hint="snap flashlog as=NAME")
         return found
 
     def save_plan(self, plan: SavedPlan) -> None:
@@ -185,8 +194,7 @@ class Store:
         for plan in found:
             if plan.name.lower() == name.lower():
                 return plan
-        known = ", ".join(plan.name for plan in found) or "none"
-        raise StoreError(f"there is no plan {name} of rack {rack}; there are: {known}", hint="plan as=NAME <statement>")
+        raise none_of("plan", name, [plan.name for plan in found], rack=rack, hint="plan as=NAME <statement>")
 
     def keep_experiment(self, rack: str, name: str, began: str, state: str, body: Mapping[str, Any]) -> None:
         """Keep an experiment as it stands; what was kept of it before is replaced."""
@@ -268,8 +276,7 @@ class Store:
         for body in found:
             if str(body["name"]).lower() == name.lower():
                 return body
-        names = ", ".join(body["name"] for body in found) or "none"
-        raise StoreError(f"there is no import {name}; there are: {names}", hint="import FILE… as=NAME")
+        raise none_of("import", name, [str(body["name"]) for body in found], hint="import FILE… as=NAME")
 
     def save_traces(self, rack: str, found: Collected) -> None:
         """Keep what was collected from trace files; what has the same name is replaced."""
@@ -331,8 +338,7 @@ class Store:
             if known.lower() == name.lower():
                 with self._reading(what, known, hint.replace("NAME", known)):
                     return {str(cell): dict(own) for cell, own in json.loads(body).items()}
-        names = ", ".join(row[0] for row in rows) or "none"
-        raise StoreError(f"there is no {what} {name} of rack {rack}; there are: {names}", hint=hint)
+        raise none_of(what, name, [row[0] for row in rows], rack=rack, hint=hint)
 
 
 def _unsecret(body: Mapping[str, Mapping[str, str]]) -> str:

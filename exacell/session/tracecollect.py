@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exacell.care.sqltext import query_script, read_rows
+from exacell.care.sqltext import query_script
 from exacell.core.errors import RefusedError, ReplyError, TransportError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
@@ -16,9 +16,8 @@ from exacell.measure.collected import Collected
 from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.reducer import Reduced, lacks_awk, read_reduced, script
 from exacell.measure.trace10046 import Traced, filling, summarize, together
-from exacell.plan.asmfacts import sql_errors
 from exacell.session.answers import problem_of
-from exacell.session.dbsql import OWNER, cluster_of, database_request, runs_elsewhere
+from exacell.session.dbsql import OWNER, cluster_of, database_request, rows_of, runs_elsewhere
 from exacell.transport.base import Reply, Request, Role, State
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def collect(session: Session, services: Services, asked: Asked, name: str) -> tu
         raise RefusedError(
             f"no wait for '{asked.event}' in {counted(len(files), 'trace file')} {asked.pattern} of {asked.database.upper()} on "
             f"{', '.join(found)}",
-            hint="trace on db=… before the sessions work; tag= and last= choose the files",
+            hint="trace on db=… before the sessions work, or drive commits db=… meanwhile; tag= and last= choose the files",
         )
     return (
         Collected(
@@ -113,16 +112,17 @@ def _directories(session: Session, services: Services, asked: Asked) -> dict[str
     for node, reply in services.transport.run(requests).replies.items():
         if runs_elsewhere(reply):
             continue
-        if errors := sql_errors(reply.stdout):
-            raise ReplyError(f"{node}: {' / '.join(errors[:4])}")
-        if reply.state is not State.OK:
+        if reply.state not in (State.OK, State.FAILED):
             raise TransportError(
                 f"{node} gives no traces of {asked.database}: {problem_of(reply)}",
                 hint="node=NAME collects from one node; traces of the others would be missing",
             )
-        found[node] = str(read_rows(reply.stdout).rows[0][0])
+        found[node] = str(rows_of(reply).rows[0][0])
     if not found:
-        raise ReplyError(f"{asked.database} runs on none of {', '.join(nodes)}")
+        raise ReplyError(
+            f"{asked.database} runs on none of {', '.join(nodes)}",
+            hint="node=NAME names one; crsctl status resource tells where it runs",
+        )
     return found
 
 
@@ -150,7 +150,10 @@ def _checked(node: str, reply: Reply, directory: str) -> Reduced:
     except ReplyError as error:
         said = reply.stderr.strip().splitlines()
         why = f"{error.message}; {said[-1][:200]}" if said else error.message
-        raise ReplyError(f"{node}: {why if reply.state is not State.TIMED_OUT else problem_of(reply)}") from error
+        raise ReplyError(
+            f"{node}: {why if reply.state is not State.TIMED_OUT else problem_of(reply)}",
+            hint="node=NAME collects from one node",
+        ) from error
 
 
 def _fetched(session: Session, services: Services, asked: Asked, node: str, directory: str) -> Reduced:
@@ -161,7 +164,7 @@ def _fetched(session: Session, services: Services, asked: Asked, node: str, dire
     )
     reply = _run(session, services, asked, {node: listing})[node]
     if reply.state is not State.OK:
-        raise ReplyError(f"{node}: {problem_of(reply)}")
+        raise ReplyError(f"{node}: {problem_of(reply)}", hint="node=NAME collects from one node")
     files = [_read(session, services, asked, node, f"{directory}/{name[2:]}") for name in reply.stdout.splitlines()]
     writes = [LogWrites.of(own.values()) for own in together(files).writes.values()]
     return Reduced([replace(file, writes={}) for file in files], together_writes(writes))
@@ -170,7 +173,7 @@ def _fetched(session: Session, services: Services, asked: Asked, node: str, dire
 def _read(session: Session, services: Services, asked: Asked, node: str, path: str) -> Traced:
     reply = _run(session, services, asked, {node: f"cat {shlex.quote(path)}\n"})[node]
     if reply.state is not State.OK:
-        raise ReplyError(f"{node}: {path}: {problem_of(reply)}")
+        raise ReplyError(f"{node}: {path}: {problem_of(reply)}", hint="node=NAME collects from one node")
     text = reply.stdout.encode("utf-8", "surrogateescape")
     return summarize(filling([text]), asked.event, path, grouped=True)
 

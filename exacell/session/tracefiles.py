@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
-from exacell.core.errors import RefusedError
+from exacell.core.errors import RefusedError, why_unreadable
 from exacell.measure.histogram import Histogram
 from exacell.measure.trace10046 import Traced, summarize, together
 
@@ -75,7 +75,7 @@ def _shares(paths: Sequence[Path], processors: int) -> list[list[Path]]:
     try:
         sizes = {path: path.stat().st_size for path in paths}
     except OSError as error:
-        raise RefusedError(f"{error.filename}: {error.strerror}") from error
+        raise RefusedError(f"{error.filename}: {why_unreadable(error)}") from error
     most = max(1, min(processors, sum(sizes.values()) // _WORTH))
     shares: list[list[Path]] = [[] for _ in range(most)]
     loads = [0] * most
@@ -91,7 +91,7 @@ def _read(path: Path, event: str, grouped: bool) -> Traced:
         with path.open("rb", buffering=0) as file:
             return summarize(lambda room: file.readinto(room) or 0, event, str(path), grouped=grouped)
     except OSError as error:
-        raise RefusedError(f"{path}: {error.strerror}") from error
+        raise RefusedError(f"{path}: {why_unreadable(error)}") from error
 
 
 def _from_json(text: bytes) -> list[Traced]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from exacell.journal.actor import actor, alive
 from exacell.journal.rows import Actor
 from exacell.measure.experiments.record import RUNNING, STOPPED, Experiment, from_json, to_json
-from exacell.session.store import Store, StoreError
+from exacell.session.store import Store, StoreError, none_of
 
 
 def keep(store: Store, found: Experiment) -> None:
@@ -35,9 +35,7 @@ def find(store: Store, rack: str, name: str) -> Experiment:
             return experiment
     if not found:
         raise StoreError(f"rack {rack} has no experiment", hint="experiment begins one")
-    known = ", ".join(experiment.name for experiment in found)
-    asked = f"experiment {name}" if name else "experiment"
-    raise StoreError(f"there is no {asked} of rack {rack}; there are: {known}", hint="experiment begins one")
+    raise none_of("experiment", name, [each.name for each in found], rack=rack, hint="experiment begins one")
 
 
 def conducted_elsewhere(found: Experiment) -> bool:

@@ -51,7 +51,10 @@ def cells_where(session: Session, services: Services, text: str, *, strict: bool
         cell for cell, answer in answers.good.items() if _own(condition, text, cell).holds(answer.tables[0])
     )
     if not len(found):
-        raise CellSetError(f"'{text}' holds for none of {fold(answers.good) or 'the cells'}")
+        raise CellSetError(
+            f"'{text}' holds for none of {fold(answers.good) or 'the cells'}",
+            hint="list shows the values that there are",
+        )
     return found
 
 

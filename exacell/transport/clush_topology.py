@@ -43,7 +43,10 @@ def read_topology(rack: RackConfig) -> TopologyTree | None:
         if rack.reach.topology:
             path = os.path.expanduser(rack.reach.topology)
             if not os.path.isfile(path):
-                raise ConfigError(f"rack {rack.name}: the topology file {path} is not there")
+                raise ConfigError(
+                    f"rack {rack.name}: the topology file {path} is not there",
+                    hint="mend topology in the rack's configuration",
+                )
             return TopologyParser(path).tree(root)
         graph = TopologyGraph()
         gateways = NodeSet.fromlist(rack.reach.gateways, resolver=RESOLVER_NOGROUP)
@@ -51,7 +54,10 @@ def read_topology(rack: RackConfig) -> TopologyTree | None:
         graph.add_route(gateways, NodeSet.fromlist(rack.cells, resolver=RESOLVER_NOGROUP))
         return graph.to_tree(root)
     except TopologyError as error:
-        raise ConfigError(f"rack {rack.name}: ClusterShell can't make a tree of its gateways: {error}") from error
+        raise ConfigError(
+            f"rack {rack.name}: ClusterShell can't make a tree of its gateways: {error}",
+            hint="mend gateways or topology in the rack's configuration",
+        ) from error
 
 
 def gateway_names(rack: RackConfig, topology: TopologyTree | None) -> tuple[str, ...]:

@@ -273,7 +273,8 @@ def _refuse_shell_words(*words: str) -> None:
     for word in filter(None, words):
         if not _PLAIN.fullmatch(word):
             raise RefusedError(
-                f"'{word}' can't be given to dcli, which pastes it into a shell's line; nothing was sent"
+                f"'{word}' can't be given to dcli, which pastes it into a shell's line; nothing was sent",
+                hint="letters, digits and . _ - @ : / may be given; the transport ssh takes all",
             )
 
 
@@ -302,7 +303,10 @@ def _help(program: str, changed: int) -> str:
             [program, "--help"], capture_output=True, text=True, timeout=_HELP_S, check=False, stdin=subprocess.DEVNULL
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise ConfigError(f"{program} --help does not answer: {error}") from error
+        raise ConfigError(
+            f"{program} --help does not answer: {error}",
+            hint='dcli in the configuration names the program; transport = "ssh" needs none',
+        ) from error
     if done.returncode or "--serial" not in done.stdout:
         raise ConfigError(
             f"{program} is no dcli that exacell can use: its --help does not name --serial (1.4 and later)"

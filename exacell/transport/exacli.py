@@ -129,7 +129,10 @@ def _refuse_change(request: Request) -> None:
         return
     for statement in statements_in(request.command) or ():
         if statement.split(None, 1)[0].upper() not in _READS:
-            raise RefusedError(f"{request.target}: '{statement}' is no read; nothing was sent")
+            raise RefusedError(
+                f"{request.target}: '{statement}' is no read; nothing was sent",
+                hint="only LIST and DESCRIBE go as a read",
+            )
 
 
 def _last_line(text: str) -> str:

@@ -100,7 +100,9 @@ class LocalProcess:
                     extra_groups=os.getgrouplist(account.pw_name, account.pw_gid) if account else None,
                 )
             except OSError as error:
-                raise TransportError(f"{self._argv[0]} can't be started: {error.strerror}") from error
+                raise TransportError(
+                    f"{self._argv[0]} can't be started: {error.strerror}", hint="the program must be in PATH"
+                ) from error
         with process:
             try:
                 (talk or self._talk)(process)

@@ -102,7 +102,10 @@ class RackTransport(Transport):
             try:
                 opened = log_in(write_user)
             except LoginRefusedError:
-                raise TransportError(f"{refused.message}; {write_user} is refused too") from refused
+                raise TransportError(
+                    f"{refused.message}; {write_user} is refused too",
+                    hint="read_user= and write_user= in the rack's configuration name them; their keys must be on the cell",
+                ) from refused
         self.fell_back([request.target])
         return opened, read_only_cellcli(request.command)
 

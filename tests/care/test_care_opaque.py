@@ -203,7 +203,7 @@ def test_asm_sql_that_exacell_has_words_for_is_said_in_them(opaque: Session) -> 
             opaque.say(f'sql asm "drop diskgroup DATA"{cluster} --accept-opaque -y')
         assert opaque.console.said[-1] == means
     with pytest.raises(RefusedError, match="create diskgroup is exacell's too") as caught:
-        opaque.say("sql asm \"CREATE DISKGROUP X external redundancy disk 'o/*/X*'\" --accept-opaque -y")
+        opaque.say("sql asm \"CREATE DISKGROUP X external redundancy failgroup a disk 'o/*/X*'\" --accept-opaque -y")
     assert caught.value.hint.startswith("create diskgroup NAME")
     assert opaque.written == []
 

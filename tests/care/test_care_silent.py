@@ -8,12 +8,12 @@ from threading import Event
 
 import pytest
 
-from exacell.care.health import AREAS
+from exacell.care.health import AREAS, TITLES, Finding, Level
 from exacell.change.execute import execute
 from exacell.change.running import Outcome, judge
 from exacell.core.errors import ExitCode
 from exacell.language.line import parse_line
-from exacell.output.care import matrix_lines
+from exacell.output.care import health_lines, matrix_lines
 from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.plan.model import Step
@@ -134,16 +134,44 @@ def test_health_has_a_row_for_a_cell_that_hangs(silent: tuple[Session, Services,
     assert any("exa1cel[01-03]" in line and "no answer" in line and "ok" not in line for line in drawn)
 
 
-def test_on_a_narrow_terminal_a_silent_cell_has_its_place(silent: tuple[Session, Services, Cells]) -> None:
-    """Where the matrix is too wide the cells that gave no answer are named below it, never among those that are ok."""
+@pytest.mark.parametrize("width", [60, 80, 160])
+def test_on_a_terminal_a_silent_cell_has_its_place(width: int) -> None:
+    """Each check has its line with its worst word first; cells that gave no answer have one, and are never among those that
+    are ok."""
     ok = dict.fromkeys(AREAS, "ok")
     mute = {**dict.fromkeys(AREAS, "-"), "services": "no answer"}
     rows = [{"cell": "c1", **ok}, {"cell": "c2", **mute}, {"cell": "c3", **ok, "asm": "1 offline"}]
-    wide = list(matrix_lines(rows, {}, AREAS, width=200, color=False, header=True))
-    assert any(line.startswith("c2    no answer  -") for line in wide)
-    narrow = list(matrix_lines(rows, {}, AREAS, width=60, color=False, header=True))
-    assert [line for line in narrow if "c2" in line] == ["no answer: c2; ok on all others: services, hw, disks, flash,"]
-    assert max(map(len, narrow)) <= 60
+    found = {"c3": [Finding("asm", Level.BAD, "1 offline", "", "")]}
+    drawn = health_lines(rows, found, TITLES, width=width, color=False)
+    assert drawn[:2] == ["disks in ASM  1 offline  c3, others ok", "cells         no answer  c2"]
+    assert drawn[2].startswith("the rest      ok         services · fans, power · hard disks")
+    assert max(map(len, drawn)) <= width
+    assert health_lines(rows[1:2], {}, TITLES, width=width, color=False) == ["cells  no answer  c2"]
+    assert health_lines(rows[:1], {}, TITLES, width=width, color=False) == [
+        f"{title:<12}  ok" for title in TITLES.values()
+    ]
+
+
+def test_fourteen_unlike_cells_fit_on_a_screen() -> None:
+    """On 80 columns the lines of cells that all differ wrap within the last column, and stay a screen."""
+    rows = [
+        {
+            "cell": f"exa1cel{n:02}",
+            **dict.fromkeys(AREAS, "ok"),
+            "disks": "failed" if n % 3 else "ok",
+            "alerts": f"{n} open",
+        }
+        for n in range(1, 15)
+    ]
+    drawn = health_lines(rows, {}, TITLES, width=80, color=False)
+    assert len(drawn) <= 23 and max(map(len, drawn)) <= 80
+
+
+def test_a_pipe_gets_the_matrix() -> None:
+    """Without a terminal a row stands for each kind of cell, whatever its width."""
+    ok = [{"cell": f"c{n}", **dict.fromkeys(AREAS, "ok")} for n in (1, 2)]
+    lines = list(matrix_lines(ok, {}, AREAS, color=False, header=True))
+    assert lines[0].split() == ["cell", *AREAS] and lines[2].split() == ["c[1-2]", *["ok"] * len(AREAS)]
 
 
 STEPS = [

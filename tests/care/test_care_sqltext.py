@@ -9,9 +9,7 @@ from exacell.care.sqltext import (
     END,
     ROWS,
     is_unit,
-    mounts,
     one_line,
-    own_statement,
     read_rows,
     refuse_session_bound,
     sent_script,
@@ -110,27 +108,6 @@ def test_whatever_is_given_is_one_line_or_an_error(text: str) -> None:
         return
     assert "\n" not in line
     assert not line.endswith(";")
-
-
-@pytest.mark.parametrize(
-    ("sql", "own"),
-    [
-        ("drop diskgroup data_ssd", "drop diskgroup DATA_SSD"),
-        ("DROP DISKGROUP x INCLUDING CONTENTS", "drop diskgroup X"),
-        ("alter diskgroup data rebalance power 8", "set rebalance power=8 diskgroup=DATA"),
-        ("drop diskgroup x force including contents", ""),
-        ("alter diskgroup data add disk 'o/*/x'", ""),
-    ],
-)
-def test_pasted_asm_statements_are_ours(sql: str, own: str) -> None:
-    """What exacell has a statement for becomes that statement, and nothing more than it says does."""
-    assert own_statement(sql) == own
-
-
-def test_mount() -> None:
-    """A plain mount is known, a forced one is not."""
-    assert mounts("alter diskgroup data mount") == "DATA"
-    assert mounts("alter diskgroup data mount force") == ""
 
 
 CSV = '\n"NAME","N","NOTE"\n"A ""q"", b",12,\n"two\nlines",1.5,"x"\n'

@@ -12,6 +12,9 @@ from exacell.session import recording
     ("words", "said"),
     [
         (("show diskgroup",), "waiting for the answer, "),
+        (("snap flashlog as=late",), "waiting for the answer, "),
+        (("save iorm as=late",), "waiting for the answer, "),
+        (("create diskgroup LATE prefix=RECO au_size=4m -n",), "waiting for the answer, "),
         (("sql asm 'select name from v$asm_diskgroup'",), "waiting for ASM, "),
         (("sql 'select 1 from dual' db=SPOT",), "waiting for SPOT, "),
         (("dcli", "-c", "exa1cel01,exa1cel02", "hostname"), "waiting for exa1cel[01-02]: 0 of 2 ended, "),
@@ -28,8 +31,22 @@ def test_each_wait_is_told(rack, monkeypatch: pytest.MonkeyPatch, words: tuple[s
     rack.fault("exa1cel02", "slow", "delay=0.5")
     try:
         done = rack.say(*words)
-        assert done.code == 0, done.err
+        assert done.code == (2 if "diskgroup LATE" in words[0] else 0), done.err
     finally:
         rack.mend("care")
     assert any(text and text.startswith(said) for text in told), told
     assert told[-1] is None
+
+
+def test_nobody_is_interrupted_by_the_silence_of_a_statement(capsys: pytest.CaptureFixture[str]) -> None:
+    """Where somebody speaks, or a question is open, the statement itself says nothing; a line of others is not taken away."""
+    console = TerminalConsole()
+    silence = recording.Silence(console)
+    console.spoke = silence._since = recording.time.monotonic() - 5
+    assert silence.sentence() == "waiting for the answer, 5.0s"
+    silence.tell(silence.sentence())
+    assert silence.sentence(), "what it said itself does not count"
+    console.say("a line of somebody else")
+    assert silence.sentence() == ""
+    console.spoke = float("inf")
+    assert silence.sentence() == ""

@@ -30,6 +30,10 @@ def logs(inside: InProcess) -> dict[int, tuple[int, int, int]]:
             "alter index app.orders_pk storage (cell_flash_cache none)",
             "select index_name, cell_flash_cache from dba_indexes where index_name = 'ORDERS_PK'",
         ),
+        (
+            "alter database add standby logfile thread 1 group 31 size 1g",
+            "select s.group#, thread#, bytes, s.status, type from v$standby_log s, v$logfile f where s.group# = f.group#",
+        ),
     ],
 )
 def test_a_change_is_made_once_and_taken_back(inside: InProcess, sql: str, query: str) -> None:

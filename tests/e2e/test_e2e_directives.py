@@ -102,3 +102,29 @@ def test_a_plan_is_read_back_by_its_meaning(held: InProcess) -> None:
     text = "( (Name='SPOT', flashLog=OFF, flashcachemin=1G) , (name=\"ERP\",FLASHLOG=on,type='database') )"
     held.ok("-r", "t1", f"alter iormplan dbplan={text} -y")
     assert plan(held)["SPOT", None, None] == {"flashlog": "OFF", "flashcachemin": "1G"}
+
+
+def test_one_cells_plan_goes_to_the_others(held: InProcess) -> None:
+    """like= gives cells the plan and objective of one, also of one that is not selected; the hint of a refusal leads there."""
+    held.ok("-r", "t1", "on exa1cel02 alter iormplan objective=basic, dbplan=((name=ERP,share=7))", "-y")
+    refused = held("-r", "t1", "set iorm db=ERP share=2", "-y")
+    assert refused.code == 2 and "set iorm like=CELL gives all of them the plan of one" in " ".join(refused.err.split())
+    held.ok("-r", "t1", "on exa1cel03 set iorm like=exa1cel02", "-y")
+    assert plan(held, "exa1cel03") == plan(held, "exa1cel02") != plan(held, "exa1cel01")
+    held.ok("-r", "t1", "set iorm like=exa1cel01", "-y")
+    assert plan(held, "exa1cel03") == plan(held, "exa1cel02") == plan(held, "exa1cel01")
+    held.ok("-r", "t1", "check same iormplan.objective")
+
+
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("set iorm like=exa1cel01 db=SPOT share=3", "with like= nothing else is set, and share= is"),
+        ("set iorm like=exa1cel01 objective=auto", "with like= nothing else is set, and objective= is"),
+        ("set iorm like=exa1cel[01-02]", "like= names one cell, not 2"),
+    ],
+)
+def test_like_stands_alone(held: InProcess, statement: str, told: str) -> None:
+    """Nothing is set beside like=, and it names one cell."""
+    refused = held("-r", "t1", statement, "-y")
+    assert refused.code == 2 and told in " ".join(refused.err.split())

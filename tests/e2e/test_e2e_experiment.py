@@ -6,7 +6,9 @@ import json
 import signal
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -57,8 +59,9 @@ def blocks(done: Done) -> list[dict[str, Any]]:
     return [row for row in done.records if "block" in row]
 
 
-def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProcess) -> None:
-    """Six blocks name the planted 6 %, show each block, keep what they found, and leave the plan as it was."""
+def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProcess, tmp_path: Path) -> None:
+    """Six blocks name the planted 6 %, show each block, keep what they found, and leave the plan as it was; the report has the
+    verdict and each switch with the journal's hash."""
     done = rack.ok("-r", "t1", "-o", "json", *AB, "for=4m", "as=planted", "-y")
     found = verdict(done)
     assert says(done)[0].startswith(
@@ -71,6 +74,25 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
     assert off > on and "more were prevented" in tail and tail.count("5,760,000 redo writes") == 2
     assert "A/A stretch: 6 runs at on" in done.err and "A/A stretch: two runs at on spread by" in done.err
     assert rack.ok("-r", "t1", "-o", "json", "results", "planted").out == done.out
+    page = tmp_path / "planted.json"
+    rack.ok("-r", "t1", "report", "planted", "json", f"to={page}")
+    report = json.loads(page.read_text())
+    assert report["verdict"] == says(done)[0].removeprefix("Experiment planted: ")
+    rows = [json.loads(line) for line in rack.ok("-r", "t1", "journal", "export", "format=jsonl").out.splitlines()]
+    last = {str(row["change"]): row["hash"] for row in rows}
+    told = {change["statement"]: change["chained"] == last[change["id"]] for change in report["changes"]}
+    assert told["disable flashlog db=SPOT"] and told["enable flashlog db=SPOT"] and all(told.values())
+    archive = tmp_path / "planted.zip"
+    seal = rack.ok("-r", "t1", "-o", "json", "report", "planted", "--evidence", f"to={archive}").records[0]["seal"]
+    proved = rack.ok("-r", "t1", "-o", "json", "report", "verify", str(archive)).records[0]
+    assert proved["whole"] and proved["seal"] == seal
+    with zipfile.ZipFile(archive) as packed:
+        kept = [json.loads(line) for line in packed.read("files/journal.jsonl").splitlines()]
+        runs = packed.read("files/runs.csv").decode().splitlines()
+    assert kept == [row for row in rows if str(row["change"]) in {change["id"] for change in report["changes"]}]
+    assert len(runs) == 19 and runs[0].startswith("run,part,level,us,count,")
+    twice = rack("-r", "t1", "compare", "planted", "planted")
+    assert twice.code == 2 and "each of which says all by itself" in twice.err
     again = rack("-r", "t1", *AB, "as=PLANTED", "-y")
     assert again.code == 2 and "there is an experiment PLANTED already" in again.err
 
@@ -244,16 +266,19 @@ def test_dry_runs_and_nobody_at_the_terminal_send_nothing(rack: InProcess) -> No
     assert done.code == 2 and "nobody is at the terminal to confirm" in done.err
 
 
-def test_the_shipped_recipe_is_found_by_tab_and_ends_in_its_verdict(rack: InProcess) -> None:
-    """@flashlog_ab typed with Tab at the prompt asks once, and ends in the sentence that names the difference."""
+def test_the_shipped_recipe_is_found_by_tab_and_ends_in_its_report(rack: InProcess, tmp_path: Path) -> None:
+    """@flashlog_ab typed with Tab at the prompt asks once, names the difference, and ends with the page that says it first."""
+    page = tmp_path / "ab.html"
+    page.write_text("an older one")
     with rack.at_terminal("-r", "t1", rows=50, columns=160).ready() as terminal:
         child = terminal.child
         child.send("@flashlog_a\t")
         child.expect_exact("Measure what the flash log does")
-        child.send("\t db=SPOT\r")
+        child.send(f"\t db=SPOT report={page}\r")
         child.expect_exact("proceed?")
         assert "6 blocks, abba" in plain(child.before)
         child.send("y\r")
         child.expect("There is a difference: with flash log on", timeout=120)
         child.expect_exact("exacell> ")
         assert "differencePercent" in plain(child.before)
+    assert 'class="verdict">There is a difference: with flash log on' in page.read_text()

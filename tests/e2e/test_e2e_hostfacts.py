@@ -81,6 +81,11 @@ def make_sys(root: Path) -> None:
         "class/iscsi_session/session7/state": "LOGGED_IN\n",
         "class/iscsi_session/session7/device/connection7:0/iscsi_connection/connection7:0/persistent_address": "10.0.0.1\n",
         "class/iscsi_session/session7/device/target2:0:0/2:0:0:0/x": "",
+        "class/iscsi_session/session8/targetname": "iqn.2003-01.org:disk\n",
+        "class/iscsi_session/session8/ifacename": "default\n",
+        "class/iscsi_session/session8/state": "LOGGED_IN\n",
+        "class/iscsi_session/session8/device/connection8:0/iscsi_connection/connection8:0/persistent_address": "10.0.0.1\n",
+        "class/iscsi_session/session8/device/target3:0:0/3:0:0:0/x": "",
         "class/net/eth0/mtu": "9000\n",
         "class/net/eth0/device/x": "",
         "class/net/eth0/queues/rx-0/x": "",
@@ -133,7 +138,7 @@ def test_the_script_reads_a_host_in_every_shell(shell: str, tmp_path: Path) -> N
     assert facts["multipath", "mpatha"]["paths"] == 2 and ("block", "loop0") not in facts
     assert facts["scsi", "host2"]["cmd_per_lun"] == 254 and facts["module", "vmw_pvscsi"]["ring_pages"] == 8
     session = facts["iscsi", "iqn.2003-01.org:disk default 10.0.0.1"]
-    assert session["state"] == "LOGGED_IN" and session["luns"] == 1
+    assert (session["state"], session["luns"], session["sessions"]) == ("LOGGED_IN", 1, 2)
     net = facts["net", "eth0"]
     assert (net["rxQueues"], net["txQueues"], net["mtu"], net["firmware"]) == (2, 1, 9000, "9.9 0x80")
     assert (net["ringRX"], net["ringTX"], net["channelsCombined"]) == (512, 256, 4)

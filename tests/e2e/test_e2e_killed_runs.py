@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -250,6 +252,23 @@ def test_a_run_to_confirm_waits_as_a_whole(operator: Operator) -> None:
     for change in ("2", "1"):
         operator.inside.ok("-r", "t1", "undo", change, "-y")
     assert operator.ask("list iormplan attributes dbPlan") == plan
+
+
+def test_nobody_goes_on_while_another_operator_has_the_rack(operator: Operator) -> None:
+    """A lock of somebody else refuses resume before anything is asked or sent; when it is free again, the run goes on."""
+    operator.write(locked="disable flashlog db=ERP\nwait 1s\nfinally\nundo run\nend\n")
+    operator.killed("run locked", "line 2: wait 1s")
+    lock = Path(str(operator.ask("show lock")[0]["file"]))
+    before = lock.read_text()
+    holder = {"user": "maria", "host": "elsewhere", "pid": "7", "since": "2026-01-01T00:00:00+00:00"}
+    lock.write_text(json.dumps({"running": holder}))
+    refused = operator.inside("-r", "t1", "resume", "-y")
+    lock.write_text(before)
+    assert refused.code == 2 and "is locked by maria on elsewhere" in told(refused.err)
+    assert operator.off()
+    operator.inside.ok("-r", "t1", "resume", "-y")
+    assert not operator.off()
+    operator.whole()
 
 
 def test_a_living_run_is_not_gone_on_with(operator: Operator) -> None:

@@ -13,16 +13,24 @@ from exacell.session.opening import open_session, options_of
 
 SLIPS = Path(__file__).parents[1] / "data" / "mistyped" / "statements.tsv"
 
+VALUES = (
+    ("list metriccurrent where name = FL_DSK_FIRST", "FL_DISK_FIRST"),
+    ("list griddisk where asmModeStatus = ONLIN", "ONLINE"),
+    ("list database where name = SPTO", "SPOT"),
+)
+"""Conditions that hold for nothing, each with the value that was meant."""
+
 
 def test_each_slip_is_answered_with_what_was_meant(fast, monkeypatch) -> None:
     """Commands, options, objects, attributes, cells, groups, recipes, parameters, metrics, settings, databases, disk groups and
-    disks: the answer to a slip asks whether the right one was meant, and nothing is done."""
+    disks: the answer to a slip asks whether the right one was meant, and nothing is done. So does an answer without rows."""
     said = io.StringIO()
     monkeypatch.setattr("sys.stderr", said)
     session, services = open_session(options_of(read_argv(["-r", "t1"])), TerminalConsole(), env=fast.env)
     try:
         runner = Runner(session, services, TerminalConsole(), out=io.StringIO())
-        for statement in ("list griddisk", "list celldisk", "list physicaldisk"):
+        made = ("snap flashlog as=before", "plan as=monday flush flashcache", "save baseline as=golden")
+        for statement in ("list griddisk", "list celldisk", "list physicaldisk", "list database", *made):
             assert runner.run_text(statement) is ExitCode.DONE
         rows = [row.split("\t") for row in SLIPS.read_text(encoding="utf-8").splitlines() if not row.startswith("#")]
         assert len(rows) >= 100
@@ -35,5 +43,10 @@ def test_each_slip_is_answered_with_what_was_meant(fast, monkeypatch) -> None:
             if not asked or code is ExitCode.DONE:
                 wrong.append((text, meant, said.getvalue()))
         assert not wrong
+        for text, meant in VALUES:
+            said.seek(0)
+            said.truncate()
+            assert runner.run_text(text) is ExitCode.DONE
+            assert f"did you mean {meant}?" in said.getvalue(), text
     finally:
         services.close()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from tests.support.program import InProcess
@@ -60,3 +63,76 @@ def test_health_changes_nothing(inside: InProcess) -> None:
     done = inside("-r", "t1", "run health")
     assert done.code in (0, 1) and "[4/4]" in done.err
     assert inside.ok("-r", "t1", "-o", "json", "journal").records == before
+
+
+def test_calibrate_says_what_it_measured_and_is_for_root(inside: InProcess) -> None:
+    """As celladmin nothing of calibrate_cells runs, so no cell goes offline for nothing; as root the cell's figures are said,
+    the cell is back online, and what was printed can be read and imported."""
+    refused = inside("-r", "t1", "run calibrate_cells cells=exa1cel02", "-y")
+    assert refused.code == 2 and "CALIBRATE is for root alone, and writes would log in as celladmin" in refused.err
+    assert inside.ok("-r", "t1", "-o", "json", "journal").records == []
+    done = inside.ok("-r", "t1", "-l", "root", "run calibrate_cells cells=exa1cel02", "-y")
+    assert re.search(r"exa1cel02: all hard disks [\d,]+ IOPS and [\d,]+ MB/s; all flash disks [\d,]+ IOPS", done.err)
+    inside.ok("-r", "t1", "check no griddisk where asmModeStatus = OFFLINE")
+    inside.ok("-r", "t1", "check list cell.cellsrvStatus = running")
+
+
+DATA = Path(__file__).parents[1] / "data/imports"
+EXAMPLES = Path(__file__).parents[2] / "examples/data"
+
+
+def test_two_cases_of_slob_are_compared(inside: InProcess, tmp_path: Path) -> None:
+    """slob_compare reads what awr_info wrote for each case, keeps both, and says load by load what the second one is."""
+    better = (DATA / "awr_info.txt").read_text().replace("|4000|90000|", "|8000|90000|")
+    (tmp_path / "b.txt").write_text(better)
+    done = inside.ok(
+        "-r", "t1", "run slob_compare", f"a_files={DATA / 'awr_info.txt'}", f"b_files={tmp_path / 'b.txt'}"
+    )
+    assert "slob_b" in done.out and "slob_a" in done.out
+    assert {row["name"] for row in inside.ok("-o", "json", "imports").records} == {"slob_a", "slob_b"}
+    twice = [line.split() for line in done.out.splitlines() if line.split()[1:3] == ["8", "executes"]]
+    assert [row[4:7] for row in twice] == [["4,000", "8,000", "2"]], done.out
+
+
+ORION = """#!/bin/sh
+# Stands in for ORION, which may not be passed on: it checks how it is called, and lays down published files.
+[ "$1 $2 $3" = "-run advanced -testname" ] && [ "$9 ${10}" = "-num_large 0" ] || exit 9
+cp /tmp/iet_iops.csv "$4_20130722_0953_iops.csv"; cp /tmp/iet_lat.csv "$4_20130722_0953_lat.csv"
+"""
+
+
+def test_a_row_of_orion_comes_here_and_is_kept(inside: InProcess, tmp_path: Path) -> None:
+    """orion_row runs the published command on a host, brings its files here, and keeps them under the test's name. ORION itself
+    is not here: a script that lays down published files stands in for it."""
+    program = tmp_path / "orion"
+    program.write_text(ORION)
+    for path in (program, EXAMPLES / "iet_iops.csv", EXAMPLES / "iet_lat.csv"):
+        inside.ok("-r", "t1", "--accept-opaque", f"on exa1db01 copy {path} to=/tmp", "-y")
+    inside.ok("-r", "t1", "on exa1db01 sh --accept-opaque -y chmod 755 /tmp/orion")
+    given = f"host=exa1db01 name=row1 to={tmp_path}/got orion=/tmp/orion"
+    assert "-n: nothing was sent" in inside.ok("-r", "t1", f"run orion_row {given}", "-n").err
+    assert not (tmp_path / "got").exists()
+    inside.ok("-r", "t1", "--accept-opaque", f"run orion_row {given}", "-y")
+    (row,) = inside.ok("-o", "json", "imports").records
+    assert (row["name"], row["kind"], row["files"]) == ("row1", "orion", 2)
+
+
+def test_sessions_with_a_target_are_shown_and_what_would_make_more_is_planned(inside: InProcess) -> None:
+    """iscsi_sessions asks hosts without changing them; with a number -n shows the commands of open-iscsi, and sends none."""
+    given = "hosts=@db target=iqn.2014-03.local.lab:t01 portal=10.0.0.5:3260"
+    assert "[1/1]" in inside.ok("-r", "t1", f"run iscsi_sessions {given}").err
+    planned = inside.ok("-r", "t1", f"run iscsi_sessions {given} sessions=4", "-n").err
+    assert "-o update -n node.session.nr_sessions -v 4" in planned and planned.count("-n: nothing was sent") == 2
+    assert inside.ok("-r", "t1", "-o", "json", "journal").records == []
+
+
+def test_answers_of_several_shapes_are_a_table_each(inside: InProcess) -> None:
+    """What a recipe's queries and deltas answer stands in tables of their own, with the place that a matrix chose; as data it is
+    one list."""
+    done = inside.ok("-r", "t1", "run placement_ab db=SPOT table=APP.CUSTOMERS for=1s", "-y")
+    heads = [
+        line.split()
+        for line in done.out.splitlines()
+        if ("place" in line and "TOTAL_WAITS" in line) or "readHits" in line
+    ]
+    assert [head[0] for head in heads] == ["EVENT", "cell"] * 2 and all("passport" not in head for head in heads)

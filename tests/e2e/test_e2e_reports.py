@@ -35,3 +35,29 @@ def test_snapshots_are_compared_and_reported(shared: InProcess, inside: InProces
     assert [row["cell"] for row in report["tables"][0]["rows"]][-1] == "rack"
     alone = inside("-r", "t1", "report", "one")
     assert alone.code == 2 and "which say something in pairs only" in alone.err
+
+
+def test_two_intervals_stand_side_by_side(shared: InProcess, inside: InProcess, tmp_path: Path) -> None:
+    """With the flash log and without it: the mean of a redo write, what flash won, and the plan as what differs; the report has
+    both switches, and unlike names are refused."""
+    for place, verb in enumerate(("enable", "disable")):
+        inside.ok("-r", "t1", verb, "flashlog", "db=SPOT", "-y")
+        inside.ok("-r", "t1", "snap", "flashlog", f"as=from{place}")
+        shared.ok("emulator", "load", "t1", "db=SPOT", "redo=200", "for=60")
+        inside.ok("-r", "t1", "snap", "flashlog", f"as=to{place}")
+    both = ("from0..to0", "from1..to1")
+    found = inside.ok("-r", "t1", "-o", "json", "compare", *both).records
+    says = [row["says"] for row in found if "says" in row]
+    assert says[0].startswith("A redo write took") and "In from1..to1 no redo write used the flash log." in says
+    assert any("IORM dbPlan: SPOT flashlog" in line and "off" in line for line in says)
+    (races,) = [row for row in found if row.get("figure") == "races"]
+    assert races["a"] > 0 and races["b"] == 0
+    path = tmp_path / "both.json"
+    inside.ok("-r", "t1", "report", *both, "json", f"to={path}")
+    report = json.loads(path.read_text())
+    assert report["verdict"] == says[0] and [side["name"] for side in report["sides"]] == list(both)
+    alone = inside.ok("-r", "t1", "report", "from1..to1", "md", f"to={tmp_path / 'one.md'}")
+    assert "none of them used the flash log" in alone.out
+    mixed = inside("-r", "t1", "compare", "from0", "from1..to1")
+    assert mixed.code == 2 and "unlike things are not compared" in mixed.err
+    inside.ok("-r", "t1", "enable", "flashlog", "db=SPOT", "-y")

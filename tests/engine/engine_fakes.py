@@ -177,7 +177,8 @@ class FakeAsm:
         lines.append("__EXACELL_DISK__")
         owner = {disk: n for n, disks in enumerate(self.groups.values(), 1) for disk in disks}
         lines += [
-            f"{owner.get(d, 0)}|o/10.0.0.1/{d}|{header}|CLOSED|ONLINE|512|||0" for d, header in self.headers.items()
+            f"{owner.get(d, 0)}|o/10.0.0.1/{d}|{header}|CLOSED|ONLINE|512|||0|NORMAL|0|N"
+            for d, header in self.headers.items()
         ]
         lines.append("__EXACELL_FILE__")
         lines += [f"{n}|{self.files[name]}" for n, name in enumerate(self.groups, 1) if self.files.get(name)]

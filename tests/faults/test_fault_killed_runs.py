@@ -1,4 +1,4 @@
-"""A few of the runs that ``benchmarks/killed_runs.py`` kills at random moments: resume alone ends each as if nobody had."""
+"""Some of the runs that ``benchmarks/killed_runs.py`` kills at random moments: resume leaves what nobody disturbed leaves."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
+from killed_runs import play, racks
+
 ROUNDS, SPARE = 2, 4
 
 
 def test_resume_alone_leaves_what_an_unkilled_run_leaves() -> None:
     """Killed at any moment, in its resume as well, a run about cells, hosts and SQL ends as one that nobody killed."""
-    from killed_runs import play, racks
-
     shown = 0
     for number in range(ROUNDS + SPARE):
         with racks() as (rack, twin):

@@ -112,3 +112,39 @@ def test_advice_quotes_pasted_sql_whole(text: str, hint: str | None) -> None:
         parse_line(text.replace("\n", " "))
     assert wrong.value.hint == (hint or f'type: sql db=NAME "{text}"')
     assert sql_goes_on("select name") and not sql_goes_on("select name;") and not sql_goes_on("list cell")
+
+
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("ssh exa1cel01 cellcli -e list cell", "on exa1cel01 list cell"),
+        ('ssh root@exa1cel01 "cellcli -e list griddisk where size > 1g"', "on exa1cel01 list griddisk where size > 1g"),
+        ("ssh -q -l root exa1cel02 'cellcli -e \"list cell detail\"'", "on exa1cel02 list cell detail"),
+        ("ssh exa1cel01 uptime", None),
+        ("for c in a b; do ssh $c cellcli -e list cell; done", None),
+    ],
+)
+def test_a_line_for_one_cell_over_ssh_is_on_that_cell(text: str, meant: str | None) -> None:
+    """``ssh CELL cellcli -e`` is the statement on that cell; another command over ssh is told how it is run."""
+    if meant is not None:
+        assert understood(text, {})[0] == meant
+    else:
+        with pytest.raises(StatementError, match="is not a statement") as caught:
+            understood(text, {})
+        assert "! runs it in your own shell" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("exacell -r t2 list cell", "leave it and its options out here"),
+        ("sqlplus / as sysasm", 'type: sql asm "select …"'),
+        ("asmcmd lsdg", "type: show diskgroup"),
+        ("srvctl status database -d SPOT", "on @db sh …"),
+    ],
+)
+def test_other_programs_lead_on(text: str, told: str) -> None:
+    """The name of a program that gets pasted is answered with the statement that does the same."""
+    with pytest.raises(StatementError) as caught:
+        understood(text, {})
+    assert told in caught.value.hint

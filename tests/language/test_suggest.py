@@ -18,6 +18,7 @@ KNOWN = {
     Kind.SNAPSHOT: ["before", "after"],
     Kind.DISKGROUP: ["DATA"],
     Kind.PREFIX: ["ssddisk"],
+    Kind.SETTING: ["/proc/sys/vm/swappiness", "/sys/block/*/queue/scheduler"],
 }
 PARAMS = (Param(name="size", kind=Kind.SIZE, words=("keep",), default="keep", help="flash-cache size per cell"),)
 
@@ -56,6 +57,12 @@ def offered(text: str) -> list[str]:
             ["on exa1cel01,@all", "on exa1cel01,@failed", "on exa1cel01,exa1cel01", "on exa1cel01,exa1cel02"],
         ),
         ("on @f", ["on @failed"]),
+        ("on @db set setting /proc/sys/vm/sw", ["on @db set setting /proc/sys/vm/swappiness="]),
+        (
+            "on @db set setting /proc/sys/vm/x=1 /sys/b",
+            ["on @db set setting /proc/sys/vm/x=1 /sys/block/*/queue/scheduler="],
+        ),
+        ("on @db show setting /sys/b", ["on @db show setting /sys/block/*/queue/scheduler"]),
         ("list flashcache attributes name,si", ["list flashcache attributes name,size"]),
         ("list flashcache attributes name, SI", ["list flashcache attributes name, size"]),
         ("list griddisk where asmmodes", ["list griddisk where asmModeStatus"]),

@@ -47,7 +47,10 @@ def test_files_are_compared_without_an_import(program: InProcess, tmp_path: Path
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("compare", "nosuch", "awr-11.txt"), "nosuch is no import, no file, no snapshot and no set of trace files"),
+        (
+            ("compare", "nosuch", "awr-11.txt"),
+            "nosuch is no import, no file, no snapshot, no experiment and no set of trace files",
+        ),
         (("compare", "awr-11.txt", "fio-mixed.json"), "they measure different things"),
         (("import", "nosuch.json"), "nosuch.json: No such file or directory"),
         (("import", "levels.fio"), "its content is of no known program; known are fio, iostat -x"),

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from exacell.measure.distributions import LN10, log_two_sided_normal, log_two_sided_t, t_quantile
+from exacell.measure.experiments.power import analytic
+from exacell.measure.experiments.verdict import _F_LIMIT, Block, Finding, Verdict, judge
 from exacell.measure.histogram import Histogram, as_r_prints, summary
 from exacell.measure.proportion import share
 from exacell.measure.twosets import above_mean, cohens_d, hodges_lehmann, mann_whitney, moments, welch
@@ -44,7 +46,8 @@ def r(
     if request.param == "kept":
         return SETS, EXPECTED
     program = shutil.which("Rscript")
-    assert program, "make test-real needs R: apt-get install r-base-core"
+    if program is None:
+        pytest.skip("there is no R (Debian: apt-get install r-base-core)")
     subprocess.run([program, str(DATA / "make.R"), str(tmp_path)], check=True, timeout=120)
     return read(tmp_path)
 
@@ -101,6 +104,54 @@ def test_tails_too_small_for_a_float_are_rs(
         part, whole, end = what.split()
         found = share(float(part), float(whole))
         assert found is not None and getattr(found, end) / 100 == pytest.approx(float(value), rel=1e-9, abs=1e-12)
+
+
+def judged(said: dict[str, str], matters: float) -> Verdict:
+    """Return what blocks that R computed say, in drawn order, which makes no interval wider."""
+    on, off, first = (said[name].split(",") for name in ("on", "off", "first"))
+    blocks = [Block(a=float(b), b=float(a), b_first=own == "1") for a, b, own in zip(on, off, first, strict=True)]
+    return judge(blocks, order="random", matters=matters)
+
+
+BLOCKS = [name for name in EXPECTED if name.startswith("blocks")]
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_an_experiments_verdict_is_rs(
+    r: tuple[dict[str, dict[str, Histogram]], dict[str, dict[str, str]]], name: str
+) -> None:
+    """Effect, interval, spread and the sign-flip test over all patterns are R's; equivalence holds from R's 90 % interval on."""
+    said = r[1][name]
+    found, within = judged(said, 2.0), float(said["within"])
+    assert (found.effect, found.spread) == (near(said["effect"], 1e-10), near(said["spread"], 1e-10))
+    assert (found.low, found.high) == (near(said["low"], 1e-9), near(said["high"], 1e-9))
+    assert found.p == float(said["flip"])
+    inside = {Finding.SAME, Finding.NEGLIGIBLE}
+    assert judged(said, within * 1.0001).finding in inside and judged(said, within * 0.9999).finding not in inside
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_an_experiments_doubts_are_rs(
+    r: tuple[dict[str, dict[str, Histogram]], dict[str, dict[str, str]]], name: str
+) -> None:
+    """A trend (lm) and an influence of the order (t.test) are told with R's p where that is below 1 %, and only then."""
+    said = r[1][name]
+    wanted = {"trend": float(said["trend"]), "carry-over": float(said["carry"])}
+    found = {doubt.what: doubt.p for doubt in judged(said, 2.0).doubts}
+    assert found == {what: pytest.approx(p, rel=1e-9) for what, p in wanted.items() if p < 0.01}
+
+
+def test_what_blocks_detect_is_rs_power(r: tuple[dict[str, dict[str, Histogram]], dict[str, dict[str, str]]]) -> None:
+    """The analytic size is power.t.test's of a paired test; the limit of F below which no spread is doubted is qf's."""
+    for name in BLOCKS:
+        assert analytic(int(name.removeprefix("blocks"))) == pytest.approx(float(r[1][name]["power"]), rel=1e-4)
+    assert pytest.approx(float(r[1]["-"]["f99"]), rel=2e-3) == _F_LIMIT
+
+
+def test_the_fixtures_have_both_doubts_and_none() -> None:
+    """What is compared with R has a trend, an influence of the order, and blocks with neither."""
+    least = {what: min(float(EXPECTED[name][what]) for name in BLOCKS) for what in ("trend", "carry")}
+    assert max(least.values()) < 0.01 < max(float(EXPECTED[name]["trend"]) for name in BLOCKS)
 
 
 def test_the_fixtures_name_their_r() -> None:

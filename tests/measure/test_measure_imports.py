@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from exacell.core.errors import RefusedError
+from exacell.measure.importers.calibrate import read_database
 from exacell.measure.importers.findings import Imported, alone, pair
 from exacell.measure.importers.kinds import KINDS, PUBLISHED, read, together
 from exacell.measure.importers.levels import curves, effective, knee, levels, peak
@@ -156,6 +157,13 @@ def test_a_cold_first_pass_is_set_apart() -> None:
     assert "set apart is 268 I/Os per second" in cold.sentences[1]
     text = (DATA / "calibrate_io.txt").read_text().replace("max_iops = 268", "max_iops = 630")
     assert "4 runs" in alone(Imported(name="warm", runs=(read(text, "warm"),))).verdict
+
+
+def test_a_query_of_calibrate_io_may_have_columns_of_others() -> None:
+    """What stands between the columns, as a recipe's pass does, moves no figure to another name."""
+    text = "MAX_IOPS pass MAX_MBPS LATENCY NUM_PHYSICAL_DISKS\n--- --- --- --- ---\n12,736 one 7,429 11 36\n"
+    (point,) = read_database(text, "x").points
+    assert point.figures == {"iops": 12736, "mbPerS": 7429, "latencyUs": 11000}
 
 
 def test_peak_and_knee_are_marked() -> None:

@@ -190,7 +190,7 @@ def test_reports_are_written_by_one_statement(program: InProcess, tmp_path: Path
     [
         (("report", "nosuch"), "nosuch is no import, no file"),
         (("report", "nosuch", "pdf"), "nosuch is no import"),
-        (("report",), "report needs A"),
+        (("report",), "this rack has no experiment to report"),
         (
             ("report", str(DATA / "fio-levels.json"), f"to={DATA / 'SOURCES.tsv'}/x.html"),
             "SOURCES.tsv/x.html: Not a directory",

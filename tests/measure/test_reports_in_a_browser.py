@@ -14,6 +14,7 @@ from exacell.measure.importers.findings import Imported, alone, pair
 from exacell.measure.importers.kinds import read, together
 from exacell.output.report.page import Made, page
 from tests.support.browser import CHROMIUM, Browser
+from tests.support.kept import kept_finding
 
 DATA = Path(__file__).parent.parent / "data" / "imports"
 REAL = os.environ.get("TEST_REAL") == "1"
@@ -34,6 +35,7 @@ FINDINGS = {
     "pair": lambda: pair(imported("a", "fio-levels.json"), imported("b", "fio-levels.json")),
     "bars": lambda: pair(imported("before", "awr-11.txt"), imported("after", "awr-19.txt")),
     "samples": lambda: alone(imported("disk", "iostat-12.txt")),
+    "experiment": kept_finding,
     "bins": lambda: alone(imported("vm", "vscsistats.csv")),
 }
 
@@ -69,6 +71,17 @@ def test_a_page_asks_for_nothing(browser: Browser, finding: Finding, tmp_path: P
     asked = {url for url in re.findall(r'"url":"([^"]+)"', text) if not url.startswith(("chrome", "data:", "about:"))}
     own = {json.loads(f'"{url}"') for url in asked if "google" not in url and "gvt1" not in url}
     assert own <= {f"file://{report}"}
+
+
+_PAPER = 718
+"""Pixels of A4 between its usual margins."""
+
+
+def test_nothing_is_wider_than_paper(browser: Browser, finding: Finding) -> None:
+    """By the rules for paper, where nothing can be scrolled, no table and no chart is wider than the sheet: hashes are broken."""
+    text = page(finding, MADE)
+    assert text.count("@media print") == 1
+    assert browser.seen(text.replace("@media print", "@media all"), _PAPER)["wide"] <= _PAPER
 
 
 def test_a_page_is_printed(browser: Browser, finding: Finding, tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Plans for eyes."""
 
+from dataclasses import replace
+
 import pytest
 
 from exacell.output.plans import plan_lines
@@ -201,9 +203,15 @@ def test_what_undo_sends_is_told_once_with_all_that_it_does_not_bring_back() -> 
 
 
 def test_a_disk_group_that_goes_is_not_called_a_missing_mirror() -> None:
-    """Where ASM alone is changed the risk names the disk group; where disks go offline as well it is the mirror."""
-    drop = Step(target="db1", asm="main", statement="DROP DISKGROUP X", what="drop", risk=Risk.REDUNDANCY)
+    """Where a disk group alone goes the risk names it; where disks go offline, in ASM or on a cell, it is the mirror."""
+    gone = Change(object="diskgroup", name="X", attribute="state", before="MOUNTED", after="-")
+    drop = Step(
+        target="db1", asm="main", statement="DROP DISKGROUP X", what="drop", risk=Risk.REDUNDANCY, changes=(gone,)
+    )
+    away = replace(drop, changes=(replace(gone, attribute="mode", after="OFFLINE"),))
     off = Step(target="c1", statement="ALTER GRIDDISK ALL INACTIVE", what="off", risk=Risk.REDUNDANCY, offline=True)
     alone = "\n".join(plan_lines(plan(stages=(Stage(title="drop", steps=(drop,)),)), width=200))
     both = "\n".join(plan_lines(plan(stages=(Stage(title="drop", steps=(drop, off)),)), width=200))
+    disks = "\n".join(plan_lines(plan(stages=(Stage(title="off", steps=(away,)),)), width=200))
+    assert "Risk: redundancy: a mirror may be missing" in disks
     assert "Risk: redundancy: a disk group goes away" in alone and "Risk: redundancy: a mirror may be missing" in both

@@ -34,7 +34,7 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
         log(3, status="ACTIVE"),
         log(4, 2),
         log(5, 2, "CURRENT"),
-        log(9, 1, "UNUSED", "standby"),
+        log(9, 1, "UNASSIGNED", "standby"),
     ],
     "db.instance": [
         {"name": "SPOT1", "thread": 1, "host": "exa1db01.example.com"},
@@ -90,6 +90,11 @@ def planned(sql: str, **more: Any) -> Plan:
         ("alter database add logfile '+data' size 1g", AddLog(targets=("DATA",), size=1 << 30)),
         ("ALTER DATABASE ADD LOGFILE GROUP 7 ('+A','+B')", AddLog(group=7, targets=("A", "B"))),
         ("alter database drop logfile group 3", DropLog(group=3)),
+        ("alter database drop standby logfile group 9", DropLog(group=9, standby=True)),
+        (
+            "alter database add standby logfile thread 2 group 9 ('+DATA') size 1g",
+            AddLog(thread=2, group=9, targets=("DATA",), size=1 << 30, standby=True),
+        ),
         (
             "alter table app.keys storage (cell_flash_cache keep)",
             KeepInCache(kind="TABLE", owner="APP", name="KEYS", value="KEEP"),
@@ -124,8 +129,9 @@ def test_what_is_understood(sql: str, change: object) -> None:
         "alter system set db_recovery_file_dest_size=1m",
         'alter system set "_allow_resetlogs_corruption"=true scope=spfile',
         "alter system reset control_files scope=spfile",
-        "alter database add standby logfile thread 1 group 9 ('+DATA') size 1g",
-        "alter database drop standby logfile group 9",
+        "alter database add standby logfile member '+DATA' to group 9",
+        "alter database drop standby logfile '+DATA/x'",
+        "alter database clear logfile group 9",
         "alter system switch logfile",
         "alter database add logfile member '+DATA' to group 1",
         "alter database add logfile group 1 ('/u01/redo1.log') size 4g",
@@ -323,3 +329,34 @@ def test_groups_of_a_standby_database_are_no_groups_of_a_thread() -> None:
     with pytest.raises(RefusedError, match="ORA-01184"):
         planned("alter database add logfile thread 1 group 9 ('+DATA') size 1g")
     assert not planned("alter database drop logfile group 9").steps
+
+
+def test_groups_for_a_standby_database_are_added_and_dropped() -> None:
+    """As large as the thread's own groups unless told otherwise, proven to be such ones, and each is the other's undo."""
+    plan = planned("alter database add standby logfile thread 2")
+    (step,) = plan.steps
+    add = "ALTER DATABASE ADD STANDBY LOGFILE THREAD 2 GROUP 10 ('+DATA', '+RECO') SIZE 4G BLOCKSIZE 512"
+    assert step.statement == add and step.inverse == "ALTER DATABASE DROP STANDBY LOGFILE GROUP 10"
+    assert [check.value for check in step.proves] == [G4, 512, "standby"]
+    assert planned("alter database add logfile thread 2").steps[0].proves[-1].value == "log"
+    assert planned("alter database add standby logfile group 9").done
+    dropped = planned("alter database drop standby logfile group 9")
+    (last,) = dropped.steps
+    assert last.statement == "ALTER DATABASE DROP STANDBY LOGFILE GROUP 9"
+    assert last.inverse == add.replace("THREAD 2 GROUP 10", "THREAD 1 GROUP 9")
+    assert [check.value for check in last.needs] == ["UNASSIGNED"]
+
+
+@pytest.mark.parametrize("number", [1, 99])
+def test_only_a_group_for_a_standby_database_is_dropped_as_one(number: int) -> None:
+    """An online group, and none at all: there is nothing to do."""
+    assert planned(f"alter database drop standby logfile group {number}").done
+
+
+def test_a_group_that_a_standby_database_fills_stays() -> None:
+    """While redo of another database comes to it, it is refused."""
+    busy = [*RECORDS["db.log"][:-1], log(9, 1, "ACTIVE", "standby")]
+    with pytest.raises(
+        RefusedError, match="group 9 is ACTIVE: redo of a primary database comes to it; nothing was sent"
+    ):
+        planned("alter database drop standby logfile group 9", **{"db.log": busy})

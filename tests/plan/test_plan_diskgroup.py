@@ -20,6 +20,7 @@ from exacell.plan.planners.diskgroup import (
     drop_plan,
     instance_nodes,
 )
+from exacell.plan.planners.diskgroup_disks import ADDABLE
 
 GRIDS: dict[str, tuple[GridDisk, ...]] = {name: tuple(free_grid(f"FD_0{n}_{name}") for n in (0, 1)) for name in CELLS}
 
@@ -300,7 +301,7 @@ def test_what_cannot_be_completed(facts: AsmFacts, said: str) -> None:
 
 
 def test_drop_dismounts_elsewhere_first() -> None:
-    """The group is dismounted on the other nodes, dropped, proven FORMER; after a failure it is mounted again."""
+    """The group is dismounted on the other nodes, dropped, its disks proven no group's; after a failure it is mounted again."""
     facts = asm([group(number=1)], [asm_disk("DATA_CD_00_x", group=1, header="MEMBER")])
     plan = drop(facts)
     assert [(s.key, s.gate) for s in plan.stages] == [
@@ -313,7 +314,7 @@ def test_drop_dismounts_elsewhere_first() -> None:
     final = step(plan, "drop", "exa1db01")
     assert final.statement == "DROP DISKGROUP DATA"
     assert final.proves[0] == Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": "DATA"})
-    assert (final.proves[1].op, final.proves[1].value, final.proves[1].where["header"]) == (Op.COUNT, 1, "FORMER")
+    assert (final.proves[1].op, final.proves[1].value, final.proves[1].where["header"]) == (Op.COUNT, 1, ADDABLE)
     assert plan.risk is Risk.REDUNDANCY
     assert not plan.loss
     assert final.undo is Undo.STATEMENT

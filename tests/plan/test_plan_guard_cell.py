@@ -11,7 +11,7 @@ from plan_guarding import flushed, guard, only, pmem
 from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
 from exacell.plan.guards.choice import guard_plan
-from exacell.plan.model import Op, Risk
+from exacell.plan.model import Op, Risk, Undo
 
 
 @pytest.mark.parametrize("verb", ["shutdown", "restart"])
@@ -124,8 +124,12 @@ def test_attributes_and_services_are_two_statements() -> None:
 
 
 def test_calibrate_only_measures_unless_it_is_forced() -> None:
-    """CALIBRATE takes nothing away; FORCE runs it beside the databases and should be accepted."""
-    assert guard("calibrate", cell()).risk is Risk.PERFORMANCE
+    """CALIBRATE takes nothing away, wants CELLSRV stopped, and leaves nothing to undo; FORCE runs it beside the databases and
+    should be accepted."""
+    plan = guard("calibrate", cell(cellsrv="stopped"))
+    assert plan.risk is Risk.PERFORMANCE and all(step.undo is Undo.NOTHING for step in plan.steps)
+    with pytest.raises(RefusedError, match=r"CELLSRV runs on .*, and CALIBRATE wants it stopped"):
+        guard("calibrate", cell(cellsrv="running"))
     with pytest.raises(RefusedError, match="CALIBRATE FORCE saturates every disk"):
         guard("calibrate force", cell())
 

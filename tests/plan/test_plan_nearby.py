@@ -9,8 +9,8 @@ from plan_factory import CELLS, cell, rack, with_flash_grids
 from plan_guarding import guard
 
 from exacell.cellcli.statement import Change, parse
-from exacell.cellcli.suggest import near, refuse_slip
 from exacell.core.errors import RefusedError
+from exacell.core.meant import near, refuse_slip
 from exacell.plan.guards.choice import guard_plan
 
 SLIPS = {

@@ -89,6 +89,9 @@ def test_what_is_kept_on_disk_is_offered_by_name(tmp_path: Path) -> None:
     assert [name for name, _ in stored_names(home, "t1", Kind.BASELINE)] == ["golden"]
     assert stored_names(home, "t1", Kind.CHANGE) == [("3", "undo 1"), ("1", "flush flashcache")]
     assert stored_names(home, "t1", Kind.SNAPSHOT) == []
+    for rack, name in (("t1", "e1"), ("u2", "e9")):
+        store.keep_experiment(rack, name, "2026", "done", {})
+    assert stored_names(home, "t1", Kind.MEASURED) == [("e1", "experiment")]
 
 
 def test_a_store_that_cannot_be_read_stops_no_key(tmp_path: Path) -> None:

@@ -82,9 +82,9 @@ def test_plain_statements_are_a_recipe() -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("param", 1, "is not: param name"),
-        ("param 9x : size", 1, "is not: param name"),
-        ("\nparam a : size = 1g 2g", 2, "is not: param name"),
+        ("param", 1, "the parameter has no name"),
+        ("param 9x : size", 1, "'9x' is not a name for a parameter"),
+        ("\nparam a : size = 1g 2g", 2, "'2g' has no place in the declaration of a"),
         ("param a : sizes", 1, "'sizes' is not a kind"),
         ("param a : choice()", 1, "choice needs its words"),
         ("param a : size\nparam a : int", 2, "declared twice"),
@@ -203,7 +203,7 @@ def test_values() -> None:
     ("given_values", "said", "hint"),
     [
         ({}, "needs db=<db>: database", ""),
-        ({"db": "x", "sise": "1g"}, "has no parameter sise: it takes size, db, n", "did you mean size?"),
+        ({"db": "x", "sise": "1g"}, "has no parameter sise", "did you mean size?"),
         ({"db": "x", "size": "big"}, r"recipe r: size: 'big' is not a size.*\(or keep\)", ""),
         ({"db": "a b"}, "is not a name", ""),
         ({"db": "x", "n": "1.5"}, "not a whole number", ""),
@@ -433,7 +433,7 @@ def test_own_recipes_win(home: Home) -> None:
 
 def test_unknown_and_broken_recipes(home: Home) -> None:
     """An unknown recipe suggests near ones; completion gets nothing of a broken one."""
-    with pytest.raises(RecipeError, match="there is no recipe mini; there are: ") as caught:
+    with pytest.raises(RecipeError, match="there is no recipe mini") as caught:
         load_recipe(home, "mini")
     assert "did you mean mine" in caught.value.hint
     with pytest.raises(RecipeError, match="recipe broken, line 1"):

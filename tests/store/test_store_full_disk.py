@@ -47,7 +47,7 @@ def test_aliases_stay_as_they_were(home: Home, size: int) -> None:
     aliases.define("one", "list cell")
     with (
         full(size),
-        pytest.raises(ConfigError, match=r"aliases can't be written \(File too large\); the aliases are as"),
+        pytest.raises(ConfigError, match=r"aliases can't be written: File too large; the aliases are as"),
     ):
         aliases.define("two", "list lun")
     assert dict(Aliases(home).all()) == {"one": "list cell"}

@@ -1,12 +1,7 @@
-"""What dcli puts on its targets: files, and the caller's public key.
+"""What dcli puts on its targets: files that it copies (``-f``) or copies and runs (``-x``), and the caller's public key.
 
-Files that dcli copies (``-f``) or copies and runs (``-x``): checks here, names there, and the command that runs them.
-
-Source: reference dcli.md, section 7.
-
-The caller's public key on the targets: ``-k`` puts it there, ``--unkey`` takes it away.
-
-The lines that the targets print are dcli's. Source: reference dcli.md, section 9.
+``-k`` puts the key there, ``--unkey`` takes it away; the lines that the targets print are dcli's. Source: reference dcli.md,
+sections 7 and 9.
 """
 
 from __future__ import annotations

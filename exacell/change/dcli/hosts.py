@@ -1,12 +1,10 @@
 """Which targets a dcli command line means, and over which connections they are reached.
 
-Which targets a dcli command line means, in dcli's order: the group file first, then ``-c``, the first of equals wins.
+They come in dcli's order: the group file first, then ``-c``, the first of equals wins. Besides dcli's plain names, folded ones
+(``exa1cel[01-14]``) and the rack's groups (``@all``) are taken.
 
-Besides dcli's plain names, folded ones (``exa1cel[01-14]``) and the rack's groups (``@all``) are taken.
-
-Over which connections dcli's targets are reached: the current rack's for its own hosts, else others made for them.
-
-A host that a configured rack names is never reached behind that rack's back: its production mark counts here too.
+The current rack's own hosts are reached over its connections, others over those made for them. A host that a configured rack
+names is never reached behind that rack's back: its production mark counts here too.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ from typing import TYPE_CHECKING
 from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error
 from exacell.core.cellset import CellSet
 from exacell.core.config import RackConfig, Reach
-from exacell.core.errors import CellSetError, ConfigError
+from exacell.core.errors import CellSetError, ConfigError, why_unreadable
 from exacell.core.racks import NoRackError, parse_group_file
 from exacell.core.values import dataclass
 from exacell.session.services import Services
@@ -82,7 +80,7 @@ def _from_file(name: str) -> tuple[str, ...]:
     try:
         text = Path(name).expanduser().read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
-        raise ConfigError(f"the group file {name} can't be read: {error.strerror}") from error
+        raise ConfigError(f"the group file {name} can't be read: {why_unreadable(error)}") from error
     lines = [line.strip() for line in text.splitlines()]
     return parse_group_file(text, name, logins=True) if any(line and not line.startswith("#") for line in lines) else ()
 
@@ -99,7 +97,10 @@ def _from_list(values: Iterable[str], resolve: Callable[[str], Iterable[str]]) -
             elif _HOST.fullmatch(item):
                 yield item
             else:
-                raise ConfigError(f"'{item}' is not a host name")
+                raise ConfigError(
+                    f"'{item}' is not a host name",
+                    hint="letters, digits, - and . or an address; user@ may stand in front",
+                )
 
 
 def _is_address(text: str) -> bool:

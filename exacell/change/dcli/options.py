@@ -1,13 +1,9 @@
-"""dcli's command line: its own options, and those that it gives to ssh and scp.
-
-dcli's command line: words in, frozen options out. Behaviour of dcli 3.5 unless said otherwise.
+"""dcli's command line: words in, frozen options out. Behaviour of dcli 3.5 unless said otherwise.
 
 The parser is the standard library's optparse, as dcli's is, so that unambiguous prefixes of long options, glued values,
-clustered short options and the messages about wrong ones are the same. Source: reference dcli.md, sections 2 and 4.
-
-ssh's and scp's own options, as dcli's ``-s`` and ``--scp`` carry them: what exacell can do with them, and what not.
-
-Source: ssh(1) and scp(1), OPTIONS; ssh_config(5) for ``-o``.
+clustered short options and the messages about wrong ones are the same. Of ssh's and scp's own options, which ``-s`` and
+``--scp`` carry, some can be followed; others are named. Source: reference dcli.md, sections 2 and 4; ssh(1) and scp(1),
+OPTIONS; ssh_config(5) for ``-o``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,6 @@
-"""What dcli prints.
+"""What dcli prints: prefixed lines, ``-n``, ``-r``, ``--maxlines``, and ``--vmstat`` of many targets side by side. Pure.
 
-What dcli prints, as pure functions: prefixed lines, ``-n``, ``-r`` and ``--maxlines``.
-
-Source: reference dcli.md, section 6.
-
-vmstat of many targets side by side, as ``dcli --vmstat`` shows it: pure functions from text to text.
-
-Source: reference dcli.md, section 8; the columns are vmstat's own, procps vmstat(8).
+Source: reference dcli.md, sections 6 and 8; vmstat's columns are its own, procps vmstat(8).
 """
 
 from __future__ import annotations

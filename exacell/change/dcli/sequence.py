@@ -49,12 +49,14 @@ def plans_in_order(
         if logged and _named(statement) == ("DROP", "FLASHLOG"):
             raise RefusedError(
                 f"{found.text}: behind a CREATE FLASHLOG in the same text nothing can prove that its redo is saved; nothing "
-                "was sent"
+                "was sent",
+                hint="run the lines up to it first, then DROP FLASHLOG by itself",
             )
         logged = logged or _named(statement) == ("CREATE", "FLASHLOG")
         if imported and statement.verb == "DROP" and statement.object in ("CELLDISK", "GRIDDISK"):
             raise RefusedError(
-                f"{found.text}: behind an IMPORT CELLDISK in the same text nothing tells what the disks hold; nothing was sent"
+                f"{found.text}: behind an IMPORT CELLDISK in the same text nothing tells what the disks hold; nothing was sent",
+                hint="run the lines up to it first, then this one by itself",
             )
         imported = imported or _named(statement) == ("IMPORT", "CELLDISK")
         touched = _touched(known, statement)

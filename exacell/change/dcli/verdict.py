@@ -1,14 +1,9 @@
-"""Whether dcli's work may be done.
+"""Whether dcli's work may be done: CellCLI changes found in it are judged like typed ones, the unreadable by the rack.
 
-Unread work at the door: refused where the rack says so, and a refusal stands in the journal.
-
-CellCLI changes in carried text whose proof may go stale: which go upon a look by their own CellCLI, and which can't.
-
-A command that is one ``cellcli -e`` with one such statement is carried out as typed ones are: its CellCLI looks first and
-then gets the statement. In any other text a shell starts CellCLI when its turn comes, so that between the last look and the
-statement lie seconds: a production rack refuses that, elsewhere it is said before the question.
-
-Whether dcli's work may be done: CellCLI changes found in it are judged like typed ones, the unreadable by the rack.
+Unread work is refused where the rack says so, and a refusal stands in the journal. A command that is one ``cellcli -e`` with
+one statement whose proof may go stale is carried out as typed ones are: its CellCLI looks first and then gets the statement. In
+any other text a shell starts CellCLI when its turn comes, so that between the last look and the statement lie seconds: a
+production rack refuses that, elsewhere it is said before the question.
 """
 
 from __future__ import annotations

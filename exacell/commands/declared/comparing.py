@@ -16,7 +16,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="what B says beside A, and whether it is more than chance",
-        details="A and B are imports or files that import reads, snapshots, or sets of trace files (with * and in quotes). "
+        details="A and B are imports or files that import reads, snapshots, intervals between two snapshots (on1..on2 beside "
+        "off1..off2: counts a second, shares, what differs), or sets of trace files (with * and in quotes). "
         "Imports are compared load by load: the ratio, with an interval where runs or samples tell how much it varies. "
         "What was measured by other programs or under other conditions is refused with what differs.",
         example="compare before after",
@@ -32,15 +33,20 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="one file that says what A alone, or B beside A, comes to: html, md or json",
-        details="The page needs no network and no script, reads on a phone and on paper, light and dark: the verdict first, "
-        "distributions up to their tail, curves, conditions with what differs, the journal's changes meanwhile, and how to "
-        "repeat it. A and B are what compare takes. --evidence packs it with the distributions as CSV and the files that were "
-        "read into one archive; report verify proves that nothing in it was changed. The page reports has the details.",
+        summary="one file that says what an experiment, A alone, or B beside A comes to: html, md or json",
+        details="A is an experiment, the newest one where none is named, or A and B are what compare takes. The page needs "
+        "no network and no script, reads on a phone and on paper, light and dark: the verdict first, distributions up to their "
+        "tail, curves, the runs in time, conditions with what differs, the journal's changes meanwhile, and how to repeat it. "
+        "--evidence packs it with the distributions as CSV and the files that were read into one archive; report verify "
+        "proves that nothing in it was changed. The page reports has the details.",
         example="report before after html to=/tmp/flashlog.html",
         params=(
             Param(
-                name="a", kind=Kind.MEASURED, positional=True, required=True, help="what is reported, or compared with"
+                name="a",
+                kind=Kind.MEASURED,
+                positional=True,
+                words=FORMS,
+                help="what is reported, or compared with; the newest experiment without",
             ),
             Param(name="b", kind=Kind.MEASURED, positional=True, words=FORMS, help="what is compared; or the form"),
             Param(name="form", kind=Kind.CHOICE, positional=True, choices=FORMS, help="html where none is given"),

@@ -18,7 +18,7 @@ COMMANDS = (
         params=(
             Param(
                 name="path",
-                kind=Kind.TEXT,
+                kind=Kind.SETTING,
                 positional=True,
                 required=True,
                 rest=True,
@@ -41,7 +41,7 @@ COMMANDS = (
         params=(
             Param(
                 name="setting",
-                kind=Kind.TEXT,
+                kind=Kind.SETTING,
                 positional=True,
                 required=True,
                 rest=True,

@@ -76,7 +76,7 @@ COMMANDS = (
         summary="set attributes of one database's directive, or the objective; every other word stays",
         details="Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back "
         "and reads it again. A database that had no directive of its own gets one with what it inherited. db=default and "
-        f"db=other are the directives for all others. {_SEVERAL}",
+        f"db=other are the directives for all others. like=CELL makes cells equal that hold different plans. {_SEVERAL}",
         example="set iorm db=SPOT share=8 limit=50 -y",
         params=(
             Param(name="db", kind=Kind.DIRECTIVE, help="database, as LIST DATABASE names it; default; other"),
@@ -85,6 +85,9 @@ COMMANDS = (
                 kind=Kind.CHOICE,
                 choices=("basic", "auto", "low_latency", "balanced", "high_throughput"),
                 help="what IORM optimizes for, on the whole cell",
+            ),
+            Param(
+                name="like", kind=Kind.CELLSET, help="alone: database plan and objective of this cell, on all selected"
             ),
             *WHICH,
         ),

@@ -14,10 +14,10 @@ COMMANDS = (
         effect=Effect.OPAQUE,
         summary="one SQL statement on an ASM instance; a query just answers",
         details="PL/SQL is one statement too; what ends with its session (alter session) is refused. A query of "
-        "Oracle's own views with SQL's own functions only reads, and never asks. drop diskgroup, alter diskgroup ... "
-        "mount and ... rebalance power n are planned and guarded as if typed in exacell's words. Anything else "
-        "exacell can't read: refused on production and read-only racks, elsewhere it needs --accept-opaque and is "
-        "confirmed and journalled.",
+        "Oracle's own views with SQL's own functions only reads, and never asks. create and drop diskgroup, and alter "
+        "diskgroup ... mount, dismount, rebalance power, set attribute, add, drop, resize, online and offline of disks are "
+        "planned, guarded, proven and undone (help docs sql). Anything else exacell can't read: refused on production and "
+        "read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
         example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
         params=(_SQL, Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")),
         flags=(ACCEPT,),
@@ -30,7 +30,7 @@ COMMANDS = (
         summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
         details="The instance is found by its process and its home by oraenv, as the owner of the database software. PL/SQL "
         "is one statement too; what ends with its session (alter session) is refused. A query of Oracle's own views "
-        "with SQL's own functions only reads. ALTER SYSTEM SET and RESET of what changes speed, ADD and DROP LOGFILE, "
+        "with SQL's own functions only reads. ALTER SYSTEM SET and RESET of what changes speed, ADD and DROP [STANDBY] LOGFILE, "
         "and STORAGE (CELL_FLASH_CACHE ...) are planned, proven and undone (help docs sql). Anything else exacell "
         "can't read, a query of users' tables, too: refused on production and read-only racks, elsewhere it needs "
         "--accept-opaque and is confirmed and journalled.",

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from exacell.cellcli.codes import CODES, find_code, metric_meaning, value_meanings
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import Attribute, ObjectType, find_object, metric, metrics, objects
-from exacell.cellcli.suggest import closest
 from exacell.commands.pages.lines import columns, wrap
 from exacell.core.errors import StatementError
+from exacell.core.meant import closest
 from exacell.language.registry import commands
 
 

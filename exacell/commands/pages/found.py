@@ -9,12 +9,13 @@ from functools import cache
 from exacell.cellcli.codes import CODES, metric_meaning
 from exacell.cellcli.nodes import Verb
 from exacell.cellcli.schema import metrics, objects
-from exacell.cellcli.suggest import closest
 from exacell.commands.pages.lines import short_rows
+from exacell.core.meant import closest
 from exacell.core.packaged import PAGES, Section, has_source, packaged_files, sections, shown_page
 from exacell.core.values import dataclass
 from exacell.language.asked import OVERVIEW, answers, asked_words, typed
 from exacell.language.finding import Entry, find
+from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Command, commands
 
 Row = tuple[str, str]
@@ -131,7 +132,7 @@ def _nearest(word: str) -> str:
 
 @cache
 def _vocabulary() -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for each in _entries() for word in each.name.split()))
+    return tuple(dict.fromkeys(word for name in (*groups(), *(e.name for e in _entries())) for word in name.split()))
 
 
 @cache
@@ -150,6 +151,8 @@ def _statements() -> Iterator[Entry]:
     yield Entry(
         type="help flags", name="flags line syntax", about="flags, and how a line is written", body="comment pipe"
     )
+    for word in RECIPE_WORDS.values():
+        yield Entry(type=f"help {word.name}", name=f"{word.name} recipe", about=f"in recipes: {word.about}")
     for flag in COMMON_FLAGS:
         yield Entry(type="help flags", name=f"--{flag.name}", about=f"--{flag.name}: {flag.help}")
 
@@ -180,6 +183,16 @@ def _sections() -> Iterator[Entry]:
             about = section.title if section is told[0] else f"{told[0].title.partition(':')[0]}: {section.title}"
             name = f"{page} {section.title}" if section is told[0] else section.title
             yield Entry(type=f"help docs {page}", name=name, about=about, body=section.text)
+
+
+def told_of_recipes(name: str) -> str:
+    """Return what the page on recipes says of one word or statement, as Markdown; of ``recipe`` what stands first in it.
+
+    Empty where it has no section of that name.
+    """
+    first, *others = _told_pages()["recipes"]
+    found = first if name == "recipe" else next((each for each in others if each.title == name), None)
+    return "" if found is None else f"# {found.title}\n\n{found.text.strip()}\n\n`help docs recipes` is the whole page."
 
 
 @cache

@@ -59,7 +59,7 @@ def rehearse(session: Session, services: Services, carry_out: Callable[[Session,
     with _copy(session, services, likeness_of(session, services, Request(), here)) as (copy_session, copy_services):
         before, problems = read_facts(copy_session, copy_services, Request())
         if problems:
-            raise RefusedError(f"rehearse: the copy does not answer: {problems[0]}")
+            raise RefusedError(f"rehearse: the copy does not answer: {problems[0]}", hint="-n shows the plan")
         for said in unlike(here, read_objects(copy_services, Request(), rack.cells), groups, before):
             services.console.say(said)
         result = carry_out(copy_session, copy_services)
@@ -226,6 +226,10 @@ class _Rehearsing:
     def ask(self, question: str) -> str | None:
         """Return None: a loss is accepted by the statement's own flag, as on the rack."""
         return None
+
+    def edit(self, path: Path, env: Mapping[str, str]) -> bool:
+        """Return False: nothing is written in a rehearsal."""
+        return False
 
     def progress(self, progress: ConsoleProgress | None) -> None:
         """Show where the plan stands."""

@@ -19,12 +19,12 @@ def named_files(text: str) -> list[Path]:
     try:
         names = shlex.split(text)
     except ValueError as error:
-        raise StatementError(f"{text}: {error}") from error
+        raise StatementError(f"{text}: {error}", hint="close the quote") from error
     found: dict[Path, None] = {}
     for name in names:
         paths = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else [name]
         if not paths:
-            raise RefusedError(f"{name}: there is no such file")
+            raise RefusedError(f"{name}: there is no such file", hint="ls shows what is there: !ls")
         found |= dict.fromkeys(Path(path).expanduser() for path in paths)
     return list(found)
 

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from exacell.commands.metrics import Pairs, figure_row, not_alike, pairs_of
 from exacell.commands.subjects.sort import Asked, Sort
-from exacell.core.cellset import fold
-from exacell.core.errors import ConfigError
-from exacell.measure.delta import CONDITIONS, CellDelta
+from exacell.core.errors import ConfigError, RefusedError
+from exacell.measure import sidebyside
+from exacell.measure.delta import CellDelta, told_by_all, unlike
 from exacell.measure.explain import explain
 from exacell.measure.finding import Change, Chart, Finding, Form, Series, Side, Table
+from exacell.measure.sidebyside import Interval, lasted
 from exacell.measure.snapshot import Snapshot
 from exacell.session.journalled import changes_in
 from exacell.session.store import Store
@@ -55,6 +56,66 @@ def _pair(asked: Asked, a: str, b: str) -> Finding:
     )
 
 
+_BETWEEN = ".."
+"""Stands between the names of two snapshots where what lies between them is meant."""
+
+
+def _ends(name: str) -> tuple[str, str]:
+    before, _, after = name.partition(_BETWEEN)
+    return before, after
+
+
+def _is_interval(asked: Asked, name: str) -> bool:
+    return all(end and _has(asked, end) for end in _ends(name))
+
+
+def _side_by_side(asked: Asked, a: str, b: str) -> Finding:
+    """Return what lies between two snapshots beside what lies between two others."""
+    both = {
+        name: pairs_of((asked.session, asked.services, asked.request), _ends(name), anyway=asked.anyway)
+        for name in (a, b)
+    }
+    kinds = [kind for kind in both[a].kinds if kind in both[b].kinds]
+    if not kinds:
+        raise RefusedError(
+            f"{a} has {', '.join(both[a].kinds)} and {b} has {', '.join(both[b].kinds)}: nothing in common"
+        )
+    one, other = (_interval(name, both[name], kinds) for name in (a, b))
+    whole = bool(one.seconds and other.seconds)
+    differ = unlike(both[a].second[kinds[0]], both[b].second[kinds[0]])
+    told = [f"They differ in: {'; '.join(differ)}."] if differ else []
+    within = [line for name in both for line in not_alike(both[name].compared.unlike)]
+    return Finding(
+        title=f"{asked.session.need_rack().name}: {b} beside {a}",
+        sentences=(*sidebyside.sentences(one, other), *told, *within),
+        figures=Table(
+            title="Side by side",
+            columns=("kind", *sidebyside.COLUMNS),
+            rows=tuple({"kind": kind, **row} for kind in kinds for row in sidebyside.rows(kind, one, other))
+            if whole
+            else (),
+        ),
+        sides=tuple(
+            Side(name=each.name, about=lasted(each), passport=_told(both[each.name].second, kinds))
+            for each in (one, other)
+        ),
+        changes=tuple(change for pairs in both.values() for change in _meanwhile(asked, pairs)),
+        notes=tuple(dict.fromkeys(note for pairs in both.values() for note in pairs.compared.notes)),
+        failed=not whole,
+    )
+
+
+def _interval(name: str, pairs: Pairs, kinds: Sequence[str]) -> Interval:
+    explained = {
+        kind: explain(kind, pairs.first[kind], pairs.second[kind], deltas)
+        for kind, deltas in zip(pairs.kinds, pairs.compared.deltas, strict=True)
+        if kind in kinds
+    }
+    racks = [deltas[-1] for kind, deltas in zip(pairs.kinds, pairs.compared.deltas, strict=True) if kind in kinds]
+    seconds = 0.0 if any(rack.invalid for rack in racks) else racks[0].seconds
+    return Interval(name=name, seconds=seconds, explained=explained)
+
+
 def _meanwhile(asked: Asked, pairs: Pairs) -> tuple[Change, ...]:
     """Return the journal's changes between the two snapshots."""
     first, second = pairs.first[pairs.kinds[0]], pairs.second[pairs.kinds[0]]
@@ -91,17 +152,15 @@ def _told(shots: Mapping[str, Snapshot], kinds: Sequence[str]) -> dict[str, str]
     """Return the passport of all cells: each condition once where they agree, else cell by cell."""
     found: dict[str, str] = {}
     for kind in kinds:
-        cells = shots[kind].cells
-        for key, name in CONDITIONS.items():
-            by_value: dict[str, list[str]] = {}
-            for cell, counters in cells.items():
-                if counters.passport.get(key):
-                    by_value.setdefault(counters.passport[key], []).append(cell)
-            if len(by_value) == 1:
-                found[name] = next(iter(by_value))
-            elif by_value:
-                found[name] = "; ".join(f"{fold(own)}: {value}" for value, own in by_value.items())
+        found |= told_by_all({cell: counters.passport for cell, counters in shots[kind].cells.items()})
     return found
 
 
 SNAPSHOTS = Sort(title="snapshots", has=_has, alone=None, pair=_pair)
+
+INTERVALS = Sort(
+    title="intervals between two snapshots",
+    has=_is_interval,
+    alone=lambda asked, name: _pair(asked, *_ends(name)),
+    pair=_side_by_side,
+)

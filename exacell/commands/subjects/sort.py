@@ -36,10 +36,12 @@ class Sort:
         title: what its things are called, in the plural.
         has: whether a name is one of its things; asks no cell.
         alone: what one of them says; None where only two say something.
-        pair: what the second says beside the first.
+        pair: what the second says beside the first; None where each of them says all by itself.
+        newest: the name of the newest one, empty where there is none; of sorts that can be reported without a name.
     """
 
     title: str
     has: Callable[[Asked, str], bool]
     alone: Callable[[Asked, str], Finding] | None
-    pair: Callable[[Asked, str, str], Finding]
+    pair: Callable[[Asked, str, str], Finding] | None
+    newest: Callable[[Asked], str] | None = None

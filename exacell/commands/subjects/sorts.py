@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from exacell.commands.subjects.experiments import EXPERIMENTS
 from exacell.commands.subjects.imported import IMPORTS
-from exacell.commands.subjects.snapshots import SNAPSHOTS
+from exacell.commands.subjects.snapshots import INTERVALS, SNAPSHOTS
 from exacell.commands.subjects.sort import Asked, Sort
 from exacell.commands.subjects.traced import TRACES
 from exacell.core.errors import RefusedError
 from exacell.measure.finding import Finding
 
-SORTS: tuple[Sort, ...] = (TRACES, IMPORTS, SNAPSHOTS)
+SORTS: tuple[Sort, ...] = (TRACES, IMPORTS, SNAPSHOTS, INTERVALS, EXPERIMENTS)
+
+
+def newest(asked: Asked) -> str:
+    """Return the name of what is reported where none is given: the newest experiment.
+
+    Raises:
+        RefusedError: there is none.
+    """
+    found = next((name for sort in SORTS if sort.newest is not None and (name := sort.newest(asked))), "")
+    if not found:
+        raise RefusedError(
+            "this rack has no experiment to report",
+            hint="name an import, a file, two snapshots or sets of trace files; imports and snaps list what there is",
+        )
+    return found
 
 
 def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
@@ -26,7 +42,12 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
         raise RefusedError(
             f"{names[0]} is one of the {known[0].title}, which say something in pairs only", hint="name two of them"
         )
-    fitting = [sort for sort in known if len(names) == 2 or sort.alone is not None]
+    if len(names) == 2 and known and all(sort.pair is None for sort in known):
+        raise RefusedError(
+            f"{' and '.join(names)} are {known[0].title}, each of which says all by itself",
+            hint=f"report {names[0]} and report {names[1]} tell of each",
+        )
+    fitting = [sort for sort in known if (sort.pair if len(names) == 2 else sort.alone) is not None]
     if len(fitting) > 1:
         raise RefusedError(
             f"{' and '.join(names)} can be {' or '.join(sort.title for sort in fitting)}",
@@ -35,7 +56,7 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
     if not fitting:
         raise RefusedError(_unknown(asked, names), hint="imports and snaps list what there is")
     (sort,) = fitting
-    if len(names) == 2:
+    if len(names) == 2 and sort.pair is not None:
         return sort.pair(asked, names[0], names[1])
     assert sort.alone is not None
     return sort.alone(asked, names[0])
@@ -45,6 +66,6 @@ def _unknown(asked: Asked, names: tuple[str, ...]) -> str:
     titles = {name: [sort.title for sort in SORTS if sort.has(asked, name)] for name in names}
     for name, found in titles.items():
         if not found:
-            return f"{name} is no import, no file, no snapshot and no set of trace files"
+            return f"{name} is no import, no file, no snapshot, no experiment and no set of trace files"
     said = ", ".join(f"{name} is one of the {' or '.join(found)}" for name, found in titles.items())
     return f"unlike things are not compared: {said}"

@@ -111,7 +111,10 @@ def _waits(side: str, found: Sequence[Traced], event: str) -> list[Histogram]:
     """Return the waits of each file that has some."""
     waits = [file.events[event] for file in found if event in file.events]
     if not waits:
-        raise RefusedError(f"no wait for '{event}' in the {len(found)} files of {side}")
+        raise RefusedError(
+            f"no wait for '{event}' in the {len(found)} files of {side}",
+            hint="trace summarize lists the events that there are",
+        )
     return waits
 
 

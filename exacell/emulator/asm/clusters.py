@@ -55,7 +55,9 @@ class AsmClusters:
         for asm in self.all:
             if node in asm.nodes:
                 return asm
-        raise EmulatorError(f"{node} is a node of no ASM cluster")
+        raise EmulatorError(
+            f"{node} is a node of no ASM cluster", hint="its clusters were told with clusters= at the start"
+        )
 
     def disk(self, cell: str, griddisk: str) -> AsmDiskView | None:
         """Return what is known of a grid disk: by the cluster that uses it, else by the one that did."""

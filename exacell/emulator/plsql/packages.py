@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from exacell.emulator.ora_messages import OraError, OraLine, ora
 from exacell.emulator.sql.values import Value, to_number, to_text
+from exacell.emulator.work.io_calibration import CALIBRATE_IO
 from exacell.emulator.work.monitor import MONITOR, NAMING
 
 _LONGEST_LINE = 32767
@@ -20,7 +21,9 @@ _SILENT = (
 _SLEEPING = ("DBMS_LOCK.SLEEP", "DBMS_SESSION.SLEEP")
 _WRITING = ("DBMS_OUTPUT.PUT_LINE", "DBMS_OUTPUT.PUT", "DBMS_OUTPUT.NEW_LINE")
 SNAPSHOT = "DBMS_WORKLOAD_REPOSITORY.CREATE_SNAPSHOT"
-PROCEDURES = frozenset((*_SILENT, *_SLEEPING, *_WRITING, *MONITOR, *NAMING, SNAPSHOT, "RAISE_APPLICATION_ERROR"))
+PROCEDURES = frozenset(
+    (*_SILENT, *_SLEEPING, *_WRITING, *MONITOR, *NAMING, SNAPSHOT, CALIBRATE_IO, "RAISE_APPLICATION_ERROR")
+)
 """What a block may call besides its own procedures."""
 
 

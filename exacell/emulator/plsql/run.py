@@ -36,6 +36,8 @@ from exacell.emulator.sql import tree
 from exacell.emulator.sql.session import SqlSession
 from exacell.emulator.sql.values import Value, number_of, to_number
 from exacell.emulator.sqlplus.binds import Binds
+from exacell.emulator.work import io_calibration
+from exacell.emulator.work.io_calibration import CALIBRATE_IO
 from exacell.emulator.work.monitor import MONITOR, NAMING, call_monitor
 
 _MOST_STEPS = 2_000_000
@@ -356,6 +358,14 @@ class Runner:
         name = statement.name.removeprefix("SYS.")
         if name == SNAPSHOT:
             self.session.take_snapshot()
+            return
+        if name == CALIBRATE_IO:
+            given = io_calibration.arguments(values, statement.names)
+            yield Pause(io_calibration.LASTS_S)
+            found = io_calibration.calibrate_io(self.session.instance, given)
+            for named, place in zip(given, statement.arguments, strict=True):
+                if named in found and isinstance(place, tree.Column):
+                    self.store.give_back(place, found[named], frame)
             return
         if name in (*MONITOR, *NAMING):
             if self.session.user is not None:

@@ -32,7 +32,7 @@ from exacell.emulator.sql.scope import (
     Row,
     Scope,
 )
-from exacell.emulator.sql.values import Value
+from exacell.emulator.sql.values import Kind, Value, char
 from exacell.emulator.sql.walk import (
     children,
     columns_of,
@@ -101,6 +101,7 @@ class _Engine:
         if len(query.blocks) == 1:
             return engine._block(query.blocks[0], query, outer)
         parts = [engine._block(block, None, outer) for block in query.blocks]
+        columns = _wide_enough([part.columns for part in parts])
 
         def run(env: Env | None) -> Relation:
             first = parts[0].run(env)
@@ -110,11 +111,11 @@ class _Engine:
                 if len(following.columns) != len(first.columns):
                     raise OraError(ora(1789))
                 rows = combine(operator, rows, following.rows)
-            keys = [position_of(order.expression, first.columns) for order in query.order_by]
+            keys = [position_of(order.expression, columns) for order in query.order_by]
             rows = ordered(rows, [[row[key] for key in keys] for row in rows], query.order_by)
-            return Relation(first.columns, cut(rows, query))
+            return Relation(columns, cut(rows, query))
 
-        return Prepared(parts[0].columns, run)
+        return Prepared(columns, run)
 
     def _lazy(self, query: tree.Query, name: str) -> Callable[[], Relation]:
         made: list[Relation] = []
@@ -348,3 +349,16 @@ def _check_grouped(expression: tree.Expression, keys: Sequence[tree.Expression],
 
 def _heading(item: tree.Item) -> str:
     return item.expression.name if isinstance(item.expression, tree.Column) else item.text
+
+
+def _wide_enough(parts: Sequence[Sequence[ResultColumn]]) -> tuple[ResultColumn, ...]:
+    """Return the columns of a set operation: the first query's names, and texts as wide as the widest of all queries.
+
+    Source: Oracle SQL Language Reference, The Set Operators.
+    """
+    found = []
+    for place, column in enumerate(parts[0]):
+        kinds = [columns[place].type for columns in parts if place < len(columns)]
+        texts = all(kind.kind is Kind.CHAR for kind in kinds)
+        found.append(replace(column, type=char(max(kind.width for kind in kinds))) if texts else column)
+    return tuple(found)

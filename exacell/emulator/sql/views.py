@@ -30,6 +30,7 @@ from exacell.emulator.instances import Instance
 from exacell.emulator.schema import rows_of
 from exacell.emulator.sql.scope import Relation, ResultColumn, Row
 from exacell.emulator.sql.values import DATE, NUMBER, TIMESTAMP, ColumnType, Kind, Value, char
+from exacell.emulator.work import io_calibration
 from exacell.emulator.work.tables import UserTable
 
 Rows = Callable[[Instance], Iterator[Mapping[str, Value]]]
@@ -148,6 +149,7 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "V$DATABASE": db_rows.database_row,
         "V$LOG": db_rows.logs,
         "V$LOGFILE": db_rows.log_files,
+        "V$STANDBY_LOG": db_rows.standby_logs,
         "DBA_SEGMENTS": segment_rows.segments,
         "DBA_OBJECTS": segment_rows.all_objects,
         "DBA_TABLES": segment_rows.objects("TABLE"),
@@ -204,6 +206,7 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "NLS_SESSION_PARAMETERS": dictionary_rows.languages,
         "NLS_INSTANCE_PARAMETERS": dictionary_rows.languages,
         "V$NLS_PARAMETERS": dictionary_rows.languages,
+        "DBA_RSRC_IO_CALIBRATE": io_calibration.last_run,
         "DBA_HIST_SNAPSHOT": awr_rows.snapshots,
         "DBA_HIST_SYSSTAT": awr_rows.statistics,
         "DBA_HIST_SYSTEM_EVENT": awr_rows.events,

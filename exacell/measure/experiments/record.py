@@ -49,6 +49,7 @@ class Measured:
         value: microseconds of one wait or request, on average.
         count: how many there were.
         at: when it ended, ISO 8601 UTC.
+        began: when its measurement began; empty where an older release kept it.
         redo: redo writes that the cells counted meanwhile, of all databases; None where no cell collected in between.
         outliers: how many of them reached the database as outliers.
         prevented: how many more the flash log prevented.
@@ -61,6 +62,7 @@ class Measured:
     value: float
     count: int
     at: str
+    began: str = ""
     redo: int | None = None
     outliers: int | None = None
     prevented: int | None = None
@@ -89,6 +91,7 @@ class Experiment:
         keeps: it has taken the rack's lock, and is to give it back.
         given_back: the factor is as it was before.
         passports: cell → under which conditions the first run was measured.
+        ended: ISO 8601 UTC, when it last came to rest, the factor given back; empty until then.
         line: the recipe's run and the place in it of the line that made it; empty for none.
     """
 
@@ -105,6 +108,7 @@ class Experiment:
     keeps: bool = False
     given_back: bool = True
     passports: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    ended: str = ""
     line: str = ""
 
     @property

@@ -99,19 +99,15 @@ def read_database(text: str, source: str) -> Run:
 
 
 def _queried(text: str) -> Iterator[dict[str, float]]:
-    """Yield the rows of a query whose head names the columns; only numbers count, so that times may hold blanks."""
+    """Yield the rows of a query whose head names the columns; times stand before the first figure, and may hold blanks."""
     columns: list[str] = []
     for line in text.splitlines():
         words = line.split()
         if any(word.lower() == "max_iops" for word in words):
-            columns = [word.lower() for word in words if word.lower() in _NAMES or word.lower() == "num_physical_disks"]
+            heads = [word.lower() for word in words]
+            columns = heads[min(heads.index(name) for name in _NAMES if name in heads) :]
             continue
-        numbers = [number(word) for word in words]
-        tail = numbers[-len(columns) :] if columns else []
-        if tail and len(tail) == len(columns) and None not in tail:
-            found = {}
-            for column, value in zip(columns, tail, strict=True):
-                if column in _NAMES and value is not None:
-                    name, factor = _NAMES[column]
-                    found[name] = value * factor
-            yield found
+        row = dict(zip(columns, words[-len(columns) :], strict=False)) if columns and len(words) >= len(columns) else {}
+        figures = {name: number(word) for name, word in row.items() if name in _NAMES}
+        if figures and None not in figures.values():
+            yield {_NAMES[name][0]: value * _NAMES[name][1] for name, value in figures.items() if value is not None}

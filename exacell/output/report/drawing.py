@@ -9,6 +9,7 @@ from math import ceil, floor, log10
 from typing import Any
 
 from exacell.measure.finding import Chart, Distribution, Form
+from exacell.output.charts import round_steps
 
 COLOURS = 6
 """Colours that the page has: ``--c0`` and on."""
@@ -117,6 +118,8 @@ def _chart(name: str, chart: Chart) -> str:
         points = [{"value": (across(x), up(y)), "label": marks.get(x, "")} for x, y in series.points]
         drawn.add(series.name, points, stroke_style={"width": 2, "dasharray": _DASHES[number % COLOURS]})
     xs = sorted({x for series in chart.series for x, _ in series.points})
+    if chart.form is Form.TIMELINE and not chart.names and xs:
+        xs = round_steps(xs[-1])
     shown = xs[:: len(xs) // 12 + 1]
     names = dict(enumerate(chart.names))
     drawn.x_labels = [{"value": across(x), "label": names.get(int(x), spelt(x))} for x in shown]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -18,7 +19,8 @@ _STYLE = """
 @media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --faint: #555; --line: #999; --mark: #eee;
   --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #8a6d00; --c5: #4b4b8f; }
   figure, tr { break-inside: avoid; } h2 { break-after: avoid; } .wide, figure { overflow: visible !important; }
-  svg { min-width: 0 !important; } }
+  table { font-size: .75rem !important; } th.n { white-space: normal !important; }
+  th, td { padding-right: .4rem !important; } svg { min-width: 0 !important; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
@@ -29,6 +31,7 @@ h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; border-bottom: 1px solid var(--lin
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .7rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; } .n { text-align: right; white-space: nowrap; } .other td { background: var(--mark); }
+.long { overflow-wrap: anywhere; min-width: 9rem; }
 figure { margin: 1rem 0; overflow-x: auto; } figcaption { font-size: .9rem; color: var(--faint); }
 svg { width: 100%; min-width: 32rem; height: auto; } svg .guide.line { stroke: var(--line) !important; }
 svg .text-overlay text { fill: var(--ink) !important; }
@@ -88,12 +91,23 @@ def _table(table: Table) -> Iterator[str]:
         name for name in table.columns if all(isinstance(row.get(name), (int, float, type(None))) for row in table.rows)
     }
     yield f'<h2>{escape(table.title)}</h2><div class="wide"><table><thead><tr>'
-    yield "".join(f"<th{_right(name in numeric)}>{escape(name)}</th>" for name in table.columns)
+    yield "".join(f"<th{_right(name in numeric)}>{_HUMP.sub('<wbr>', escape(name))}</th>" for name in table.columns)
     yield "</tr></thead><tbody>"
     for row in table.rows:
-        cells = (f"<td{_right(name in numeric)}>{escape(cell(row.get(name)))}</td>" for name in table.columns)
-        yield f"<tr>{''.join(cells)}</tr>"
+        yield f"<tr>{''.join(_cell(cell(row.get(name)), name in numeric) for name in table.columns)}</tr>"
     yield "</tbody></table></div>"
+
+
+_HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
+"""Where a title such as ``pauseSeconds`` may be broken."""
+
+_LONG = 30
+"""Characters from which on a word, such as a hash, is broken where there is no room."""
+
+
+def _cell(text: str, right: bool) -> str:
+    long = ' class="long"' if any(len(word) > _LONG for word in text.split()) else _right(right)
+    return f"<td{long}>{escape(text)}</td>"
 
 
 def _right(right: bool) -> str:
@@ -102,7 +116,13 @@ def _right(right: bool) -> str:
 
 def cell(value: Any) -> str:
     """Return a value as a table of a report shows it."""
-    return spelt(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value or "")
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return f"{value:,.1f}" if 100 <= abs(value) < 1000 and value != int(value) else spelt(value)
+    return _MOMENT.sub("\\1\u00a0\\2\u00a0UTC", str(value or ""))
+
+
+_MOMENT = re.compile(r"^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?(?:\+00:00|Z)$")
+"""A moment as the journal and experiments write it; a table shows it to the second."""
 
 
 def passports(sides: Sequence[Side]) -> list[tuple[str, tuple[str, ...], bool]]:

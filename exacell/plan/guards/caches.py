@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -16,7 +17,6 @@ from exacell.plan.guards.steps import (
     guarded_plan,
     guarded_step,
     lossy,
-    simple,
 )
 from exacell.plan.implausible import hidden_cache
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
@@ -44,10 +44,13 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
                 expect=1,
                 proves=_made(fact, statement),
                 changes=_resized(fact, statement),
+                undo=Undo.STATEMENT,
+                inverse="DROP FLASHCACHE",
             )
             for c, fact in facts.items()
         ]
-        return guarded_plan(rack, text, steps)
+        # Where the cache has become write-back, its guard wants it flushed first.
+        return guarded_plan(rack, text, steps, inverse=dict.fromkeys(facts, ("drop flashcache",)))
     # With a size or members it is a resize, whatever else it says.
     alone = not statement.has("FORCE") and statement.setting("size") is None
     if statement.action == "CANCEL FLUSH" and alone:
@@ -57,7 +60,10 @@ def flashcache(rack: str, facts: Mapping[str, CellFacts], statement: CellChange,
         return _flush(rack, facts, statement, text)
     if any(fact.flash_cache is None for fact in facts.values()) and statement.verb == "ALTER":
         cells = [cell for cell, fact in facts.items() if fact.flash_cache is None]
-        raise RefusedError(f"{text}: {fold(cells)} has no flash cache; nothing was sent")
+        raise RefusedError(
+            f"{text}: {fold(cells)} has no flash cache; nothing was sent",
+            hint="create flashcache all makes one; use leaves these cells out",
+        )
     force = statement.has("FORCE")
     reasons = {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact, force=force))}
     dropping = statement.verb == "DROP"
@@ -92,6 +98,9 @@ def _proof(fact: CellFacts) -> tuple[Check, ...]:
     return (_PROOF, PMEM_FLUSHED) if fact.pmem_writeback else (_PROOF,)
 
 
+_SIZE = re.compile(r"\d+[KMGT]?", re.IGNORECASE)
+
+
 def _resized(fact: CellFacts, statement: CellChange) -> tuple[Change, ...]:
     """The cache's size before and after, where the statement says it."""
     cache, said = fact.flash_cache, statement.setting("size")
@@ -99,7 +108,7 @@ def _resized(fact: CellFacts, statement: CellChange) -> tuple[Change, ...]:
     if statement.verb != "DROP":
         if not statement.all or not isinstance(said, Scalar):
             return ()
-        after = said.text
+        after = format_size(parse_size(said.text)) if _SIZE.fullmatch(said.text) else said.text
     before = format_size(cache.size) if cache is not None else "-"
     if before == after:
         return ()
@@ -242,7 +251,9 @@ def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
         facts = having_disks(facts, statement, text)
         refuse_log_room(facts, statement, text)
         exists = (Check(object="flashlog", op=Op.COUNT, value=1),)
-        return simple(rack, facts, statement, text, Risk.PERFORMANCE, proves=exists)
+        how: dict[str, object] = {"proves": exists, "undo": Undo.STATEMENT, "inverse": "DROP FLASHLOG"}
+        steps = [guarded_step(cell, statement, Risk.PERFORMANCE, **how) for cell in facts]
+        return guarded_plan(rack, text, steps, inverse=dict.fromkeys(facts, ("drop flashlog",)))
     if statement.has("FORCE"):
         reason = "FORCE throws away redo that is saved on flash only"
         none = dict.fromkeys(facts, (Check(object="flashlog", op=Op.ABSENT),))

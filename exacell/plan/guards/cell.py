@@ -1,11 +1,8 @@
-"""Guards for CellCLI's statements on the cell itself, running or with CELLSRV stopped. Pure.
+"""Guards for CellCLI's statements on the cell itself: its modes, its services, and what takes all of it away. Pure.
 
-Guards for the cache's mode while CELLSRV is stopped, as old releases want it: then the cell disks show that no cache is left.
-
-Before 11.2.3.3.1 the mode changes only so, and public procedures for 11.2.3.3.1 and 12.1 do it so too. LIST FLASHCACHE needs
-CELLSRV; LIST CELLDISK and cachedBy do not. Source: reference cellcli.md 6.1 (old procedure), 6.4, 6.6.
-
-Guards for CellCLI's statements on the cell itself: its modes, its services, and what takes all of it away.
+Before 11.2.3.3.1 the flash cache's mode changes only while CELLSRV is stopped, and public procedures for 11.2.3.3.1 and 12.1 do
+it so too. LIST FLASHCACHE needs CELLSRV; LIST CELLDISK and cachedBy do not, and show that no cache is left. Source: reference
+cellcli.md 6.1 (old procedure), 6.4, 6.6.
 """
 
 from __future__ import annotations

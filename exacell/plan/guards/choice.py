@@ -13,7 +13,7 @@ from exacell.cellcli.iorm import IormPlan, over_allocated, parse as parse_plan, 
 from exacell.cellcli.nodes import Value
 from exacell.cellcli.releases import missing as unknown_to
 from exacell.cellcli.statement import Change as CellChange, Grant, Scalar, Statement, render_value
-from exacell.core.cellset import folded_names, told_together
+from exacell.core.cellset import fold, folded_names, told_together
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan import facts as f
 from exacell.plan.guards.caches import flashcache, flashlog, pmemcache
@@ -28,6 +28,7 @@ from exacell.plan.guards.steps import (
 )
 from exacell.plan.guards.targets import refuse_ended, refuse_slips
 from exacell.plan.model import Change, Check, Plan, Risk, Undo
+from exacell.plan.planners.availability import services_check
 from exacell.plan.planners.griddisk import Headers
 from exacell.plan.planners.iorm import agree, directive_changes
 
@@ -174,11 +175,22 @@ def _judged(
 
 
 def _calibrate(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
-    """CALIBRATE only measures; with FORCE it does so beside the databases' own I/O. Source: Oracle SAGUG, CALIBRATE."""
-    if not statement.has("FORCE"):
-        return simple(rack, facts, statement, text, Risk.PERFORMANCE)
-    reason = "CALIBRATE FORCE saturates every disk while databases may be using them"
-    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
+    """CALIBRATE only measures, and wants CELLSRV stopped; with FORCE it does so beside the databases' own I/O.
+
+    Source: Oracle SAGUG, CALIBRATE; reference cellcli.md 2.3.
+    """
+    if statement.has("FORCE"):
+        reason = "CALIBRATE FORCE saturates every disk while databases may be using them"
+        return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), undo=Undo.NOTHING, inverse="")
+    running = [cell for cell, fact in facts.items() if fact.cellsrv.lower() == "running"]
+    if running:
+        raise RefusedError(
+            f"{text}: CELLSRV runs on {fold(running)}, and CALIBRATE wants it stopped; nothing was sent",
+            hint="run calibrate_cells takes one cell after the other offline for it; FORCE measures beside the databases",
+        )
+    stopped = services_check("cellsrv", "stopped")
+    how: dict[str, object] = {"needs": stopped, "undo": Undo.NOTHING, "inverse": ""}
+    return guarded_plan(rack, text, [guarded_step(cell, statement, Risk.PERFORMANCE, **how) for cell in facts])
 
 
 def _iormplan(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
@@ -243,7 +255,9 @@ def _refuse_allocations(statement: CellChange, text: str) -> None:
         except ExacellError:
             continue  # The cell says what it thinks of it.
         if plan is not None and (why := over_allocated(plan)):
-            raise RefusedError(f"{text}: {name}: {why}; nothing was sent")
+            raise RefusedError(
+                f"{text}: {name}: {why}; nothing was sent", hint="the allocations of a level come to 100 at most"
+            )
 
 
 def _dbplan_changes(fact: f.CellFacts, value: Value) -> tuple[Change, ...]:

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange
-from exacell.cellcli.suggest import near
 from exacell.core.cellset import fold, fold_briefly, grouped
 from exacell.core.errors import ExacellError, RefusedError
+from exacell.core.meant import near
 from exacell.core.units import (
     ALLOCATION_UNIT,
     counted,

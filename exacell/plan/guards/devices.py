@@ -1,10 +1,7 @@
-"""Guards for CellCLI's statements on cell disks and physical disks. Pure.
+"""Guards for CellCLI's statements on cell disks and physical disks: what takes one away takes its contents. Pure.
 
-Guards for CellCLI's statements on cell disks and physical disks: what takes one away takes its contents.
-
-Guards for CREATE CELLDISK: the LUN that is missing, in use or not normal is named before the question.
-
-A cell disk is made on a LUN that has none; FORCE takes it from the cell disk that it has. Source: Oracle SAGUG, create-celldisk.
+A cell disk is made on a LUN that has none; FORCE takes it from the cell disk that it has. A LUN that is missing, in use or not
+normal is named before the question. Source: Oracle SAGUG, create-celldisk.
 """
 
 from __future__ import annotations
@@ -13,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setting, render
-from exacell.cellcli.suggest import near, no_such
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
+from exacell.core.meant import near, no_such
 from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
 from exacell.core.values import dataclass
 from exacell.plan.facts import CellFacts, Lun

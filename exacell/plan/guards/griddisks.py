@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Scalar, render
-from exacell.cellcli.suggest import no_such
 from exacell.core.cellset import fold, fold_briefly
 from exacell.core.errors import RefusedError
+from exacell.core.meant import no_such
 from exacell.core.units import (
     counted,
     format_size,
@@ -145,7 +145,8 @@ def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple
     pooled = next((grid for grid in moved if grid.pool), None)
     if pooled is not None:
         raise RefusedError(
-            f"{text}: refused: {pooled.name} belongs to the Exascale pool {pooled.pool}; nothing was sent"
+            f"{text}: refused: {pooled.name} belongs to the Exascale pool {pooled.pool}; nothing was sent",
+            hint="take it out of the pool first, on the Exascale side",
         )
     used = next((grid for grid in moved if grid.asm_mode not in states), None)
     if used is not None:

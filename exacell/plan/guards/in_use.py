@@ -1,10 +1,7 @@
 """Guards that keep grid disks which ASM uses: taken away never, made larger or smaller only as ASM allows. Pure.
 
-Guards that keep grid disks which are not free: what is said of them, and what is read again before free ones go.
-
-Guards for ALTER GRIDDISK size=: ASM shrinks before the cell, and grows behind it.
-
-Source: Oracle DBMMN, resizing grid disks; reference cellcli.md 6.5.
+What is said of disks that are not free is here, and what is read again before free ones go. With ALTER GRIDDISK size=, ASM
+shrinks before the cell, and grows behind it. Source: Oracle DBMMN, resizing grid disks; reference cellcli.md 6.5.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """What every guarded CellCLI statement is made of: its step on each cell, what proves it, and what takes it back. Pure.
 
-What shows that ALTER has set plain attributes: those that LIST prints as they were given.
-
-What takes an ALTER of plain attributes back: the values that the cells held before, where LIST told them.
-
-What takes a plan back, in the one form in which eyes and programs are told.
+ALTER of plain attributes, those that LIST prints as they were given, is proved by their new values and taken back by those
+that the cells held before, where LIST told them.
 """
 
 from __future__ import annotations

@@ -1,14 +1,10 @@
 """What CellCLI's own statement means on a cell: which disks, which kinds of disks, and whether its words are slips. Pure.
 
-Which grid disks CellCLI's own statement means on a cell: by name, ALL, medium, prefix and WHERE.
+Grid disks are meant by name, ALL, medium, prefix and WHERE. From 24.1 on, ALL alone means the primary medium: the hard disks of
+a cell that has some, one kind of flash elsewhere; and on a cell without hard disks nothing that LIST prints tells the two
+kinds of flash apart. Source: reference cellcli.md 2.4.
 
-Which kinds of disks ALL and its medium mean on a cell, so far as anybody but the cell can tell.
-
-From 24.1 on, ALL alone means the primary medium: the hard disks of a cell that has some, one kind of flash elsewhere; and
-on a cell without hard disks nothing that LIST prints tells the two kinds of flash apart. Source: reference cellcli.md 2.4.
-
-Guards for the words of CellCLI's own statements: a disk that is not there may be a slip for one that is, and what a release
-does not do at all is not sent to it.
+A disk that is not there may be a slip for one that is, and what a release does not do at all is not sent to it.
 """
 
 from __future__ import annotations
@@ -32,9 +28,9 @@ from exacell.cellcli.statement import (
     Statement,
     render,
 )
-from exacell.cellcli.suggest import refuse_slip
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
+from exacell.core.meant import refuse_slip
 from exacell.plan.facts import CellFacts, GridDisk
 
 _PLACE = "celldisk"

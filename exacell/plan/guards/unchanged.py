@@ -1,15 +1,11 @@
-"""Statements that would change nothing where they go, so far as LIST tells. Pure.
-
-Whether CellCLI's own statement would change anything: judged from what a LIST of its own tells.
+"""Statements that would change nothing where they go, so far as a LIST of its own tells. Pure.
 
 What the planners read anyway is judged in :mod:`exacell.plan.guards.already`. Only what can be told for certain counts as
 unchanged; everything else is sent as it was typed.
 
-Whether roles have a privilege already, as LIST ROLE tells; what it does not tell for certain counts as unknown.
-
-A privilege stands there as ``object=griddisk, verb=list, attributes=all attributes, options=all options``, each of a role's
-own privileges so. Source: Oracle DBMMN, "LIST ROLE", whose example has one; how several stand together is not published, so a
-text that is not wholly made of such parts tells nothing.
+A role's privilege stands in LIST ROLE as ``object=griddisk, verb=list, attributes=all attributes, options=all options``. Source:
+Oracle DBMMN, "LIST ROLE", whose example has one; how several stand together is not published, so a text that is not wholly made
+of such parts tells nothing.
 """
 
 from __future__ import annotations

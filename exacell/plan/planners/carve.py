@@ -160,12 +160,16 @@ def _refuse_names(prefix: str, disks: Mapping[str, Sequence[CellDisk]], facts: M
             name = f"{prefix}_{disk.name}"
             other = owner.setdefault(name.lower(), cell)
             if other != cell:
-                raise RefusedError(f"carve griddisk: {other} and {cell} would both have a grid disk {name}")
+                raise RefusedError(
+                    f"carve griddisk: {other} and {cell} would both have a grid disk {name}",
+                    hint="their cell disks have equal names: carve with another prefix on each (on CELL carve …)",
+                )
     for cell, fact in facts.items():
         taken = next((g.name for g in fact.grid_disks if owner.get(g.name.lower(), cell) != cell), "")
         if taken:
             raise RefusedError(
-                f"carve griddisk: {cell} has a grid disk {taken} already, which {owner[taken.lower()]} would get"
+                f"carve griddisk: {cell} has a grid disk {taken} already, which {owner[taken.lower()]} would get",
+                hint="choose another prefix",
             )
     longest = max((f"{prefix}_{disk.name}" for found in disks.values() for disk in found), key=len)
     if len(longest) > LONGEST_NAME:
@@ -288,7 +292,10 @@ def _refuse_room(
     if size >= ALLOCATION_UNIT and size <= free:
         return
     if wanted is not None and wanted < ALLOCATION_UNIT:
-        raise RefusedError(f"carve griddisk: {format_size(wanted)} is less than the least size of a grid disk, 16M")
+        raise RefusedError(
+            f"carve griddisk: {format_size(wanted)} is less than the least size of a grid disk, 16M",
+            hint="leave size= out to share what is free",
+        )
     caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
     hint = held_by(next(facts[cell] for cell in todo if any(disk.name == tightest for disk in disks[cell])), tightest)
     for cell, cache in caches[:1]:

@@ -222,7 +222,7 @@ class _Maker:
 
     def _logs(self, thread: int | None = None) -> list[Mapping[str, Any]]:
         """Return the groups of a thread, of all threads for None; those of a standby database are none of them."""
-        return [log for log in self.records["db.log"] if log["type"] == "log" and thread in (None, log["thread"])]
+        return [log for log in self.records["db.log"] if not _is_standby(log) and thread in (None, log["thread"])]
 
     def _thread_here(self) -> int:
         """Return the thread of the instance that is asked.
@@ -253,7 +253,8 @@ class _Maker:
         size = change.size or max((int(log["bytes"]) for log in like), default=100 * MIB)
         if group in numbers:
             log = next(log for log in every if int(log["name"]) == group)
-            same = log["bytes"] == size and (not change.targets or tuple(log["diskgroups"]) == change.targets)
+            same = _is_standby(log) == change.standby and log["bytes"] == size
+            same = same and (not change.targets or tuple(log["diskgroups"]) == change.targets)
             if same and (change.block_size or log["blockSize"]) == log["blockSize"] and change.group:
                 return self._done(f"redo log group {group} is there already")
             raise RefusedError(
@@ -275,11 +276,12 @@ class _Maker:
             if groups[name]["usableMb"] * MIB < size:
                 raise RefusedError(
                     f"disk group {name} has room for {human_size(groups[name]['usableMb'] * MIB)}, not for "
-                    f"{human_size(size)} (ORA-15041); nothing was sent"
+                    f"{human_size(size)} (ORA-15041); nothing was sent",
+                    hint="show diskgroup tells what is free",
                 )
         block = self._block(change, groups[targets[0]])
-        sql = _add(thread, group, targets, size, block)
-        drop = f"ALTER DATABASE DROP LOGFILE GROUP {group}"
+        sql = _add(thread, group, targets, size, block, standby=change.standby)
+        drop = f"ALTER DATABASE DROP {_kind(change.standby)} GROUP {group}"
         where = {"name": str(group)}
         told = f"{human_size(size)} of blocks of {block} on {', '.join(targets)}"
         step = self._step(
@@ -289,6 +291,7 @@ class _Maker:
             proves=(
                 Check(object="db.log", attribute="bytes", value=size, where=where),
                 Check(object="db.log", attribute="blockSize", value=block, where=where),
+                Check(object="db.log", attribute="type", value="standby" if change.standby else "log", where=where),
             ),
             within=_SETTLES,
             undo=Undo.STATEMENT,
@@ -310,13 +313,17 @@ class _Maker:
         sector = int(group["sectorSize"])
         block = change.block_size or sector
         if block not in (512, 1024, FLASH_BLOCK):
-            raise RefusedError(f"a redo log has blocks of 512, 1024 or 4096 bytes, not {block}; nothing was sent")
+            raise RefusedError(
+                f"a redo log has blocks of 512, 1024 or 4096 bytes, not {block}; nothing was sent",
+                hint="leave BLOCKSIZE out",
+            )
         record = next((each for each in self.records["db.parameter"] if each["name"] == OVERRIDE), None)
         passes = record is not None and str(record["memory"]).upper() == "TRUE"
         if block < sector:
             raise RefusedError(
                 f"blocks of {block} bytes are smaller than the sectors of {group['name']}, {sector} bytes (ORA-15347); "
-                "nothing was sent"
+                "nothing was sent",
+                hint=f"leave BLOCKSIZE out: it is {sector} then",
             )
         if block != sector and not passes:
             raise RefusedError(
@@ -328,14 +335,18 @@ class _Maker:
         return block
 
     def drop_log(self, change: DropLog) -> Plan:
-        """Return the plan of DROP LOGFILE GROUP: switches and waits until nobody needs the group."""
+        """Return the plan of DROP LOGFILE GROUP: switches and waits until nobody needs the group.
+
+        One for a standby database goes while no redo comes to it.
+        """
+        if change.standby:
+            return self._drop_standby(change)
         log = next((each for each in self._logs() if int(each["name"]) == change.group), None)
         if log is None:
             return self._done(f"there is no redo log group {change.group}")
         thread, status = int(log["thread"]), str(log["status"])
         where = {"name": str(change.group)}
         stages: list[Stage] = []
-        back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"])
         others = [each for each in self._logs(thread) if each is not log]
         if len(others) < 2:
             raise RefusedError(
@@ -348,7 +359,8 @@ class _Maker:
             if not node:
                 raise RefusedError(
                     f"redo log group {change.group} is the current one of thread {thread} (ORA-01623), whose instance does "
-                    "not run; nothing was sent"
+                    "not run; nothing was sent",
+                    hint="start that instance, or let another one of its database switch: alter system archive log",
                 )
             step = self._step(
                 "ALTER SYSTEM SWITCH LOGFILE",
@@ -368,19 +380,34 @@ class _Maker:
                 risk=Risk.PERFORMANCE,
             )
             stages.append(Stage(title="checkpoint", key="checkpoint", steps=(step,)))
+        idle = Check(
+            object="db.log",
+            attribute="status",
+            op=Op.IN,
+            value=_IDLE,
+            where=where,
+            why="recovery needs the group (ORA-01623, ORA-01624)",
+        )
+        return self._dropped(change, log, idle, *stages)
+
+    def _drop_standby(self, change: DropLog) -> Plan:
+        where, why = {"name": str(change.group)}, "redo of a primary database comes to it"
+        log = next((log for log in self.records["db.log"] if log["name"] == where["name"] and _is_standby(log)), None)
+        if log is None:
+            return self._done(f"there is no standby redo log group {change.group}")
+        if log["status"] != "UNASSIGNED":
+            raise RefusedError(f"standby redo log group {change.group} is {log['status']}: {why}; nothing was sent")
+        idle = Check(object="db.log", attribute="status", value="UNASSIGNED", where=where, why=why)
+        return self._dropped(change, log, idle)
+
+    def _dropped(self, change: DropLog, log: Mapping[str, Any], idle: Check, *stages: Stage) -> Plan:
+        """Return the plan that drops a group behind what makes it idle."""
+        where, thread = {"name": str(change.group)}, int(log["thread"])
+        back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"], standby=change.standby)
         drop = self._step(
-            f"ALTER DATABASE DROP LOGFILE GROUP {change.group}",
+            f"ALTER DATABASE DROP {_kind(change.standby)} GROUP {change.group}",
             f"drop redo log group {change.group} of thread {thread}",
-            needs=(
-                Check(
-                    object="db.log",
-                    attribute="status",
-                    op=Op.IN,
-                    value=_IDLE,
-                    where=where,
-                    why="recovery needs the group (ORA-01623, ORA-01624)",
-                ),
-            ),
+            needs=(idle,),
             proves=(Check(object="db.log", op=Op.ABSENT, where=where),),
             within=_SETTLES,
             undo=Undo.STATEMENT,
@@ -396,8 +423,8 @@ class _Maker:
                 ),
             ),
         )
-        stages.append(Stage(title=f"drop redo log group {change.group}", key="drop", steps=(drop,)))
-        return self._plan(*stages, inverse=(back,))
+        last = Stage(title=f"drop redo log group {change.group}", key="drop", steps=(drop,))
+        return self._plan(*stages, last, inverse=(back,))
 
 
 def _short(host: str) -> str:
@@ -463,8 +490,16 @@ def _storage(change: KeepInCache, value: str) -> str:
     return f"ALTER {change.kind} {owner}.{name} STORAGE (CELL_FLASH_CACHE {value})"
 
 
-def _add(thread: int, group: int, targets: Sequence[str], size: int, block: int) -> str:
+def _is_standby(log: Mapping[str, Any]) -> bool:
+    return bool(log["type"] == "standby")
+
+
+def _kind(standby: bool) -> str:
+    return "STANDBY LOGFILE" if standby else "LOGFILE"
+
+
+def _add(thread: int, group: int, targets: Sequence[str], size: int, block: int, *, standby: bool = False) -> str:
     where = ", ".join(f"'+{name}'" for name in targets)
     number = format_size(size)
     told = number if re.fullmatch(r"\d+[KMGT]", number) else str(size)
-    return f"ALTER DATABASE ADD LOGFILE THREAD {thread} GROUP {group} ({where}) SIZE {told} BLOCKSIZE {block}"
+    return f"ALTER DATABASE ADD {_kind(standby)} THREAD {thread} GROUP {group} ({where}) SIZE {told} BLOCKSIZE {block}"

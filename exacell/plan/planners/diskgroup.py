@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.suggest import ask_for
 from exacell.core.errors import RefusedError
+from exacell.core.meant import ask_for
 from exacell.core.units import MIB, counted
 from exacell.core.values import dataclass
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
@@ -222,22 +222,85 @@ def _mount(asm: AsmFacts, node: str, instances: Mapping[str, str], name: str, *,
     )
 
 
-def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], statement: str) -> Plan:
-    """Return the plan that mounts a disk group wherever it is not mounted.
+def known_group(asm: AsmFacts, name: str) -> DiskGroup:
+    """Return a disk group.
 
     Raises:
-        RefusedError: ASM knows no such disk group.
+        RefusedError: ASM knows none of that name.
     """
     group = asm.group(name)
-    instances = instance_nodes(nodes, asm.instances)
     if group is None:
         known = ", ".join(found.name for found in asm.groups) or "none"
         near = ask_for(name, (found.name for found in asm.groups))
         raise RefusedError(f"there is no disk group {name}; there are {known}; nothing was sent", hint=near)
+    return group
+
+
+def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], statement: str) -> Plan:
+    """Return the plan that mounts a disk group wherever it is not mounted; undo dismounts one that was mounted nowhere.
+
+    Raises:
+        RefusedError: ASM knows no such disk group.
+    """
+    group = known_group(asm, name)
+    instances = instance_nodes(nodes, asm.instances)
     unmounted = [node for node, inst in instances.items() if group.states.get(inst) != "MOUNTED"]
     if not unmounted:
         return Plan(statement=statement, rack=rack, done={asm.node: f"disk group {name} is mounted everywhere"})
-    return Plan(statement=statement, rack=rack, stages=tuple(_mount_stages(asm, unmounted, instances, name)))
+    back = (f'sql asm "ALTER DISKGROUP {name} DISMOUNT" asm={asm.cluster}',)
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(_mount_stages(asm, unmounted, instances, name)),
+        inverse=dict.fromkeys(unmounted, back) if group.state == "DISMOUNTED" else {},
+    )
+
+
+def dismount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], statement: str) -> Plan:
+    """Return the plan that dismounts a disk group on all nodes.
+
+    Raises:
+        RefusedError: ASM knows no such disk group, a database or the cluster uses it, it is being rebalanced, or an instance has
+            it mounted that is on none of ``nodes``.
+    """
+    group, what = known_group(asm, name), f"alter diskgroup {name} dismount"
+    instances = instance_nodes(nodes, asm.instances)
+    _refuse_strangers(asm, group, instances, what)
+    mounted = [node for node, inst in instances.items() if group.states.get(inst) == "MOUNTED"]
+    if not mounted:
+        return Plan(statement=statement, rack=rack, done={asm.node: f"disk group {name} is mounted nowhere"})
+    _refuse_clients(group, what)
+    if group.voting_files or group.clusterware:
+        raise RefusedError(
+            f"{what} refused: the cluster's own files lie there (ORA-15027), and nodes without them leave the cluster; nothing "
+            "was sent",
+            hint=_voting_elsewhere(asm, group) if group.voting_files else "",
+        )
+    if asm.told(name):
+        raise RefusedError(
+            f"{what} refused: {asm.told(name)}; nothing was sent",
+            hint="this again when show rebalance lists none of it",
+        )
+    alone = group_check(name, "clients", (), why="databases use it")
+    steps = (_mount(asm, node, instances, name, away=True) for node in mounted)
+    stages = staged("dismount it", (replace(step, needs=(alone,)) for step in steps), "dismount", gate=Gate.ALL)
+    back = (f'sql asm "ALTER DISKGROUP {name} MOUNT" asm={asm.cluster}',)
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=tuple(stages),
+        inverse=dict.fromkeys(mounted, back),
+        notes=(f"on {', '.join(mounted)}: no database reads or writes {name} until it is mounted again",),
+    )
+
+
+def _refuse_clients(group: DiskGroup, what: str) -> None:
+    if group.clients:
+        raise RefusedError(
+            f"{what} refused: {', '.join(group.clients)} {'is' if len(group.clients) == 1 else 'are'} connected to it; nothing "
+            "was sent",
+            hint="stop them or move them to another disk group first",
+        )
 
 
 def drop_plan(
@@ -295,7 +358,7 @@ def _checked_files(
             f"{begin}: it is {group.state} on {asm.node}, so its files can't be counted",
             hint=f'sql asm "alter diskgroup {group.name} mount" first',
         )
-    _refuse_strangers(asm, group, nodes)
+    _refuse_strangers(asm, group, nodes, f"drop diskgroup {group.name}")
     if group.voting_files:
         raise RefusedError(
             f"{begin}: it holds the cluster's voting files, and a node that can't reach most of these leaves the cluster; "
@@ -309,16 +372,11 @@ def _checked_files(
             hint="move them away first"
             + ("" if group.clients else f"; --accept-data-loss={group.name} would destroy them"),
         )
-    if group.clients:
-        raise RefusedError(
-            f"{begin}: {', '.join(group.clients)} {'is' if len(group.clients) == 1 else 'are'} connected to it; nothing "
-            "was sent",
-            hint="stop them or move them to another disk group first",
-        )
+    _refuse_clients(group, f"drop diskgroup {group.name}")
     return group.files
 
 
-_VOTING_FAILGROUPS = {"EXTERN": 1, "NORMAL": 3, "HIGH": 5}
+VOTING_FAILGROUPS = {"EXTERN": 1, "NORMAL": 3, "HIGH": 5}
 """So many failure groups a disk group needs to take the voting files, by v$asm_diskgroup.type. Source: reference asm.md 4."""
 
 
@@ -329,7 +387,7 @@ def _voting_elsewhere(asm: AsmFacts, group: DiskGroup) -> str:
         for other in asm.groups
         if other.name != group.name and other.state == "MOUNTED"
     }
-    needed = {other.name: _VOTING_FAILGROUPS.get(other.type, 3) for other in asm.groups}
+    needed = {other.name: VOTING_FAILGROUPS.get(other.type, 3) for other in asm.groups}
     fit = [name for name in spread if spread[name] >= needed[name]]
     move = "move them first, on a database node: crsctl replace votedisk"
     if fit:
@@ -349,7 +407,7 @@ def _drop_stages(asm: AsmFacts, name: str, drop: Step, others: Sequence[str], no
     ]
 
 
-def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str]) -> None:
+def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str], what: str) -> None:
     """Refuse while an instance has the group mounted that the rack's configuration does not know: nobody dismounts it."""
     known = set(nodes.values())
     others = [i for i in asm.instances if group.states.get(i.inst_id) == "MOUNTED" and i.inst_id not in known]
@@ -357,7 +415,7 @@ def _refuse_strangers(asm: AsmFacts, group: DiskGroup, nodes: Mapping[str, str])
     if unseen:
         where = ", ".join(f"{i.name} on {i.host}" for i in others) or f"instance {', '.join(unseen)}"
         raise RefusedError(
-            f"drop diskgroup {group.name} refused: {where} has it mounted and is none of the nodes of ASM cluster "
+            f"{what} refused: {where} has it mounted and is none of the nodes of ASM cluster "
             f"{asm.cluster}; nothing was sent",
             hint="name that node in the rack's [asm.…] table, or dismount the group there",
         )
@@ -397,8 +455,9 @@ def _drop(asm: AsmFacts, group: DiskGroup, members: Sequence[AsmDisk]) -> Step:
     proofs: tuple[Check, ...] = (Check(object="asm.diskgroup", op=Op.ABSENT, where={"name": name}),)
     if paths:
         # Counted: a disk that can't be reached meanwhile is not listed, and comes back as MEMBER of a group that is gone.
-        former: dict[str, str | tuple[str, ...]] = {"gridDisk": paths, "header": "FORMER"}
-        proofs += (Check(object="asm.disk", op=Op.COUNT, value=len(paths), where=former),)
+        # FORMER, or CANDIDATE once they were released and carved anew: no group's either way.
+        free: dict[str, tuple[str, ...]] = {"gridDisk": paths, "header": ADDABLE}
+        proofs += (Check(object="asm.disk", op=Op.COUNT, value=len(paths), where=free),)
     return Step(
         target=asm.node,
         asm=asm.cluster,

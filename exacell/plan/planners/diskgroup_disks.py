@@ -1,11 +1,7 @@
-"""Which grid disks make a disk group: whether it can be made on them, and plans that add those that it lacks. Pure.
-
-Plans that complete an ASM disk group: add the grid disks of its prefix that it lacks.
+"""Which grid disks make a disk group: enough cells, the right disks, large enough; and plans that add those that it lacks. Pure.
 
 CREATE DISKGROUP takes the disks that ASM sees at that moment. Where a cell restarts just then, the group comes to be without
 that cell's disks, and ADD DISK takes them in later. Source: reference asm.md sections 2 (grammar) and 5 (discovery).
-
-Whether a disk group can be made on the grid disks that are there: enough cells, the right disks, large enough.
 """
 
 from __future__ import annotations
@@ -171,5 +167,6 @@ def refuse_mismatch(
     sizes = sorted({disk.os_mb for disk in matched})
     if len(sizes) > 1:
         raise RefusedError(
-            f"create diskgroup {name}: the grid disks {prefix}_* have different sizes: {', '.join(map(str, sizes))} MB"
+            f"create diskgroup {name}: the grid disks {prefix}_* have different sizes: {', '.join(map(str, sizes))} MB",
+            hint="carve them anew with one size=, or name those that are alike by a prefix of their own",
         )

@@ -319,7 +319,7 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
     """
     cells, skipped = applicable(facts)
     sizes = {cell: rounded_cache(size, len(fact.flash_disks)) for cell, fact in cells.items()}
-    _refuse_room(cells, size)
+    _refuse_room(cells, sizes, size)
     _refuse_size(cells, sizes, size)
     done = {
         cell: f"its flash cache is {format_size(sizes[cell])} already"
@@ -371,8 +371,9 @@ def recreate_stages(
     ]
 
 
-def _refuse_room(cells: Mapping[str, CellFacts], size: int) -> None:
-    short = grouped((room, cell) for cell, fact in cells.items() if size > (room := fact.cache_room()))
+def _refuse_room(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], size: int) -> None:
+    # What is made counts: an X6's default cache is no multiple of 16M a disk, and has to be had back.
+    short = grouped((room, cell) for cell, fact in cells.items() if sizes[cell] > (room := fact.cache_room()))
     if short:
         text = "; ".join(f"at most {format_size(r, largest='G')} ({r} bytes) on {fold(c)}" for r, c in short.items())
         raise RefusedError(

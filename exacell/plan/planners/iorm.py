@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -21,9 +20,9 @@ from exacell.cellcli.iorm import (
     set_attributes,
 )
 from exacell.cellcli.schema import find_object
-from exacell.cellcli.suggest import ask_for
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.meant import ask_for, closest
 from exacell.core.units import format_size
 from exacell.core.values import dataclass
 from exacell.measure.limits import FAST_DEVICE, RedoPath, limits
@@ -42,7 +41,7 @@ def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
         ordered = [cells for cells, _ in groups]
         raise RefusedError(
             f"the cells hold different IORM plans: {'; '.join(fold(cells) for cells in ordered)}; nothing was sent",
-            hint="show iorm compares them; make them equal first",
+            hint="show iorm compares them; set iorm like=CELL gives all of them the plan of one",
         )
     return groups[0][1] if groups else IormPlan()
 
@@ -285,7 +284,7 @@ def _attribute(name: str) -> str:
     """
     found = _SPELLED.get(name.lower())
     if found is None:
-        near = tuple(difflib.get_close_matches(name.lower(), _SPELLED, n=2))
+        near = closest(name, _SPELLED, limit=2)
         there_are = "" if near else f": {', '.join(_SPELLED.values())}"  # A wall of names only where no name is near.
         raise StatementError(
             f"'{name}' is not an attribute of a dbplan directive{there_are}",

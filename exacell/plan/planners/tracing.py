@@ -42,7 +42,9 @@ class Whose:
         if self.module and not self.service:
             raise StatementError("module= goes with service=: DBMS_MONITOR traces modules of a service")
         if any("'" in text and '"' in text for text in (self.service, self.module)):
-            raise StatementError("a name with both kinds of quotes can't be written in a statement")
+            raise StatementError(
+                "a name with both kinds of quotes can't be written in a statement", hint="choose a name with one kind"
+            )
         if self.session and not _SESSION.fullmatch(self.session):
             raise StatementError(
                 f"session={self.session} is none: SID and serial number of V$SESSION, session=137,4711"

@@ -57,6 +57,10 @@ def knowledge(
                 from exacell.session.completion.stored_names import recipe_titles
 
                 return recipe_titles(home)
+            case Kind.SETTING:
+                from exacell.plan.hostsettings import SPEED  # Only where a path of theirs is typed.
+
+                return SPEED
             case Kind.ASM:
                 return tuple(rack.asm) if rack else ()
             case Kind.MEASURED:

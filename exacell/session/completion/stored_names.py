@@ -31,7 +31,8 @@ _QUERIES = {
         _STORE,
         "select name, 'import' from imported"
         " union all select name, 'snapshot of ' || group_concat(kind, ', ') from snapshot where rack=?1 group by name"
-        " union all select name, 'trace files' from traces where rack=?1",
+        " union all select name, 'trace files' from traces where rack=?1"
+        " union all select name, 'experiment' from experiment where rack=?1",
     ),
     Kind.PLAN: (_STORE, "select name, json_extract(body, '$.statement') from plan where rack=? order by made, name"),
     Kind.BASELINE: (_STORE, "select name, taken from baseline where rack=? order by taken"),

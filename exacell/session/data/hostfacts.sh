@@ -86,6 +86,7 @@ for host in /sys/class/scsi_host/host*; do
 	fi
 done
 
+ways=
 for session in /sys/class/iscsi_session/session*; do
 	if [ -d "$session" ]; then
 		# Numbers of sessions count up with each login: a session is known by its target and its way there.
@@ -102,8 +103,11 @@ for session in /sys/class/iscsi_session/session*; do
 		luns=0
 		for lun in "$session"/device/target*/*:*; do [ -d "$lun" ] && luns=$((luns + 1)); done
 		say iscsi "$name" luns $luns
+		ways="$ways$name
+"
 	fi
 done
+printf %s "$ways" | sort | uniq -c | while read -r sessions name; do say iscsi "$name" sessions "$sessions"; done
 files iscsi initiator /etc/iscsi initiatorname.iscsi
 
 for nic in /sys/class/net/*; do

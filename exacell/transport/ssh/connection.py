@@ -112,10 +112,15 @@ class Connection:
             return self._transport.open_channel("direct-tcpip", dest_addr=to, src_addr=("", 0), timeout=seconds)
         except paramiko.ChannelException as error:
             what = "a session" if to is None else f"a tunnel to {to[0]} port {to[1]}"
-            raise TransportError(f"the SSH server refused {what}: {error.text}") from error
+            raise TransportError(
+                f"the SSH server refused {what}: {error.text}",
+                hint="its sshd_config decides: MaxSessions, AllowTcpForwarding",
+            ) from error
         except (paramiko.SSHException, EOFError, OSError) as error:
             self.close()
-            raise TransportError(f"the connection was lost ({reason(error)})") from error
+            raise TransportError(
+                f"the connection was lost ({reason(error)})", hint="give the statement again: it connects anew"
+            ) from error
 
     def close(self) -> None:
         """End the connection; every channel on it ends too. From any thread, also twice, and the reader never waits."""

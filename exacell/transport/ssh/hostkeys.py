@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from pathlib import Path
 
-from exacell.core.errors import ConfigError, TransportError
+from exacell.core.errors import ConfigError, TransportError, why_unreadable
 from exacell.core.values import dataclass
 from exacell.transport.ssh.sshconfig import is_literal, matches_list
 
@@ -254,7 +254,7 @@ def is_revoked_by(path: Path, key: HostKey) -> bool:
         content = path.read_bytes()
     except OSError as error:
         raise ConfigError(
-            f"RevokedHostKeys {path} can't be read ({error.strerror}), so no host key is trusted"
+            f"RevokedHostKeys {path} can't be read, so no host key is trusted: {why_unreadable(error)}"
         ) from error
     if content.startswith(_KRL_MAGIC):
         raise ConfigError(f"RevokedHostKeys {path} is a binary KRL, which is not supported: list public keys as text")
@@ -288,7 +288,7 @@ def append_key(path: Path, name: str, key: HostKey, *, hashed: bool = False) -> 
             file.write(f"{chr(10) if unfinished else ''}{line}\n".encode("ascii", "surrogateescape"))
     except OSError as error:
         raise TransportError(
-            f"{path} cannot be written ({error.strerror}): the key of {name} is not trusted"
+            f"{path} cannot be written, so the key of {name} is not trusted: {why_unreadable(error)}"
         ) from error
     return line
 

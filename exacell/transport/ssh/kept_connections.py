@@ -141,7 +141,9 @@ class KeptConnections:
             closed = self._slots.get(key) is not slot
         if closed:
             connection.close()
-            raise TransportError("the connections were closed meanwhile")
+            raise TransportError(
+                "the connections were closed meanwhile", hint="give the statement again: it connects anew"
+            )
         return connection, False
 
     def _get_opener(self) -> Opener:

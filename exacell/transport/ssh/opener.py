@@ -155,7 +155,9 @@ class Opener:
                 fabric_connection = self._connections.make(target, user=user, port=port, ssh_config=text)
                 timeout = float(fabric_connection.ssh_config.get("connecttimeout") or self.default_timeout)
             except (paramiko.ConfigParseError, ValueError, KeyError) as error:
-                raise ConfigError(f"ssh_config for {target}: {reason(error)}") from error
+                raise ConfigError(
+                    f"ssh_config for {target}: {reason(error)}", hint=f"ssh -G {target} shows how ssh reads it"
+                ) from error
         jump = str(fabric_connection.ssh_config.get("proxyjump") or "none")
         return fabric_connection, Route(
             target=target,
@@ -297,7 +299,9 @@ def _tcp(route: Route, progress: Progress) -> EagerSocket:
             problem = problem or error
             continue
         return sock
-    raise problem or TransportError(f"host name {route.host} has no address")
+    raise problem or TransportError(
+        f"host name {route.host} has no address", hint="check the name, DNS or HostName in ssh_config"
+    )
 
 
 def _nothing() -> None:

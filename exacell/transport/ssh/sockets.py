@@ -93,7 +93,10 @@ def connect(
     except ConnectionRefusedError as error:
         raise TransportError(f"{place} refused the connection: sshd does not run there") from error
     except OSError as error:
-        raise TransportError(f"{place} cannot be reached: {error.strerror or error}") from error
+        raise TransportError(
+            f"{place} cannot be reached: {error.strerror or error}",
+            hint="ping and ssh from here tell whether it is the network or the host",
+        ) from error
 
 
 def tune(sock: socket.socket) -> None:
@@ -140,7 +143,10 @@ def through_command(command: str) -> tuple[socket.socket, Callable[[], None]]:
         )
     except OSError as error:
         ours.close()
-        raise TransportError(f"ProxyCommand '{command}' cannot be started: {error.strerror or error}") from error
+        raise TransportError(
+            f"ProxyCommand '{command}' cannot be started: {error.strerror or error}",
+            hint="ssh_config names it; run it by hand",
+        ) from error
     finally:
         theirs.close()
 

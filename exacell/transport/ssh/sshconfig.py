@@ -80,7 +80,10 @@ def _header(criteria: tuple[str, ...]) -> str:
 def _blocks(path: Path, base: Path, outer: Block, depth: int) -> Iterator[Block]:
     """Yield the blocks of one file and of what it includes; ``outer`` holds the conditions it is included under."""
     if depth > _DEPTH:
-        raise ConfigError(f"{path}: Include nests deeper than {_DEPTH} levels")
+        raise ConfigError(
+            f"{path}: Include nests deeper than {_DEPTH} levels",
+            hint="one of these files includes itself: take that Include out",
+        )
     try:
         text = path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
@@ -116,7 +119,7 @@ def _words(text: str, where: str) -> list[str]:
     try:
         return shlex.split(text, comments=True)
     except ValueError as error:
-        raise ConfigError(f"{where}: {error}") from error
+        raise ConfigError(f"{where}: {error}", hint="close the quote") from error
 
 
 @lru_cache(maxsize=4096)

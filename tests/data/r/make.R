@@ -50,3 +50,27 @@ for (n in list(c(15, 50), c(0, 10), c(10, 10), c(3, 3), c(19190, 551342))) {
   p <- suppressWarnings(prop.test(n[1], n[2], correct = FALSE))$conf.int
   put("wilson", paste(n[1], n[2], "low"), p[1]); put("wilson", paste(n[1], n[2], "high"), p[2])
 }
+
+# Experiments: differences of blocks as logarithms, on by off; a trend and a carry-over are what judges look for besides.
+set.seed(20261127)
+for (n in c(6, 7, 12, 14)) {
+  name <- paste0("blocks", n)
+  first <- sample(c(TRUE, FALSE), n, replace = TRUE); first[1:2] <- TRUE; first[3:4] <- FALSE
+  off <- exp(rnorm(n, log(500), 0.02) + (1:n) * 0.01)
+  on <- off * exp(rnorm(n, 0.03, 0.02) + ifelse(first, if (n == 12) 0.05 else 0.01, 0))
+  d <- log(on / off)
+  text(name, "on", paste(number(on), collapse = ",")); text(name, "off", paste(number(off), collapse = ","))
+  text(name, "first", paste(as.integer(first), collapse = ","))
+  wide <- t.test(d, conf.level = .95)$conf.int
+  put(name, "effect", 100 * (exp(mean(d)) - 1)); put(name, "spread", 100 * (exp(sd(d)) - 1))
+  put(name, "low", 100 * (exp(wide[1]) - 1)); put(name, "high", 100 * (exp(wide[2]) - 1))
+  # Two one-sided tests at 5 %: the smallest limit within which the 90 % interval lies.
+  put(name, "within", 100 * (exp(max(abs(t.test(d, conf.level = .90)$conf.int))) - 1))
+  signs <- as.matrix(expand.grid(rep(list(c(1, -1)), n)))
+  put(name, "flip", mean(abs(signs %*% d) >= abs(sum(d)) * (1 - 1e-12)))
+  levels <- (log(on) + log(off)) / 2
+  put(name, "trend", summary(lm(levels ~ seq_len(n)))$coefficients[2, 4])
+  put(name, "carry", t.test(d[!first], d[first], var.equal = TRUE)$p.value)
+  put(name, "power", power.t.test(n = n, sd = 1, power = .8, type = "paired")$delta)
+}
+put("-", "f99", qf(.99, 5, 3))

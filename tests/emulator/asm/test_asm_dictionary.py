@@ -107,3 +107,28 @@ ROWS = {
 def test_what_is_in_them(lab, query):
     """Views of a database agree with each other and with ASM."""
     assert one(lab, query) == ROWS[query]
+
+
+def test_calibrate_io_measures_and_keeps_its_last_run(lab):
+    """CALIBRATE_IO gives its OUT variables, by place and by name, what the view holds of the last run; ASM has no data files."""
+    declare = "declare i pls_integer; m pls_integer; l pls_integer; begin dbms_resource_manager.calibrate_io({}); "
+    told = "dbms_output.put_line('max_iops = ' || i || ', latency = ' || l); end;\n/\n"
+    assert one(lab, "select count(*) from dba_rsrc_io_calibrate") == ["0"]
+    said = lab.db("set serveroutput on\n" + declare.format("36, 10, i, m, l") + told).out
+    assert (
+        one(lab, "select 'max_iops = ' || max_iops || ', latency = ' || latency from dba_rsrc_io_calibrate")[0] in said
+    )
+    lab.pass_time(60)
+    by_name = "max_latency => 12, num_physical_disks => 24, max_mbps => m, actual_latency => l, max_iops => i"
+    assert not lab.db(declare.format(by_name) + told).codes
+    assert one(lab, "select num_physical_disks from dba_rsrc_io_calibrate") == ["24"]
+    assert lab.db(declare.format("36, 10, i") + told).codes[0] == 6553
+    assert lab.sql(declare.format("36, 10, i, m, l") + told).codes[0] == 1109
+    kept = database_from_state(database_to_state(lab.asm.databases["SPOT"]))
+    assert kept.calibration == lab.asm.databases["SPOT"].calibration
+
+
+def test_a_union_is_as_wide_as_its_widest_text(lab):
+    """Texts of a later query of a set operation are not cut at the width of the first one's."""
+    found = lab.db("select 'log' kind, 1 n from dual union all select 'standby', 2 from dual order by 2;\n").lines
+    assert found[0].split() == ["KIND", "N"] and [line.split()[0] for line in found[2:4]] == ["log", "standby"]

@@ -6,6 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 import pytest
+from asm_lab import Lab
 from hypothesis import example, given, settings, strategies as st
 
 from exacell.emulator.ora_messages import OraError
@@ -246,3 +247,17 @@ def test_huge_join_is_refused(lab):
     """A join that would hold up everybody else on the rack is refused."""
     views = ", ".join(f"v$asm_disk d{number}" for number in range(5))
     assert lab.sql(f"select count(*) from {views};\n").codes == [1652]
+
+
+def test_groups_for_a_standby_database(carved: Lab) -> None:
+    """They share numbers with the online ones, are UNASSIGNED, and go without a thread needing them; none of that number is
+    ORA-01590."""
+    add = "alter database add standby logfile thread 1 group {} ('+DATA') size 64m;\n"
+    assert carved.db(add.format(31)).codes == [] and carved.db(add.format(1)).codes == [1184]
+    assert carved.db("alter database add logfile thread 1 group 31 ('+DATA') size 64m;\n").codes == [1184]
+    ask = "select s.status||f.type from v$standby_log s, v$logfile f where s.group# = f.group# and s.group# = 31;\n"
+    assert "UNASSIGNEDSTANDBY" in carved.db(ask).out
+    assert carved.db("alter database drop logfile group 31;\n").codes == [1590]
+    assert carved.db("alter database drop standby logfile group 31;\n").codes == []
+    assert carved.db("alter database drop standby logfile group 31;\n").codes == [1590]
+    assert carved.db("alter database clear logfile group 31;\n").codes == [922]

@@ -1,8 +1,4 @@
-"""What was probably meant: words, and names that look like a slip for one that is there. Pure.
-
-Words that were probably meant.
-
-Names that are not there, and look like a slip for one that is.
+"""What was probably meant: the one place where a word that is not known is compared with those that are. Pure.
 
 What is to be dropped and is not there needs nothing done, unless its name is a slip: then what was meant is there still.
 """
@@ -19,31 +15,45 @@ _LOOKS = str.maketrans("lio", "110")
 
 _ALIKE = 0.6
 _ALMOST = 0.9
+_SWAPPED = 0.85
+"""The same letters in another order, such as SPTO, are at least as alike as this."""
 
 
-def ask_for(word: str, candidates: Iterable[str]) -> str:
-    """Return the question whether the one candidate that ``word`` is nearest to was meant; empty for none."""
-    return did_you_mean(closest(word, candidates, limit=1))
+def ask_for(word: str, candidates: Iterable[str], *, limit: int = 1) -> str:
+    """Return the question whether the candidates that ``word`` is nearest to were meant; empty for none."""
+    return did_you_mean(closest(word, candidates, limit=limit))
 
 
-def closest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
+def unknown(fault: str, word: str, known: Iterable[str], *, hint: str = "") -> tuple[str, str]:
+    """Return message and way out for a word that is not known: the nearest alone, where one is near, else all that are.
+
+    Args:
+        fault: what is wrong, ``there is no plan x of rack t1``.
+        hint: the way out where nothing is near.
+    """
+    there = sorted(known)
+    meant = ask_for(word, there, limit=2)
+    return (fault, meant) if meant else (f"{fault}; there are: {', '.join(there) or 'none'}", hint)
+
+
+def closest(word: str, candidates: Iterable[str], *, limit: int = 3, alike: float = _ALIKE) -> tuple[str, ...]:
     """Return the candidates that ``word`` was probably meant to be, best first, at most ``limit``.
 
     Case does not matter; the candidates keep theirs. A candidate that is almost the word stands alone, otherwise what
     begins with the word comes before what is merely like it.
-    """
-    from difflib import SequenceMatcher  # only when something is wrong already
 
+    Args:
+        alike: from which likeness on, as difflib has it (1 is the same), a candidate counts.
+    """
     typed = word.lower()
     if not typed:
         return ()
     rated: list[tuple[bool, float, str]] = []
     for candidate in candidates:
         key = candidate.lower()
-        same = typed.translate(_LOOKS) == key.translate(_LOOKS)
-        ratio = 1.0 if same else SequenceMatcher(None, typed, key).ratio()
+        ratio = _likeness(typed, key)
         begins = key.startswith(typed)
-        if begins or ratio >= _ALIKE:
+        if begins or ratio >= alike:
             rated.append((not begins, -ratio, candidate))
     best = min((rating for _, rating, _ in rated), default=0.0)
     if best == -1.0:
@@ -51,6 +61,15 @@ def closest(word: str, candidates: Iterable[str], *, limit: int = 3) -> tuple[st
     if best <= -_ALMOST:
         rated = [entry for entry in rated if entry[1] <= -_ALMOST]
     return tuple(candidate for _, _, candidate in sorted(rated))[:limit]
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return how much two words in lower case look alike, from 0 to 1."""
+    from difflib import SequenceMatcher  # only when something is wrong already
+
+    if one.translate(_LOOKS) == other.translate(_LOOKS):
+        return 1.0
+    return max(SequenceMatcher(None, one, other).ratio(), _SWAPPED * (sorted(one) == sorted(other)))
 
 
 _SLIP = 0.8
@@ -69,14 +88,12 @@ def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
     Names that differ in their numbers alone, or in parts of one or two letters, are siblings and no slips. Numbers with
     leading zeros are all of one length: ``CD_033`` is none beside ``CD_03``.
     """
-    spelled = {other.lower(): other for other in known}
-    wanted = name.lower()
-    if wanted in spelled:
+    there, wanted = {other.lower(): other for other in known}, name.lower()
+    if wanted in there:
         return ()
-    from difflib import get_close_matches  # only when something is wrong already
-
-    others = [other for other in spelled if not _siblings(wanted, other)]
-    return tuple(spelled[other] for other in get_close_matches(wanted, others, n=_OFFERED, cutoff=_SLIP))
+    rated = [(_likeness(wanted, key), other) for key, other in there.items() if not _siblings(wanted, key)]
+    best = sorted((pair for pair in rated if pair[0] >= _SLIP), key=lambda pair: -pair[0])
+    return tuple(other for likeness, other in best if likeness == 1.0 or best[0][0] < 1.0)[:_OFFERED]
 
 
 def _siblings(one: str, other: str) -> bool:

@@ -1,0 +1,178 @@
+"""Recipes as files: a new one from a template, and the usual layout of one."""
+
+from __future__ import annotations
+
+import difflib
+from contextlib import suppress
+from pathlib import Path
+
+from exacell.core.errors import ExitCode, RecipeError, why_unreadable
+from exacell.core.paths import ensure_dir, replace_file
+from exacell.core.units import counted
+from exacell.language.recipewords import RECIPE_WORDS, Place
+from exacell.language.registry import Call
+from exacell.output.result import Result
+from exacell.recipes.checker import problems_of
+from exacell.recipes.files import SUFFIX, load_draft, own_file, shipped
+from exacell.recipes.layout import laid_out
+from exacell.recipes.recorded import Recorded, recipe_of
+from exacell.session.services import Services
+from exacell.session.state import Session
+
+
+def fmt(session: Session, call: Call) -> Result:
+    """Return a note on what was written; with ``--check`` what would change, as a diff.
+
+    Raises:
+        RecipeError: there is no such recipe, it comes with exacell, or it can't be written.
+    """
+    draft = load_draft(session.home, call.text_arg("name"))
+    name, text = draft.recipe.name, draft.recipe.text
+    new = laid_out(text)
+    if new == text:
+        return Result(notes=[f"recipe {name} has the usual layout"])
+    changes = difflib.unified_diff(text.splitlines(), new.splitlines(), draft.recipe.path, "as usual", lineterm="", n=1)
+    if call.flag("check"):
+        return Result(text="\n".join(changes), exit_code=ExitCode.CHANGES)
+    changed = sum(line.startswith("+") for line in changes) - 1
+    path = own_file(session.home, call.text_arg("name"))
+    try:
+        mode = path.stat().st_mode
+        replace_file(path, new)
+        path.chmod(mode)
+    except OSError as error:
+        raise RecipeError(f"recipe {name}: {path} can't be written: {why_unreadable(error)}") from error
+    return Result(notes=[f"recipe {name}: {counted(changed, 'line')} set anew"])
+
+
+def new(session: Session, services: Services, call: Call) -> Result:
+    """Return a note on the recipe that was written in the user's editor, which begins with a template.
+
+    Raises:
+        RecipeError: there is one of that name, or no terminal for an editor.
+        StatementError: the editor failed; what was written in it stays.
+    """
+    name = call.text_arg("name").removesuffix(SUFFIX)
+    path = session.home.recipes_dir / f"{name}{SUFFIX}"
+    begun = template(name, path)
+    _make(name, path, begun)
+    try:
+        return _edited(session, services, name, path, begun)
+    finally:
+        with suppress(OSError, UnicodeDecodeError):
+            if path.read_text(encoding="utf-8").strip() in ("", begun.strip()):
+                path.unlink()
+
+
+def _make(name: str, path: Path, text: str) -> None:
+    """Write a recipe's file, which must not be there.
+
+    Raises:
+        RecipeError: it is, or it can't be written.
+    """
+    try:
+        ensure_dir(path.parent)
+        with path.open("x", encoding="utf-8") as stream:
+            stream.write(text)
+    except FileExistsError as error:
+        raise _there_is(name, path) from error
+    except OSError as error:
+        raise RecipeError(f"recipe {name}: {path} can't be written: {why_unreadable(error)}") from error
+
+
+def _there_is(name: str, path: Path) -> RecipeError:
+    return RecipeError(
+        f"there is a recipe {name}: {path}", hint=f"show recipe {name} prints it; another name makes another one"
+    )
+
+
+def record_start(session: Session, call: Call) -> Result:
+    """Return a note; what is typed from now on is kept for a recipe.
+
+    Raises:
+        RecipeError: there is one of that name, or one is being recorded.
+    """
+    name = call.text_arg("name").removesuffix(SUFFIX)
+    path = session.home.recipes_dir / f"{name}{SUFFIX}"
+    if session.recorded is not None:
+        raise RecipeError(f"recipe {session.recorded.name} is being recorded", hint="record stop ends it")
+    if path.exists():
+        raise _there_is(name, path)
+    session.recorded = Recorded(name=name)
+    return Result(notes=[f"what is typed from now on becomes the recipe {name}; record stop writes it"])
+
+
+def record_stop(session: Session) -> Result:
+    """Return a note on the recipe that was written of what was typed.
+
+    Raises:
+        RecipeError: nothing is being recorded, or the file can't be written; what was recorded is kept.
+    """
+    recorded = session.recorded
+    if recorded is None:
+        raise RecipeError("nothing is being recorded", hint="record start NAME begins it")
+    name, path = recorded.name, session.home.recipes_dir / f"{recorded.name}{SUFFIX}"
+    if not recorded.lines:
+        session.recorded = None
+        return Result(notes=[f"nothing was typed that a recipe can hold, so there is no recipe {name}"])
+    rack = session.rack.name if session.rack is not None else "no rack"
+    text = recipe_of(recorded.lines, f"{name}, as typed on {rack}")
+    _make(name, path, text)
+    session.recorded = None
+    draft = load_draft(session.home, str(path))
+    found = problems_of(draft)
+    count = counted(len(draft.recipe.lines), "statement")
+    takes = " ".join(param.shape for param in draft.recipe.params)
+    return Result(
+        notes=[f"recipe {name}: {count}" + (f", takes {takes}" if takes else "") + f"; show recipe {name} prints it"],
+        problems=[f"line {each.number}: {each.message}" for each in found],
+    )
+
+
+def _edited(session: Session, services: Services, name: str, path: Path, begun: str) -> Result:
+    """Return what became of a new recipe's file, which stays as its editor left it."""
+    while True:
+        if not services.console.edit(path, session.env):
+            raise RecipeError(
+                "new recipe opens $EDITOR, and there is no terminal for it",
+                hint=f"write {path} with any program; check recipe {name} checks it",
+            )
+        draft = load_draft(session.home, str(path))
+        if draft.recipe.text.strip() in ("", begun.strip()):
+            return Result(notes=[f"nothing was written, so there is no recipe {name}"])
+        found = problems_of(draft)
+        if not found:
+            over = " instead of the one that comes with exacell" if name in shipped() else ""
+            count = counted(len(draft.recipe.lines), "statement")
+            return Result(notes=[f"recipe {name}{over}: {count}, well-formed; run {name} -n shows what it would do"])
+        for each in found:
+            services.console.say(f"line {each.number}: {each.message}" + (f"; {each.hint}" if each.hint else ""))
+        if not services.console.confirm("edit it again?"):
+            return Result(
+                problems=[f"recipe {name}: {counted(len(found), 'problem')}; {path} is kept, and is not run as it is"],
+                exit_code=ExitCode.NOT_EXECUTED,
+            )
+
+
+def template(name: str, path: Path) -> str:
+    """Return the text that a new recipe begins with: the recipe's own words in comments, and one statement."""
+    own = [(word.shape, word.about, word.place) for word in RECIPE_WORDS.values() if word.name != "recipe"]
+    width = max(len(shape) for shape, _, _ in own) + 2
+    header = [f"# {shape:<{width}}{about}" for shape, about, place in own if place is Place.HEADER]
+    body = [f"# {shape:<{width}}{about}" for shape, about, place in own if place is not Place.HEADER]
+    return "\n".join(
+        (
+            f"# {name}: lines that begin with # are comments. help recipe explains every word.",
+            f"# Leave the editor, and this is checked and kept as {path}; leave it as it is, and it is not kept.",
+            'recipe "what it does"',
+            "",
+            "# More words of the header, where you need them:",
+            *header,
+            "",
+            "# Then statements, one a line, as at the prompt. These words are recipes' own:",
+            *body,
+            "",
+            "check all flashcache.status = normal",
+            "",
+        )
+    )

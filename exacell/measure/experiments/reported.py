@@ -1,0 +1,222 @@
+"""An experiment as a finding: what a report shows of it besides its sentences. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from statistics import median
+from typing import Any
+
+from exacell.core.units import counted, format_duration
+from exacell.core.values import dataclass
+from exacell.measure.delta import told_by_all
+from exacell.measure.experiments.record import Design, Experiment, Measured, to_json
+from exacell.measure.experiments.said import FACTORS, MEASURES, block_rows, columns_of, sentences, verdict_row
+from exacell.measure.experiments.verdict import Verdict
+from exacell.measure.finding import Artifact, Change, Chart, Finding, Form, Mark, Series, Side, Table
+
+_FIGURES = ("figure", "value", "unit", "low", "high", "means")
+_SAME = "A/A"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Timed:
+    """A run with its place in time.
+
+    Attributes:
+        end: seconds of the experiment when it ended, pauses left out.
+        before: seconds between the end of the run before, or the begin of the experiment, and its own begin.
+        pause: the part of them that is longer than usual; 0.0 where nothing is.
+    """
+
+    run: Measured
+    end: float
+    before: float
+    pause: float
+
+
+def _factor(design: Design) -> str:
+    """Return how people call what is switched."""
+    return FACTORS[design.factor]
+
+
+_PAUSE = 60.0
+"""Seconds by which the time between two runs is longer than usual when it counts as a pause."""
+
+
+def timed(experiment: Experiment) -> list[Timed]:
+    """Return the runs in order with their places in time; runs that do not tell when they began took no time."""
+    runs, last = experiment.runs, _seconds(experiment.began)
+    gaps = []
+    for run in runs:
+        gaps.append(max(0.0, _seconds(run.began or run.at) - last))
+        last = _seconds(run.at)
+    usual = median(gaps) if gaps else 0.0
+    found, now = [], 0.0
+    for run, gap in zip(runs, gaps, strict=True):
+        pause = gap - usual if gap - usual > _PAUSE else 0.0
+        now += gap - pause + _seconds(run.at) - _seconds(run.began or run.at)
+        found.append(Timed(run=run, end=now, before=gap, pause=pause))
+    return found
+
+
+def _seconds(moment: str) -> float:
+    return datetime.fromisoformat(moment).timestamp()
+
+
+def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequence[Artifact] = ()) -> Finding:
+    """Return what an experiment comes to.
+
+    Args:
+        changes: of the journal, from its begin to its end.
+        artifacts: files that belong to it besides its own record.
+    """
+    d, verdict = experiment.design, experiment.verdict()
+    blocks = tuple({name: row[name] for name in row if name != "cell"} for row in block_rows(experiment))
+    left = len(experiment.left)
+    runs = tuple(_run_rows(experiment))
+    told = tuple(name for name in _RUNS if any(row[name] is not None for row in runs))
+    return Finding(
+        title=f"{experiment.rack}: experiment {experiment.name}, {_factor(d)} {' against '.join(d.levels)} for {d.db}",
+        sentences=tuple(sentences(experiment)),
+        figures=Table(title="What was found", columns=_FIGURES, rows=tuple(_figures(experiment, verdict))),
+        tables=(
+            Table(title="Blocks", columns=(*(name for name, _ in columns_of(d)), "at"), rows=blocks),
+            Table(title="Runs in order", columns=told, rows=runs),
+        ),
+        charts=tuple(_charts(experiment)) if experiment.runs else (),
+        sides=tuple(_sides(experiment)),
+        changes=tuple(changes),
+        repeat=(experiment.statement,),
+        artifacts=(*_own_files(experiment), *artifacts),
+        notes=(f"{left} of {len(experiment.schedule)} runs were not made ({experiment.state})",) if left else (),
+        records=(verdict_row(experiment),),
+    )
+
+
+def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]:
+    """Yield the verdict's figures, the spread of the A/A stretch next to the effect."""
+    d = experiment.design
+    base = f"{_factor(d)} {d.levels[1]}"
+    told: tuple[tuple[str, float | None, str], ...] = (
+        ("difference", found.effect, f"in percent of {base}; low and high are its 95 % interval"),
+        ("A/A spread", found.same_spread, f"of two runs at {experiment.now}: what no difference looks like"),
+        ("spread of blocks", found.spread, "standard deviation of a block's difference"),
+        ("detectable", found.detectable, f"a difference that {found.blocks} blocks find four times out of five"),
+        ("matters", found.matters, "a smaller difference is of no interest"),
+    )
+    for name, value, means in told:
+        limits = {"low": found.low, "high": found.high} if name == "difference" else {}
+        if value is not None:
+            yield {"figure": name, "value": value, "unit": "%", **limits, "means": means}
+    if found.p is not None:
+        means = "how often chance alone brings one as large (sign-flip test)"
+        yield {"figure": "p", "value": found.p, "unit": "", "means": means}
+
+
+_RUNS = (
+    "run",
+    "part",
+    "level",
+    "us",
+    "count",
+    "ended",
+    "seconds",
+    "pauseSeconds",
+    "redoWrites",
+    "outliers",
+    "prevented",
+)
+
+
+def _run_rows(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    for each in timed(experiment):
+        run = each.run
+        yield {
+            "run": run.number,
+            "part": f"block {run.block}" if run.block else f"{_SAME} {run.pair}",
+            "level": run.level,
+            "us": round(run.value, 3),
+            "count": run.count,
+            "ended": run.at,
+            "seconds": round(_seconds(run.at) - _seconds(run.began), 3) if run.began else None,
+            "pauseSeconds": round(each.pause) or None,
+            "redoWrites": run.redo,
+            "outliers": run.outliers,
+            "prevented": run.prevented,
+        }
+
+
+def _charts(experiment: Experiment) -> Iterator[Chart]:
+    """Yield the timeline of the runs, then the difference of each block beside that of each A/A pair."""
+    d = experiment.design
+    what, factor = MEASURES[d.measure], _factor(d)
+    found = timed(experiment)
+    unit, each = ("minutes", 60) if found[-1].end > _SHORT else ("seconds", 1)
+    levels = {f"{factor} {level}": [t for t in found if t.run.block and t.run.level == level] for level in d.levels}
+    groups = {**levels, f"{_SAME}, {experiment.now}": [t for t in found if not t.run.block]}
+    yield Chart(
+        title=f"{what} of each run in time, pauses left out",
+        x=f"{unit} since it began",
+        y="µs on average",
+        series=tuple(_line(name, group, each) for name, group in groups.items() if group),
+        form=Form.TIMELINE,
+    )
+    same = [100 * (other / one - 1) for one, other in experiment.same]
+    rows = [float(row["differencePercent"]) for row in block_rows(experiment)]
+    series = {
+        f"{factor} {d.levels[0]} against {d.levels[1]}": enumerate(rows, len(same)),
+        f"{_SAME}: the second run against the first": enumerate(same),
+    }
+    yield Chart(
+        title="what no difference looks like, and the difference of each block",
+        x=f"{_SAME} pairs, then blocks",
+        y="difference in %",
+        series=tuple(
+            Series(name=name, points=points)
+            for name, values in series.items()
+            if (points := tuple((float(place), value) for place, value in values))
+        ),
+        form=Form.TIMELINE,
+        names=(*(f"{_SAME} {pair}" for pair in range(1, len(same) + 1)), *(str(row + 1) for row in range(len(rows)))),
+    )
+
+
+_SHORT = 180
+"""Seconds up to which an experiment's timeline is in seconds."""
+
+
+def _line(name: str, found: Sequence[Timed], unit: int) -> Series:
+    return Series(
+        name=name,
+        points=tuple((each.end / unit, each.run.value) for each in found),
+        marks=tuple(
+            Mark(x=each.end / unit, y=each.run.value, label=f"after a pause of {format_duration(round(each.pause))}")
+            for each in found
+            if each.pause
+        ),
+    )
+
+
+def _sides(experiment: Experiment) -> Iterator[Side]:
+    """Yield the level that is compared with, then the one that is tried, with the conditions of the first run."""
+    d = experiment.design
+    conditions = told_by_all(experiment.passports)
+    for level in reversed(d.levels):
+        runs = [run for run in experiment.runs if run.block and run.level == level]
+        waits = sum(run.count for run in runs)
+        mean = f", {sum(run.value * run.count for run in runs) / waits:,.1f} µs on average" if waits else ""
+        yield Side(
+            name=f"{_factor(d)} {level}",
+            about=f"{counted(len(runs), 'run')}, {waits:,} counted{mean}",
+            passport={f"{_factor(d)} of {d.db}": level, **conditions},
+        )
+
+
+def _own_files(experiment: Experiment) -> Iterator[Artifact]:
+    """Yield the runs as R reads them, and the experiment as it is kept."""
+    rows = [",".join("" if row[name] is None else str(row[name]) for name in _RUNS) for row in _run_rows(experiment)]
+    yield Artifact(name="runs.csv", content="\n".join((",".join(_RUNS), *rows, "")).encode())
+    body = json.dumps(to_json(experiment), ensure_ascii=False, indent=1)
+    yield Artifact(name="experiment.json", content=f"{body}\n".encode())

@@ -1,0 +1,315 @@
+"""Plans for the disks of an ASM disk group, as its SQL says: add, drop, resize.
+
+Source: Oracle SQL Language Reference, ALTER DISKGROUP; reference asm.md sections 2 (grammar), 4 (redundancy and space), 6
+(DROP DISK returns at once, and the disk is in use until the rebalance has ended) and 8 (ORA codes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Any
+
+from exacell.core.cellset import fold_briefly, grouped
+from exacell.core.units import MIB, counted, format_size, human_size
+from exacell.plan.asmchange import AddDisks, DropDisks, NewDisk, ResizeDisks, SwitchDisks
+from exacell.plan.asmfacts import AsmDisk, AsmFacts
+from exacell.plan.asmspace import least_disk
+from exacell.plan.checks import group_check
+from exacell.plan.estimate import rebalance_seconds
+from exacell.plan.facts import GridDisk
+from exacell.plan.model import Check, Op, Plan, Risk, Undo
+from exacell.plan.planners.asm_members import Maker
+from exacell.plan.planners.asm_switch import Switch
+from exacell.plan.planners.diskgroup import VOTING_FAILGROUPS
+from exacell.plan.planners.diskgroup_disks import ADDABLE, FAILGROUPS, taken_by
+from exacell.plan.planners.griddisk_size import REBALANCE_WITHIN, RESIZE_WITHIN
+
+DiskChange = AddDisks | DropDisks | ResizeDisks | SwitchDisks
+
+_LEAST = {"EXTERN": FAILGROUPS["external"], "NORMAL": FAILGROUPS["normal"], "HIGH": FAILGROUPS["high"]}
+
+
+def disks_plan(
+    rack: str,
+    asm: AsmFacts,
+    change: DiskChange,
+    *,
+    grids: Mapping[str, Sequence[GridDisk]],
+    statement: str,
+) -> Plan:
+    """Return the plan that changes the disks of a disk group; one without steps where they are so already.
+
+    Args:
+        grids: the grid disks of the rack's cells, by cell.
+
+    Raises:
+        RefusedError: ASM would refuse it, data would be left without a mirror or without room, or it can't be told.
+    """
+    given: Any = {"grids": grids, "statement": statement}
+    match change:
+        case AddDisks():
+            return _Add(rack, asm, change.group, "add", **given).plan(change)
+        case DropDisks():
+            return _Drop(rack, asm, change.group, "drop", **given).plan(change)
+        case ResizeDisks():
+            return _Resize(rack, asm, change.group, "resize", **given).plan(change)
+        case SwitchDisks():
+            made = Switch(rack, asm, change.group, "online" if change.online else "offline", **given)
+            return made.online(change) if change.online else made.offline(change)
+
+
+class _Add(Maker):
+    def plan(self, change: AddDisks) -> Plan:
+        """Return the plan of ADD DISK."""
+        self.refuse_power(change.power, waits=change.wait)
+        wanted: dict[str, tuple[AsmDisk, NewDisk]] = {}
+        for new in change.disks:
+            found = self._found(new)
+            wanted |= {disk.path: (disk, new) for disk in found}
+        lacking = [(disk, new) for disk, new in wanted.values() if disk.group != self.group.number]
+        if not lacking:
+            return self.done(
+                f"disk group {self.name} has {fold_briefly([disk.name for disk, _ in wanted.values()])} already"
+            )
+        self._refuse_unfit([disk for disk, _ in lacking])
+        for disk, new in lacking:
+            self._refuse_failgroup(disk, new)
+        had, names = len(self.members), [new.name or disk.grid_disk.upper() for disk, new in lacking]
+        paths = tuple(disk.grid_disk for disk, _ in lacking)
+        sql = f"ALTER DISKGROUP {self.name} ADD {_clauses(lacking)}"
+        power = f" REBALANCE POWER {change.power}" if change.power else ""
+        back = f"ALTER DISKGROUP {self.name} DROP DISK {', '.join(names)}{power}"
+        mine = Check(
+            object="asm.disk", op=Op.COUNT, value=len(names), where={"diskgroup": self.name, "name": tuple(names)}
+        )
+        step = self.step(
+            sql,
+            f"add {counted(len(names), 'grid disk')} to {self.name}"
+            + (" and wait for the rebalance" if change.wait else ""),
+            change.power,
+            needs=(
+                self.same(),
+                Check(object="asm.disk", op=Op.COUNT, value=len(paths), where={"gridDisk": paths, "header": ADDABLE}),
+            ),
+            proves=(mine, self.quiet()) if change.wait else (mine,),
+            within=REBALANCE_WITHIN if change.wait else RESIZE_WITHIN,
+            hopes=(self.moves(),) if change.wait else (),
+            risk=Risk.PERFORMANCE if self.group.files else Risk.NONE,
+            undo=Undo.STATEMENT,
+            inverse=back,
+            changes=(self.change("disks", str(had), str(had + len(names))),),
+        )
+        notes = [
+            f"{disk.grid_disk} of {disk.os_mb} MB becomes {name}"
+            for (disk, _), name in zip(lacking, names, strict=True)
+        ]
+        waits = "" if change.wait else ", which is not waited for: show rebalance"
+        sizes = sorted({disk.os_mb for disk in (*self.members, *(disk for disk, _ in lacking)) if disk.grid_disk})
+        uneven = (
+            f"its disks have different sizes then: {', '.join(map(str, sizes))} MB; resize griddisk makes them equal"
+        )
+        warnings = (uneven,) if len(sizes) > 1 else ()
+        notes = [*notes[:6], f"a rebalance spreads what {self.name} holds over all disks{waits}"]
+        return self.made(step, back, notes, warnings)
+
+    def _found(self, new: NewDisk) -> list[AsmDisk]:
+        """Return the disks that a DISK string means: members, and such as ASM takes."""
+        found = [disk for disk in self.asm.disks if _matches(new.search, disk.path)]
+        ours = {disk.path: disk for disk in self.members}
+        if not found:
+            self.refuse(
+                f"ASM sees no disk '{new.search}' (ORA-15031)",
+                "show asmdisk; else check cellip.ora on the database nodes, asm_diskstring and availableTo",
+            )
+        if new.name and len(found) > 1:
+            self.refuse(f"'{new.search}' is {len(found)} disks, which can't have one name (ORA-15407)")
+        for disk in found:
+            name, member = new.name or disk.grid_disk.upper(), ours.get(disk.path)
+            if member is None and name in (other.name.upper() for other in self.members):
+                self.refuse(f"{name} is the name of a disk that it has (ORA-15010)")
+            if member is not None and new.name not in ("", member.name.upper()):
+                self.refuse(f"it has {disk.grid_disk} already, by the name {member.name}")
+        taken = taken_by(self.asm, [disk for disk in found if disk.path not in ours])
+        if taken:
+            self.refuse(f"{taken}, not {' or '.join(ADDABLE)}", "show asmdisk tells which group has it")
+        return found
+
+    def _refuse_unfit(self, disks: Sequence[AsmDisk]) -> None:
+        """Refuse disks that are of another size or kind than the group's, or on none of the rack's cells."""
+        unknown = [disk.grid_disk for disk in disks if disk.grid_disk.lower() not in self.grids]
+        if unknown:
+            self.refuse(f"none of the rack's cells that were asked has {fold_briefly(unknown)}")
+        members = [disk for disk in self.members if disk.grid_disk]
+        both = [self.grids[d.grid_disk.lower()] for d in (*members, *disks) if d.grid_disk.lower() in self.grids]
+        if len({grid.flash for grid in both}) > 1:
+            self.refuse(f"flash and hard disks would be in {self.name} together (ORA-15409)")
+        small = min(disks, key=lambda disk: disk.os_mb)
+        least = max((disk.os_mb for disk in members), default=0)
+        if small.os_mb < least:
+            self.refuse(
+                f"{small.grid_disk} has {small.os_mb} MB and the group's disks {least}: a smaller disk is full before the others",
+                "show griddisk; resize griddisk makes them equal",
+            )
+        names = [disk.grid_disk.upper() for disk in disks]
+        if len(set(names)) < len(names):
+            self.refuse("two of the grid disks have one name")
+
+    def _refuse_failgroup(self, disk: AsmDisk, new: NewDisk) -> None:
+        """Refuse a failure group in which disks of two cells, or a cell's disks in two: copies may lie together then."""
+        if not new.failgroup:
+            return
+        if self.group.type == "EXTERN":
+            self.refuse("a disk group of external redundancy has no failure groups (ORA-15067)", "leave FAILGROUP out")
+        same = {d.failgroup.upper() for d in self.members if d.cell_address == disk.cell_address}
+        there = {d.cell_address for d in self.members if d.failgroup.upper() == new.failgroup and d.cell_address}
+        if (same or {new.failgroup}) != {new.failgroup} or there - {disk.cell_address}:
+            self.refuse(
+                f"failure group {new.failgroup} is not that of the other disks of {disk.grid_disk}'s cell"
+                + (f", {', '.join(sorted(same))}" if same else ""),
+                "leave FAILGROUP out: ASM takes the cell's own",
+            )
+
+
+class _Drop(Maker):
+    def plan(self, change: DropDisks) -> Plan:
+        """Return the plan of DROP DISK, which waits until the disks are free."""
+        chosen = self.chosen(change.disks, change.failgroups)
+        if not chosen:
+            return self.done(f"disk group {self.name} has let go of them already")
+        self.refuse_power(change.power, waits=True)
+        self.refuse_away(self.members)
+        going = [disk for disk in chosen if disk.state != "DROPPING"]
+        names = tuple(disk.name for disk in chosen)
+        paths = tuple(disk.grid_disk for disk in chosen if disk.grid_disk)
+        proves = (
+            Check(object="asm.disk", op=Op.ABSENT, where={"diskgroup": self.name, "name": names}),
+            Check(object="asm.disk", op=Op.COUNT, value=len(paths), where={"gridDisk": paths, "header": ADDABLE}),
+        )
+        if not going:
+            what = f"wait until {self.name} has let go of {counted(len(names), 'disk')}"
+            return self.wait(what, *proves, within=REBALANCE_WITHIN, hopes=(self.moves(),))
+        staying = [disk for disk in self.members if disk not in chosen and disk.state != "DROPPING"]
+        self._refuse_few(staying)
+        room = self.refuse_full((disk.failgroup, disk.total_mb) for disk in staying if disk.grid_disk)
+        apart = self.group.type != "EXTERN"
+        again = ((d, NewDisk(search=d.path, failgroup=d.failgroup if apart else "", name=d.name)) for d in going)
+        back = f"ALTER DISKGROUP {self.name} ADD {_clauses(again)}"
+        moved = sum(disk.total_mb for disk in going) * (self.group.total_mb - self.group.free_mb) // self.group.total_mb
+        step = self.step(
+            f"ALTER DISKGROUP {self.name} DROP {self.named(going)}",
+            f"drop {counted(len(going), 'disk')} of {self.name} and wait for the rebalance",
+            change.power,
+            needs=(
+                self.same(),
+                self.count(going, mode="ONLINE"),
+                self.count(staying, mode="ONLINE", state=("NORMAL", "ADDING")),
+                replace(group_check(self.name, "freeMb", self.group.total_mb - room), op=Op.AT_LEAST),
+            ),
+            proves=proves,
+            hopes=(self.moves(),),
+            within=REBALANCE_WITHIN,
+            estimate=rebalance_seconds(moved, len(staying)),
+            risk=Risk.PERFORMANCE,
+            undo=Undo.STATEMENT,
+            inverse=back,
+            changes=(self.change("disks", str(len(self.members)), str(len(self.members) - len(chosen))),),
+        )
+        notes = (f"ASM moves about {human_size(moved * MIB)} to the {counted(len(staying), 'disk')} that stay",)
+        return self.made(step, back, notes, self.tight(room))
+
+    def _refuse_few(self, staying: Sequence[AsmDisk]) -> None:
+        """Refuse when too few failure groups would stay for the copies, or for the voting files."""
+        kind, voting = self.group.type, self.group.voting_files
+        every = {disk.failgroup for disk in staying}
+        regular = {disk.failgroup for disk in staying if disk.grid_disk}
+        if len(regular) < _LEAST[kind]:
+            self.refuse(
+                f"{kind} redundancy needs {counted(_LEAST[kind], 'failure group')}, {len(regular)} would stay (ORA-15067)",
+                f"drop diskgroup {self.name} gives up all of it",
+            )
+        if voting and len(every) < VOTING_FAILGROUPS[kind]:
+            self.refuse(
+                f"it holds the cluster's voting files, which need {counted(VOTING_FAILGROUPS[kind], 'failure group')}, and "
+                f"{len(every)} would stay",
+                "move them first, on a database node: crsctl replace votedisk +OTHER",
+            )
+
+
+class _Resize(Maker):
+    def plan(self, change: ResizeDisks) -> Plan:
+        """Return the plan of RESIZE, which waits for the rebalance where the group shrinks."""
+        chosen = self.chosen(change.disks, change.failgroups)
+        self.refuse_away(self.members)
+        if any(not disk.grid_disk for disk in self.members):
+            self.refuse("it has disks that are no grid disks", "show asmdisk")
+        unit = max(self.group.au_size, MIB)
+        sizes = {disk.name: disk.total_mb for disk in self.members}
+        for disk in chosen:
+            size = disk.os_mb * MIB if change.size is None else change.size
+            if size > disk.os_mb * MIB:
+                self.refuse(
+                    f"{disk.grid_disk} has {disk.os_mb} MB on its cell, less than {format_size(size)} (ORA-15036)",
+                    "resize griddisk prefix=… size=… makes the grid disks larger, and the disk group with them",
+                )
+            if size < least_disk(self.group.au_size):
+                self.refuse(f"a disk has at least {format_size(least_disk(self.group.au_size))} here (ORA-15037)")
+            sizes[disk.name] = size // unit * unit // MIB
+        if len(set(sizes.values())) > 1:
+            found = ", ".join(map(str, sorted(set(sizes.values()))))
+            self.refuse(f"its disks would have different sizes: {found} MB", "resize all size … gives all of them one")
+        size, old = next(iter(sizes.values())), sorted({disk.total_mb for disk in self.members})
+        proof = Check(object="asm.disk", attribute="totalMb", value=size, where={"diskgroup": self.name})
+        if old == [size]:
+            if not self.asm.told(self.name):
+                return self.done(f"each disk of {self.name} has {size} MB already")
+            self.refuse_power(None, waits=True)
+            what = f"wait for the rebalance of {self.name}"
+            return self.wait(what, proof, self.quiet(), within=REBALANCE_WITHIN)
+        shrinks = size < old[-1]
+        self.refuse_power(change.power, waits=shrinks)
+        if self.asm.told(self.name):
+            self.refuse(self.asm.told(self.name), "this again when show rebalance lists none of it")
+        room = self.refuse_full((disk.failgroup, size) for disk in self.members)
+        used, total = self.group.total_mb - self.group.free_mb, self.group.total_mb
+        moved = used * max(0, total - size * len(self.members)) // total
+        even = len(old) == 1
+        back = f"ALTER DISKGROUP {self.name} RESIZE ALL SIZE {old[0]}M"
+        step = self.step(
+            f"ALTER DISKGROUP {self.name} RESIZE ALL SIZE {size}M",
+            f"resize {self.name}" + (" and wait for the rebalance" if shrinks else ""),
+            change.power,
+            needs=(
+                self.count(self.members, mode="ONLINE", state="NORMAL"),
+                self.quiet(),
+                replace(group_check(self.name, "freeMb", max(0, self.group.total_mb - room)), op=Op.AT_LEAST),
+            ),
+            proves=(proof, self.quiet()) if shrinks else (proof,),
+            hopes=(self.moves(),) if shrinks else (),
+            within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
+            estimate=rebalance_seconds(moved, len(self.members)) if shrinks else None,
+            risk=Risk.PERFORMANCE,
+            undo=Undo.STATEMENT if even else Undo.IMPOSSIBLE,
+            inverse=back if even else f"the disks of {self.name} had different sizes",
+            changes=(self.change("MB of each disk", ", ".join(map(str, old)), str(size)),),
+        )
+        note = "the grid disks keep their size on the cells: resize griddisk changes both"
+        return self.made(step, back if even else "", (note,), self.tight(room) if shrinks else ())
+
+
+def _clauses(disks: Iterable[tuple[AsmDisk, NewDisk]]) -> str:
+    """Return the DISK clauses of ADD, each disk by its own path."""
+    by_group = grouped((new.failgroup, (disk, new.name)) for disk, new in disks)
+    return " ".join(
+        (f"FAILGROUP {failgroup} " if failgroup else "")
+        + "DISK "
+        + ", ".join(f"'{disk.path}'" + (f" NAME {name}" if name else "") for disk, name in found)
+        for failgroup, found in by_group.items()
+    )
+
+
+def _matches(search: str, path: str) -> bool:
+    """Whether a DISK string means a path: part by part, ``*`` alone is a pattern, and case counts."""
+    wanted, parts = search.split("/"), path.split("/")
+    return len(wanted) == len(parts) and all(map(fnmatchcase, parts, wanted))

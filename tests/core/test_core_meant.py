@@ -1,0 +1,36 @@
+"""What was probably meant: words that are alike, whoever asks."""
+
+from __future__ import annotations
+
+import pytest
+
+from exacell.core.meant import closest, near, unknown
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "found"),
+    [
+        ("SPTO", ["ERP", "SPOT"], ("SPOT",)),
+        ("exa1cel0l", ["exa1cel01", "exa1cel02"], ("exa1cel01",)),
+        ("cel", ["celldisk", "cell", "lun"], ("cell", "celldisk")),
+        ("timout", ["timeout", "connect_timeout"], ("timeout",)),
+        ("xyz", ["timeout"], ()),
+        ("", ["timeout"], ()),
+    ],
+)
+def test_the_nearest_words_come_first(word: str, known: list[str], found: tuple[str, ...]) -> None:
+    """Swapped letters, letters that look like figures and a word cut short are found; what is far is not."""
+    assert closest(word, known) == found
+
+
+def test_a_name_that_only_looks_like_another_is_a_slip_for_that_one_alone() -> None:
+    """A letter read as a figure leaves one name, not its neighbours with other numbers."""
+    assert near("CD_00_exa1cel0l", ["CD_00_exa1cel01", "CD_00_exa1cel02"]) == ("CD_00_exa1cel01",)
+    assert near("SPTO", ["SPOT", "STOP2"]) == ("SPOT",)
+
+
+def test_where_something_is_near_the_list_of_all_is_left_out() -> None:
+    """The names that there are stand in the message only where none is near; an empty list says so."""
+    assert unknown("no plan x", "mondy", ["monday", "other"], hint="make one") == ("no plan x", "did you mean monday?")
+    assert unknown("no plan x", "zzz", ["b", "a"], hint="make one") == ("no plan x; there are: a, b", "make one")
+    assert unknown("no plan x", "zzz", [], hint="make one") == ("no plan x; there are: none", "make one")

@@ -1,0 +1,104 @@
+"""What a report shows of an experiment: the effect beside the A/A spread, the runs in time with their pauses, both levels."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import replace
+
+import pytest
+
+from exacell.measure.experiments.record import RUNNING, STOPPED, Experiment, from_json
+from exacell.measure.experiments.reported import finding, timed
+from exacell.measure.finding import Chart, Finding, differences
+from exacell.output.report.page import Made, page
+from exacell.output.report.text import markdown
+from tests.support.kept import kept_experiment, kept_finding
+
+MADE = Made(at="2026-11-27T19:00:00+00:00", version="9.9", statement="report e2")
+
+
+@pytest.fixture
+def kept() -> Experiment:
+    return kept_experiment()
+
+
+@pytest.fixture
+def found() -> Finding:
+    return kept_finding()
+
+
+def points(chart: Chart) -> dict[str, list[float]]:
+    return {series.name: [y for _, y in series.points] for series in chart.series}
+
+
+def test_the_effect_stands_beside_the_spread_of_the_a_a_stretch(found: Finding, kept: Experiment) -> None:
+    """The verdict is the first sentence; the first figure has its interval, the second is the A/A spread."""
+    verdict = kept.verdict()
+    assert found.verdict.startswith("There is a difference: with flash log on")
+    assert found.figures is not None
+    effect, same = found.figures.rows[:2]
+    assert (effect["value"], effect["low"], effect["high"]) == (verdict.effect, verdict.low, verdict.high)
+    assert (same["figure"], same["value"]) == ("A/A spread", verdict.same_spread)
+
+
+def test_the_timeline_has_every_run_at_its_level_and_the_pause(found: Finding, kept: Experiment) -> None:
+    """Each run stands at its level's line in the order of time, and the one behind the interruption says how long it was."""
+    timeline, blocks = found.charts
+    drawn = points(timeline)
+    assert {name: len(values) for name, values in drawn.items()} == {
+        "flash log on": 6, "flash log off": 6, "A/A, on": 6,
+    }  # fmt: skip
+    assert drawn["flash log off"] == [run.value for run in kept.runs if run.level == "off"]
+    ends = [each.end for each in timed(kept)]
+    assert ends == sorted(ends) and ends[-1] < 60
+    (mark,) = [mark for series in timeline.series for mark in series.marks]
+    assert mark.label == "after a pause of 1m21s"
+    (paused,) = [row for row in found.tables[1].rows if row["pauseSeconds"]]
+    assert (paused["part"], paused["pauseSeconds"]) == ("block 3", 81)
+    effect, same = points(blocks).values()
+    assert len(same) == 3 and max(map(abs, same)) < 2 and all(-19 < value < -16 for value in effect)
+
+
+def test_levels_are_the_sides_and_differ_in_the_factor_alone(found: Finding) -> None:
+    """The passport of both levels is that of the cells, with the factor as what differs."""
+    assert differences(found.sides) == {"flash log of SPOT": ("off", "on")}
+    assert found.sides[0].passport["flash cache size"] == "364.75G"
+    assert "6 runs, 648,000 counted, 633.8 µs" in found.sides[0].about
+
+
+def test_files_beside_the_report_hold_all_that_was_measured(found: Finding, kept: Experiment) -> None:
+    """runs.csv has every run, and experiment.json is the experiment as it is kept."""
+    files = {file.name: file.content.decode() for file in found.artifacts}
+    rows = list(csv.DictReader(io.StringIO(files["runs.csv"])))
+    assert [(int(row["run"]), row["level"]) for row in rows] == [(run.number, run.level) for run in kept.runs]
+    assert [float(row["us"]) for row in rows] == [round(run.value, 3) for run in kept.runs]
+    assert from_json(json.loads(files["experiment.json"])) == kept
+
+
+@pytest.mark.parametrize("write", [page, markdown])
+def test_each_form_has_runs_changes_and_the_way_to_repeat_it(found: Finding, write: object) -> None:
+    """The page and Markdown have the blocks, the runs, each change with its hash, and the experiment's statement."""
+    assert callable(write)
+    text = write(found, MADE)
+    assert "Runs in order" in text and "block 6" in text and found.repeat[0] in text
+    assert found.changes and all(change.chained in text for change in found.changes)
+    assert text.index("There is a difference") < text.index("A/A spread")
+
+
+@pytest.mark.parametrize(("runs", "state"), [(0, RUNNING), (3, STOPPED), (10, STOPPED)])
+def test_an_experiment_that_is_not_at_its_end_can_be_reported(kept: Experiment, runs: int, state: str) -> None:
+    """With no run, within the A/A stretch and after two blocks the page says that there is not enough data, and what is left."""
+    part = finding(replace(kept, runs=kept.runs[:runs], state=state, ended=""), [])
+    assert part.verdict.startswith("Not enough data")
+    assert part.notes[0].endswith(f"of 18 runs were not made ({state})")
+    assert part.verdict in page(part, MADE) and len(part.charts) == (2 if runs else 0)
+
+
+def test_runs_of_an_older_release_have_an_order_without_lengths(kept: Experiment) -> None:
+    """Runs that do not tell when they began are drawn where they ended."""
+    old = replace(kept, runs=tuple(replace(run, began="") for run in kept.runs))
+    found = finding(old, [])
+    assert "seconds" not in found.tables[1].columns and len(found.charts) == 2
+    assert [each.end for each in timed(old)] == sorted(each.end for each in timed(old))
