@@ -110,30 +110,37 @@ def test_a_lost_link_leaves_nothing(lab: tuple[Program, Path], tmp_path: Path) -
 
 @needs_sshd
 def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path], tmp_path: Path) -> None:
-    """kill -9 while files of two hosts come: results knows none of them. The next run keeps each host's bytes."""
+    """kill -9 while files of two hosts come: results knows none of them, but what came before. resume keeps each host's bytes in
+    the same run, and does not fetch again what it has."""
     program, folder = lab
-    big = tmp_path / "big"
+    big, small = tmp_path / "big", tmp_path / "small"
     big.write_bytes(os.urandom(400_000))
+    small.write_bytes(b"small")
     (program.home / "recipes").mkdir()
-    (program.home / "recipes" / "one.exa").write_text(f'recipe "One"\nkeep @ab:{big} as=big\n')
+    (program.home / "recipes" / "one.exa").write_text(
+        f'recipe "One"\nkeep @ab:{small} as=small\nkeep @ab:{big} as=big\n'
+    )
     slow = folder / "cat"
-    slow.write_text('#!/bin/sh\nhead -c 100000 "$1"; exec sleep 60\n')
+    slow.write_text(f'#!/bin/sh\n[ "$1" = {big} ] || exec /bin/cat "$1"; head -c 100000 "$1"; exec sleep 60\n')
     slow.chmod(0o755)
     process = subprocess.Popen(
         [sys.executable, "-m", "exacell", "-r", "lab", "run one -y"], env=program.env, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        assert until(lambda: list(program.home.glob("runs/**/.exacell-*")), seconds=60)
+        assert until(lambda: list(program.home.glob("runs/**/big/*/.exacell-*")), seconds=60)
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()
         process.wait()
     slow.unlink()
-    assert program("-r", "lab", "results").code != 0
-    program.ok("-r", "lab", "run one -y")
-    rows = program.ok("-r", "lab", "-o", "json", "results").records
-    assert {row["cell"]: Path(row["file"]).read_bytes() for row in rows} == dict.fromkeys("ab", big.read_bytes())
+    before = program.ok("-r", "lab", "-o", "json", "results").records
+    assert [row["name"] for row in before] == ["small", "small"]
+    program.ok("-r", "lab", "resume -y")
+    rows = program.ok("-r", "lab", "-o", "json", "results r1").records
+    assert rows[:2] == before and {row["cell"]: Path(row["file"]).read_bytes() for row in rows[2:]} == dict.fromkeys(
+        "ab", big.read_bytes()
+    )
 
 
 @pytest.mark.parametrize(
