@@ -249,7 +249,7 @@ def test_huge_join_is_refused(lab):
     assert lab.sql(f"select count(*) from {views};\n").codes == [1652]
 
 
-def test_groups_for_a_standby_database(carved: Lab) -> None:
+def test_groups_for_a_standby_database(carved):
     """They share numbers with the online ones, are UNASSIGNED, and go without a thread needing them; none of that number is
     ORA-01590."""
     add = "alter database add standby logfile thread 1 group {} ('+DATA') size 64m;\n"
