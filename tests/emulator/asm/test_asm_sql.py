@@ -6,7 +6,6 @@ from datetime import datetime
 from decimal import Decimal
 
 import pytest
-from asm_lab import Lab
 from hypothesis import example, given, settings, strategies as st
 
 from exacell.emulator.ora_messages import OraError
