@@ -192,5 +192,5 @@ def test_only_the_value_differs(line: str, tmp_path: Path) -> None:
 
 
 def own(value: str, target: str) -> str:
-    """Return a value as a cell gets it: {cell}, wherever it stands, is each cell's own name (docs/prompt.md)."""
-    return value.replace("{cell}", target)
+    """Return a value as a target gets it: on a cell {cell}, wherever it stands, is its own name (docs/prompt.md)."""
+    return value.replace("{cell}", target) if "cel" in target else value
