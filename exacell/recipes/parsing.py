@@ -3,8 +3,9 @@
 A file of plain statements is already a recipe. Header words come first: ``recipe "title"``, ``param name : kind =
 default "help"``, ``risk <ceiling>``, ``needs asm, release>=19.3``, ``let name = <statement that reads>.<column> [of <key>]``.
 ``when <condition>`` may end a statement; ``finally … end`` holds what runs in any case at the end; ``matrix x in 1,2,4 …
-end`` is written out for each of its values before the plan. There are no other loops and no templating: a value is put in as
-one word, quoted where it has to be, so that it can never become syntax.
+end`` is written out for each of its values before the plan; ``experiment … end`` holds what each run of it carries out.
+There are no other loops and no templating: a value is put in as one word, quoted where it has to be, so that it can never become
+syntax.
 """
 
 from __future__ import annotations
@@ -32,13 +33,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeLine:
-    """One statement of a recipe: where it stands, its text, its condition, whether it is in ``finally``, and in which matrix."""
+    """One statement of a recipe: where it stands, its text, its condition, whether it is in ``finally``, in which matrix, and
+    the line of the experiment whose runs carry it out (0 for none)."""
 
     number: int
     text: str
     when: str = ""
     final: bool = False
     matrix: Matrix | None = None
+    experiment: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,8 +99,9 @@ def recipe_error(name: str, problems: Sequence[Problem]) -> RecipeError:
 
 def read_draft(name: str, text: str, path: str = "") -> Draft:
     """Return the recipe that ``text`` is, with all that is wrong with its header and blocks; never raises."""
-    scanner = _Scanner()
-    for number, raw in _logical_lines(text):
+    lines = _logical_lines(text)
+    scanner = _Scanner(_experiments_with_block(lines))
+    for number, raw in lines:
         scanner.take(number, raw)
     scanner.finish(len(text.splitlines()))
     recipe = Recipe(
@@ -114,12 +118,38 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
     return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
 
 
-BLOCKS = ("finally", "matrix")
-"""Words that open a block, which ``end`` closes."""
+BLOCKS = ("finally", "matrix", "experiment")
+"""Words that open a block, which ``end`` closes; an experiment may stand alone, too."""
 
-_LIKE_BLOCKS = frozenset(
-    ("rolling", "experiment", "if", "else", "for", "foreach", "while", "until", "repeat", "loop", "try", "do")
-)
+_NOT_IN_RUNS = ("undo", "resume")
+"""Words that begin what no run of an experiment carries out."""
+
+
+def _experiments_with_block(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
+    """Return the lines of experiments that open a block: an ``end`` follows their statements which nothing around them needs."""
+    words = [(number, raw.split(None, 1)[0].rstrip(";").lower()) for number, raw in lines if raw.strip()]
+    found: set[int] = set()
+    around = opened = False
+    for place, (number, word) in enumerate(words, start=1):
+        if word in ("matrix", "finally"):
+            around, opened = True, False
+        elif word == "end":
+            around, opened = around and opened, False
+        elif word == "experiment":
+            later = [word for _, word in words[place:]]
+            ends = _before(later, "matrix", "finally").count("end")
+            own = _before(later, "matrix", "finally", "experiment")
+            if "end" in own[1:] and own[0] != "end" and ends > around:
+                found.add(number)
+                opened = True
+    return frozenset(found)
+
+
+def _before(words: Sequence[str], *stops: str) -> Sequence[str]:
+    return words[: next((place for place, word in enumerate(words) if word in stops), len(words))]
+
+
+_LIKE_BLOCKS = frozenset(("rolling", "if", "else", "for", "foreach", "while", "until", "repeat", "loop", "try", "do"))
 """Words that open a block in other languages, or do so in people's minds."""
 
 _INSTEAD = {
@@ -135,7 +165,10 @@ _INSTEAD = {
 class _Scanner:
     """Takes the lines of a recipe in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, experiments: frozenset[int]) -> None:
+        self._experiments = experiments
+        self._experiment = 0
+        """The line of the experiment whose block is open."""
         self.title, self.risk = "", ""
         self.params: list[Param] = []
         self.needs: tuple[str, ...] = ()
@@ -249,7 +282,9 @@ class _Scanner:
     def _end(self, number: int, rest: str) -> None:
         if rest:
             self._problem(number, "end stands alone on its line")
-        if self._final:
+        if self._experiment:
+            self._experiment = 0
+        elif self._final:
             self._final = False
         elif self._matrix is not None:
             if not any(line.matrix is self._matrix for line in self.lines):
@@ -260,7 +295,11 @@ class _Scanner:
             self.lines.remove(line)
             word = line.text.split()[0]
             near = closest(word, BLOCKS)
-            hint = f"did you mean {near[0]}?" if near else _INSTEAD.get(word.lower(), "only finally and matrix do")
+            hint = (
+                f"did you mean {near[0]}?"
+                if near
+                else _INSTEAD.get(word.lower(), "only finally, matrix and experiment do")
+            )
             self._problem(line.number, f"'{word}' opens no block", hint)
         else:
             self._problem(number, "end closes nothing here")
@@ -280,8 +319,22 @@ class _Scanner:
             return
         if not when and text != body:
             self._problem(number, "a condition is missing behind when", "when $name = value")
-        line = RecipeLine(number=number, text=text, when=when, final=self._final, matrix=self._matrix)
+        line = RecipeLine(
+            number=number,
+            text=text,
+            when=when,
+            final=self._final,
+            matrix=self._matrix,
+            experiment=self._experiment,
+        )
         self.lines.append(line)
+        if self._experiment and word.lower() in _NOT_IN_RUNS:
+            self._problem(number, f"{word} can't be a part of an experiment")
+        if number in self._experiments:
+            self._experiment = number
+            given = next((w.value for w in split_words(text) if w.value.lower().startswith(("workload=", "load="))), "")
+            if given:
+                self._problem(number, f"{given.partition('=')[0]}= and its block both say what a run carries out")
         if not known and (word.lower() in _LIKE_BLOCKS or (len(body.split()) <= 2 and "=" not in body)):
             self._openers.append(line)
 
