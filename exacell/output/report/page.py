@@ -117,7 +117,7 @@ def _right(right: bool) -> str:
 def cell(value: Any) -> str:
     """Return a value as a table of a report shows it."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return spelt(value)
+        return f"{value:,.1f}" if 100 <= abs(value) < 1000 and value != int(value) else spelt(value)
     return _MOMENT.sub("\\1\u00a0\\2\u00a0UTC", str(value or ""))
 
 
