@@ -94,7 +94,10 @@ def export(session: Session, services: Services, request: Request, call: Call) -
     if session.interrupted.is_set():
         problems.append("interrupted: not all values were written")
         code = ExitCode.INTERRUPTED
-    return Result(problems=problems, notes=[] if written or problems else ["no values"], exit_code=code)
+    title = int(form == "csv")
+    question = ask_for(like, metrics()) if like and metric(like) is None else ""
+    empty = "; ".join(filter(None, (f"no cell has a value of {like}" if like else "no values", question)))
+    return Result(problems=problems, notes=[] if written > title or problems else [empty], exit_code=code)
 
 
 _AT_ONCE = 256

@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,15 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
     last = {str(row["change"]): row["hash"] for row in rows}
     told = {change["statement"]: change["chained"] == last[change["id"]] for change in report["changes"]}
     assert told["disable flashlog db=SPOT"] and told["enable flashlog db=SPOT"] and all(told.values())
+    archive = tmp_path / "planted.zip"
+    seal = rack.ok("-r", "t1", "-o", "json", "report", "planted", "--evidence", f"to={archive}").records[0]["seal"]
+    proved = rack.ok("-r", "t1", "-o", "json", "report", "verify", str(archive)).records[0]
+    assert proved["whole"] and proved["seal"] == seal
+    with zipfile.ZipFile(archive) as packed:
+        kept = [json.loads(line) for line in packed.read("files/journal.jsonl").splitlines()]
+        runs = packed.read("files/runs.csv").decode().splitlines()
+    assert kept == [row for row in rows if str(row["change"]) in {change["id"] for change in report["changes"]}]
+    assert len(runs) == 19 and runs[0].startswith("run,part,level,us,count,")
     twice = rack("-r", "t1", "compare", "planted", "planted")
     assert twice.code == 2 and "each of which says all by itself" in twice.err
     again = rack("-r", "t1", *AB, "as=PLANTED", "-y")

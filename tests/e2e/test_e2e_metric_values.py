@@ -35,6 +35,9 @@ def test_one_object_is_chosen_and_an_unknown_metric_is_asked_for(inside: InProce
     assert [(row["cell"], row["object"]) for row in rows if "object" in row] == [("exa1cel02", "CD_00_exa1cel02")]
     wrong = inside("-r", "t1", "show", "metric", "FL_RQ_WW")
     assert wrong.code == 2 and "no cell has a value of FL_RQ_WW" in wrong.err and "did you mean FL_RQ_W" in wrong.err
+    for form in ("csv", "jsonl", "prometheus"):
+        none = inside.ok("-r", "t1", "metrics", "export", "FL_RQ_WW", f"format={form}")
+        assert "no cell has a value of FL_RQ_WW; did you mean FL_RQ_W" in none.err
     absent = inside("-r", "t1", "show", "metric", "CD_IO_LOAD", "object=none")
     assert absent.code == 2 and "no cell has a value of CD_IO_LOAD of none" in absent.err
 

@@ -33,8 +33,8 @@ def _alone(asked: Asked, name: str) -> Finding:
     journal = asked.services.journal
     until = found.ended or (found.runs[-1].at if found.runs else found.began)
     changes = changes_in(journal, found.rack, found.began, until)
-    rows = (row for one in changes for row in journal.all_entries(rack=found.rack, change=int(one.id)))
-    log = "".join(f"{line}\n" for line in as_jsonl(rows))
+    rows = [row for one in changes for row in journal.all_entries(rack=found.rack, change=int(one.id))]
+    log = "".join(f"{line}\n" for line in as_jsonl(sorted(rows, key=lambda row: row.seq)))
     return finding(found, changes, [Artifact(name="journal.jsonl", content=log.encode())] if changes else [])
 
 
