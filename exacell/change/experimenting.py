@@ -185,7 +185,8 @@ class _Conduct:
                 self._one(run)
             self._look_again()
         except ExacellError as error:
-            stopped = error
+            # Whatever an interruption broke off, it is what stopped the runs.
+            stopped = self._interruption() or error
         finally:
             # What ends the program must not leave the factor where it is, either.
             failed = self._restored()
@@ -245,12 +246,17 @@ class _Conduct:
     def _keep(self) -> None:
         keep(self._services.store(), self.experiment)
 
-    def _refuse_interrupted(self) -> None:
+    def _interruption(self) -> InterruptedByUserError | None:
         # A statement that begins forgets an interruption; how often one came is not forgotten.
         if self._user.interrupted.times > self._wishes or self._user.told_to_end:
-            raise InterruptedByUserError(
+            return InterruptedByUserError(
                 f"experiment {self.experiment.name} was interrupted; what was measured is kept"
             )
+        return None
+
+    def _refuse_interrupted(self) -> None:
+        if (interruption := self._interruption()) is not None:
+            raise interruption
 
     def _one(self, run: Run) -> None:
         design, where = self.experiment.design, f"run {run.number} of {len(self.experiment.schedule)}"
