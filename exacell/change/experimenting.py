@@ -25,7 +25,7 @@ from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED
 from exacell.measure.experiments.said import EVENTS, MEASURES, same_line
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result
-from exacell.session.measuring import Waited, conditions, fio_waited, waited
+from exacell.session.measuring import Waited, conditions, fio_waited, unfair, waited
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.trials import conducted_elsewhere, keep
 
@@ -102,16 +102,22 @@ def level_now(session: Session, services: Services, request: Request, design: De
         ExacellError: it can't be read.
     """
     aside, beside = services.aside(services.fleet, same_interruption=True, console=SilentConsole())
-    read = values_read(aside, beside, request, factor_of(design).reading(design))
-    level = level_of(design, [str(value or "") for _, value in read])
+    read = _read_back(aside, beside, request, design)
+    level = level_of(design, [text for _, text in read])
     if not level:
-        found = {level_of(design, [str(value or "")]): about for about, value in read}
+        found = {level_of(design, [text]): about for about, text in read}
         told = "; ".join(f"{about}: {text or 'empty'}" for text, about in found.items())
         raise RefusedError(
             f"{design.said} is not one and the same everywhere ({told}); nothing was sent",
             hint=f"{statements(design)[0]} makes it so",
         )
     return level
+
+
+def _read_back(session: Session, services: Services, request: Request, design: Design) -> list[tuple[str, str]]:
+    """Return who or what tells of the factor, with what it tells."""
+    read = values_read(session, services, request, factor_of(design).reading(design))
+    return [(about, str(value or "")) for about, value in read]
 
 
 def refuse_unready(
@@ -177,8 +183,10 @@ class _Conduct:
             while (run := self.experiment.next) is not None:
                 self._refuse_interrupted()
                 self._one(run)
+            self._look_again()
         except ExacellError as error:
-            stopped = error
+            # Whatever an interruption broke off, it is what stopped the runs.
+            stopped = self._interruption() or error
         finally:
             # What ends the program must not leave the factor where it is, either.
             failed = self._restored()
@@ -187,6 +195,13 @@ class _Conduct:
         elif failed is not None:
             self._console.say(f"the factor was not given back: {failed.message}; resume --abandon tries again")
         return self.end(DONE if stopped is None else STOPPED), stopped
+
+    def _look_again(self) -> None:
+        """Note what makes the comparison unfair that did not at its beginning: a rebalance, another load."""
+        design, cells = self.experiment.design, conditions(self._session, self._services, self._request)
+        now = unfair(self._session, self._services, self._request, cells, db=design.db, reset=bool(design.reset))
+        came = [f"at the end {line}" for line in fairness.new_among(now, self.experiment.noticed)]
+        self.experiment = replace(self.experiment, noticed=(*self.experiment.noticed, *came))
 
     def _restored(self) -> ExacellError | None:
         interrupted = self._user.interrupted.times > self._wishes
@@ -231,12 +246,17 @@ class _Conduct:
     def _keep(self) -> None:
         keep(self._services.store(), self.experiment)
 
-    def _refuse_interrupted(self) -> None:
+    def _interruption(self) -> InterruptedByUserError | None:
         # A statement that begins forgets an interruption; how often one came is not forgotten.
         if self._user.interrupted.times > self._wishes or self._user.told_to_end:
-            raise InterruptedByUserError(
+            return InterruptedByUserError(
                 f"experiment {self.experiment.name} was interrupted; what was measured is kept"
             )
+        return None
+
+    def _refuse_interrupted(self) -> None:
+        if (interruption := self._interruption()) is not None:
+            raise interruption
 
     def _one(self, run: Run) -> None:
         design, where = self.experiment.design, f"run {run.number} of {len(self.experiment.schedule)}"
@@ -260,8 +280,7 @@ class _Conduct:
             raise RefusedError(f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)")
         if not after.count:
             raise RefusedError(
-                f"{where} measured nothing: there was no {MEASURES[design.measure]}"
-                + (f" of {design.db}" if design.db else ""),
+                f"{where} measured nothing: {design.db or 'its workload'} had no {MEASURES[design.measure].removeprefix('an ')}",
                 hint="workload= drives the load of a run; for= waits while another one comes",
             )
         cells = self._look(run)
@@ -371,16 +390,18 @@ class _Conduct:
         return waited(self._session, self._services, self._request, measure=design.measure, db=design.db)
 
     def _look(self, run: Run) -> Mapping[str, CellCounters]:
-        """Return what cells tell now, and note what of it is another than in the first run, the factor apart."""
+        """Return what cells tell now, and note what of it is another than in the first run, and a level that is another one."""
         self._refuse_interrupted()
         cells = conditions(self._session, self._services, self._request)
-        known = self.experiment.passports
+        design, known = self.experiment.design, self.experiment.passports
+        lines = fairness.changed(known, cells, partial(factor_of(design).own, design))
         if not known:
             found = {cell: dict(counters.passport) for cell, counters in cells.items()}
             self.experiment = replace(self.experiment, passports=found)
-            return cells
-        design = self.experiment.design
-        lines = fairness.changed(known, cells, partial(factor_of(design).own, design))
+        read = _read_back(self._session, self._services, self._request, design)
+        self._level = level_of(design, [text for _, text in read])  # Another one by somebody's hand is set anew.
+        if self._level != run.level:
+            lines.append(f"{design.said} was {self._level or 'not one and the same'} at its end, not {run.level}")
         noticed = [f"run {run.number}: {line}" for line in lines]
         self.experiment = replace(self.experiment, noticed=(*self.experiment.noticed, *noticed))
         for line in noticed:

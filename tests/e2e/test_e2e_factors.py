@@ -168,3 +168,24 @@ def test_giving_way_has_an_end(rack: InProcess) -> None:
     done = rack("-r", "t1", "experiment factor=flashlog db=SPOT aa=0 for=4m yield=0.1ms as=tight -y")
     assert done.code == 1 and "was disturbed 6 times" in told(done.err)
     rack.ok("-r", "t1", "resume", "--abandon", "-y")
+
+
+MISTAKEN = """\
+recipe "Its load switches what is compared"
+experiment factor=flashlog db=SPOT blocks=1 aa=0 as=mistaken
+  enable flashlog db=SPOT
+  emulator load t1 db=SPOT for=1m
+end
+"""
+
+
+def test_a_level_that_does_not_last_is_noticed(rack: InProcess) -> None:
+    """Somebody who switches the factor in a run is told of with the verdict, and is not overwritten by giving it back."""
+    (rack.home / "recipes").mkdir(exist_ok=True)
+    (rack.home / "recipes" / "mistaken.exa").write_text(MISTAKEN)
+    done = rack("-r", "t1", "-o", "json", "run mistaken -y")
+    assert done.code == 1 and "run 2: flash log was on at its end, not off" in done.err
+    assert "another condition in run 2 than in the first: flash log was on at its end, not off" in says(done)
+    assert "undo of change" in done.err and "its factor may stand as a run needed it" in rack("-r", "t1", "cells").err
+    rack.ok("-r", "t1", "undo -y")
+    rack.ok("-r", "t1", "resume --abandon -y")

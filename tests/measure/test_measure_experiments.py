@@ -296,6 +296,17 @@ def test_giving_way_is_told_with_the_verdict() -> None:
     assert (figures["pauses"], figures["pausedSeconds"], figures["madeAnew"]) == (2, 90.0, 1)
 
 
+def test_what_came_on_the_way_is_told_once() -> None:
+    """Of the reasons at the end those count whose kind was not there at the beginning, whatever their figures are."""
+    before = ["other databases have 30% of the requests to the cells (ERP 100/s)", "cells are not alike: release: a; b"]
+    now = [
+        "other databases have 45% of the requests to the cells (ERP 200/s)",
+        "disk group DATA is being rebalanced (REBAL)",
+    ]
+    assert fairness.new_among(now, before) == now[1:]
+    assert fairness.new_among(now, [*before, "disk group RECO is being rebalanced (REBAL)"]) == now[1:]
+
+
 def test_redo_is_judged_on_the_slowest_cell() -> None:
     """Now by the cells' own rate, over a run by what was counted in it; cells that collected nothing say nothing."""
     first, second = cells({}, {}, FL_RQ_W=10, FL_RQ_TM_W=4000), cells({}, {}, FL_RQ_W=110, FL_RQ_TM_W=54000)

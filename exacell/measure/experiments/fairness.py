@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from exacell.core.cellset import fold, grouped
 from exacell.core.units import format_size
@@ -110,6 +110,16 @@ def changed(before: Mapping[str, Told], after: Cells, own: Callable[[Told], Told
     if gone:
         found.append(f"{fold(gone)}: no answer")
     return found
+
+
+def new_among(now: Sequence[str], before: Sequence[str]) -> list[str]:
+    """Return the reasons of which none of the same kind was there before: they are alike up to their first figure or name."""
+    kinds = {_kind(line) for line in before}
+    return [line for line in now if _kind(line) not in kinds]
+
+
+def _kind(line: str) -> str:
+    return " ".join(line.split()[:3])
 
 
 def redo_now(cells: Cells) -> float:
