@@ -37,13 +37,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyLine:
-    """A line that may run, where it stands, the recipe that it runs, where it does, what it keeps, and what its matrix chose."""
+    """A line that may run, where it stands, the recipe that it runs, where it does, what it keeps, what its matrix chose for it,
+    and what each run of an experiment carries out."""
 
     source: RecipeLine
     line: Line
     inner: Ready | None = None
     kept: Kept | None = None
     chosen: Mapping[str, Value] = field(default_factory=dict)
+    work: tuple[ReadyLine, ...] = ()
 
     @property
     def effect(self) -> Effect:
@@ -88,10 +90,11 @@ class Ready:
                 yield from each.inner.all()
 
     def every(self) -> Iterator[ReadyLine]:
-        """Yield all lines, those of recipes in it in place of the line that runs them."""
+        """Yield all lines, those of recipes in it in place of the line that runs them, those of an experiment behind it."""
         for each in self.lines:
             if each.inner is None:
                 yield each
+                yield from replace(self, lines=each.work).every()
             else:
                 yield from each.inner.every()
 
@@ -102,6 +105,9 @@ class Ready:
         for number, each in enumerate(self.lines, start=1):
             found.append(f"  {number:{width}}  {each.outline()}")
             found += [f"  {' ' * width}{said}" for said in (each.inner.outline() if each.inner is not None else [])]
+            if each.work:
+                found.append(f"  {' ' * width}    each run:")
+                found += [f"  {' ' * width}    {said}" for said in replace(self, lines=each.work).outline()]
         return found
 
     @property
@@ -175,7 +181,11 @@ def make_ready(
                 ) from error
         chosen = {axis.name: known[axis.name] for axis in (source.matrix.axes if source.matrix is not None else ())}
         kept = _kept(recipe, source, line)
-        lines.append(ReadyLine(source=source, line=line, inner=inner, kept=kept, chosen=chosen))
+        made = ReadyLine(source=source, line=line, inner=inner, kept=kept, chosen=chosen)
+        if not source.experiment:
+            lines.append(made)
+        elif lines and lines[-1].source.number == source.experiment:
+            lines[-1] = _with_work(lines[-1], made, substitute(source.text, known))
     ready = Ready(recipe=recipe, lines=tuple(lines), name=name, place=place, values=read, given=given)
     if not within:
         _refuse_same_names(ready)
@@ -242,6 +252,16 @@ def read_values(
             as_size = shown_beside(found, "G") if isinstance(found, int) and abs(found) >= 1 << 20 else ""
             services.console.say(f"{let.name} = {text}{f' ({as_size})' if as_size else ''}: {reading}")
         yield let, text
+
+
+def _with_work(experiment: ReadyLine, work: ReadyLine, text: str) -> ReadyLine:
+    """Return the line of an experiment each run of which carries one more statement out."""
+    call = experiment.line.call
+    assert call is not None
+    given = call.args.get("workload")
+    known = given if isinstance(given, tuple) else ()
+    call = replace(call, args={**call.args, "workload": (*known, text)})
+    return replace(experiment, line=replace(experiment.line, call=call), work=(*experiment.work, work))
 
 
 def _read(

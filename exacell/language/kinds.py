@@ -70,6 +70,8 @@ def _convert(param: Param, text: str) -> Value:
             for choice in param.choices:
                 if text.lower() == choice.lower():
                     return choice
+                if choice.endswith(":") and text.lower().startswith(choice):
+                    return choice + text[len(choice) :]
             near = closest(text, param.choices)
             many = near and len(param.choices) > _LISTED
             those = "those that there are" if many else ", ".join(param.choices)

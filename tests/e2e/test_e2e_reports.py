@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tests.support.program import InProcess
+from tests.support.program import InProcess, told
 
 
 def test_snapshots_are_compared_and_reported(shared: InProcess, inside: InProcess, tmp_path: Path) -> None:
@@ -58,6 +58,10 @@ def test_two_intervals_stand_side_by_side(shared: InProcess, inside: InProcess, 
     assert report["verdict"] == says[0] and [side["name"] for side in report["sides"]] == list(both)
     alone = inside.ok("-r", "t1", "report", "from1..to1", "md", f"to={tmp_path / 'one.md'}")
     assert "none of them used the flash log" in alone.out
+    for name in ("c1", "c2"):
+        inside.ok("-r", "t1", "snap", "flashcache", f"as={name}")
+    other = inside("-r", "t1", "compare", "from0..to0", "c1..c2")
+    assert other.code == 2 and "c1..c2 has flashcache: nothing in common; snap flashlog at both ends" in told(other.err)
     mixed = inside("-r", "t1", "compare", "from0", "from1..to1")
     assert mixed.code == 2 and "unlike things are not compared" in mixed.err
     inside.ok("-r", "t1", "enable", "flashlog", "db=SPOT", "-y")

@@ -6,10 +6,11 @@ import csv
 import io
 import json
 from dataclasses import replace
+from datetime import datetime, timedelta
 
 import pytest
 
-from exacell.measure.experiments.record import RUNNING, STOPPED, Experiment, from_json
+from exacell.measure.experiments.record import RUNNING, STOPPED, Experiment, Measured, Pause, from_json
 from exacell.measure.experiments.reported import finding, timed
 from exacell.measure.finding import Chart, Finding, differences
 from exacell.output.report.page import Made, page
@@ -102,3 +103,18 @@ def test_runs_of_an_older_release_have_an_order_without_lengths(kept: Experiment
     found = finding(old, [])
     assert "seconds" not in found.tables[1].columns and len(found.charts) == 2
     assert [each.end for each in timed(old)] == sorted(each.end for each in timed(old))
+
+
+def test_a_time_in_which_it_gave_way_is_a_pause_however_short(kept: Experiment) -> None:
+    """Twenty seconds of giving way before a run stand in the table and the chart, and take no room on the axis."""
+
+    def later(run: Measured) -> Measured:
+        moved = [(datetime.fromisoformat(moment) + timedelta(seconds=20)).isoformat() for moment in (run.began, run.at)]
+        return replace(run, began=moved[0], at=moved[1]) if run.number >= 14 else run
+
+    gave_way = replace(
+        kept, runs=tuple(map(later, kept.runs)), pauses=(Pause(run=14, seconds=20.0, micros=900.0),), ended=""
+    )
+    rows = finding(gave_way, []).tables[1].rows
+    assert {row["run"]: row["pauseSeconds"] for row in rows if row["pauseSeconds"]} == {11: 81, 14: 20}
+    assert timed(gave_way)[-1].end == pytest.approx(timed(kept)[-1].end, abs=0.01)

@@ -83,7 +83,10 @@ COMMANDS = (
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
         flags=(
             Flag(name="abandon", help="leave a change as it is, and of a run carry out only its finally"),
-            Flag(name="accept-opaque", help="a command that was under way and can't be read may be carried out again"),
+            Flag(
+                name="accept-opaque",
+                help="a command that can't be read may be carried out again, of a run or of an experiment",
+            ),
         ),
         recipe_ok=False,
         handler="exacell.commands.change:resume",

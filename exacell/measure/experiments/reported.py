@@ -11,8 +11,8 @@ from typing import Any
 from exacell.core.units import counted, format_duration
 from exacell.core.values import dataclass
 from exacell.measure.delta import told_by_all
-from exacell.measure.experiments.record import Design, Experiment, Measured, to_json
-from exacell.measure.experiments.said import FACTORS, MEASURES, block_rows, columns_of, sentences, verdict_row
+from exacell.measure.experiments.record import Experiment, Measured, to_json
+from exacell.measure.experiments.said import MEASURES, block_rows, columns_of, sentences, verdict_row, whose
 from exacell.measure.experiments.verdict import Verdict
 from exacell.measure.finding import Artifact, Change, Chart, Finding, Form, Mark, Series, Side, Table
 
@@ -27,18 +27,13 @@ class Timed:
     Attributes:
         end: seconds of the experiment when it ended, pauses left out.
         before: seconds between the end of the run before, or the begin of the experiment, and its own begin.
-        pause: the part of them that is longer than usual; 0.0 where nothing is.
+        pause: the part of them in which it gave way to production, or that is longer than usual; 0.0 where nothing is.
     """
 
     run: Measured
     end: float
     before: float
     pause: float
-
-
-def _factor(design: Design) -> str:
-    """Return how people call what is switched."""
-    return FACTORS[design.factor]
 
 
 _PAUSE = 60.0
@@ -55,7 +50,8 @@ def timed(experiment: Experiment) -> list[Timed]:
     usual = median(gaps) if gaps else 0.0
     found, now = [], 0.0
     for run, gap in zip(runs, gaps, strict=True):
-        pause = gap - usual if gap - usual > _PAUSE else 0.0
+        gave_way = sum(pause.seconds for pause in experiment.pauses if pause.run == run.number)
+        pause = min(gap, max(gave_way, gap - usual if gap - usual > _PAUSE else 0.0))
         now += gap - pause + _seconds(run.at) - _seconds(run.began or run.at)
         found.append(Timed(run=run, end=now, before=gap, pause=pause))
     return found
@@ -78,7 +74,7 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
     runs = tuple(_run_rows(experiment))
     told = tuple(name for name in _RUNS if any(row[name] is not None for row in runs))
     return Finding(
-        title=f"{experiment.rack}: experiment {experiment.name}, {_factor(d)} {' against '.join(d.levels)} for {d.db}",
+        title=f"{experiment.rack}: experiment {experiment.name}, {d.said} {' against '.join(d.levels)}{whose(d)}",
         sentences=tuple(sentences(experiment)),
         figures=Table(title="What was found", columns=_FIGURES, rows=tuple(_figures(experiment, verdict))),
         tables=(
@@ -98,10 +94,10 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
 def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]:
     """Yield the verdict's figures, the spread of the A/A stretch next to the effect."""
     d = experiment.design
-    base = f"{_factor(d)} {d.levels[1]}"
+    base = f"{d.said} {d.levels[1]}"
     told: tuple[tuple[str, float | None, str], ...] = (
         ("difference", found.effect, f"in percent of {base}; low and high are its 95 % interval"),
-        ("A/A spread", found.same_spread, f"of two runs at {experiment.now}: what no difference looks like"),
+        ("A/A spread", found.same_spread, f"of two runs at {experiment.same_level}: what no difference looks like"),
         ("spread of blocks", found.spread, "standard deviation of a block's difference"),
         ("detectable", found.detectable, f"a difference that {found.blocks} blocks find four times out of five"),
         ("matters", found.matters, "a smaller difference is of no interest"),
@@ -151,11 +147,11 @@ def _run_rows(experiment: Experiment) -> Iterator[dict[str, Any]]:
 def _charts(experiment: Experiment) -> Iterator[Chart]:
     """Yield the timeline of the runs, then the difference of each block beside that of each A/A pair."""
     d = experiment.design
-    what, factor = MEASURES[d.measure], _factor(d)
+    what, factor = MEASURES[d.measure], d.said
     found = timed(experiment)
     unit, each = ("minutes", 60) if found[-1].end > _SHORT else ("seconds", 1)
     levels = {f"{factor} {level}": [t for t in found if t.run.block and t.run.level == level] for level in d.levels}
-    groups = {**levels, f"{_SAME}, {experiment.now}": [t for t in found if not t.run.block]}
+    groups = {**levels, f"{_SAME}, {experiment.same_level}": [t for t in found if not t.run.block]}
     yield Chart(
         title=f"{what} of each run in time, pauses left out",
         x=f"{unit} since it began",
@@ -208,9 +204,9 @@ def _sides(experiment: Experiment) -> Iterator[Side]:
         waits = sum(run.count for run in runs)
         mean = f", {sum(run.value * run.count for run in runs) / waits:,.1f} µs on average" if waits else ""
         yield Side(
-            name=f"{_factor(d)} {level}",
+            name=f"{d.said} {level}",
             about=f"{counted(len(runs), 'run')}, {waits:,} counted{mean}",
-            passport={f"{_factor(d)} of {d.db}": level, **conditions},
+            passport={f"{d.said}{whose(d, 'of')}": level, **conditions},
         )
 
 
