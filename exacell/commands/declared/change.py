@@ -85,7 +85,7 @@ COMMANDS = (
             Flag(name="abandon", help="leave a change as it is, and of a run carry out only its finally"),
             Flag(
                 name="accept-opaque",
-                help="a command that can't be read may be carried out again, of a run or of an experiment",
+                help="let commands that can't be read be carried out again",
             ),
         ),
         recipe_ok=False,
