@@ -134,9 +134,9 @@ def refuse_unready(
         result = execute(aside, beside, request, with_call_flags(statement, {"dry-run": True}))
         if result.exit_code is not ExitCode.DONE:
             raise RefusedError(f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent")
-    if design.limit and not all(fairness.REDO_RATE in counters.values for counters in cells.values()):
+    if design.limit and not (cells and all(fairness.REDO_RATE in counters.values for counters in cells.values())):
         raise RefusedError(
-            f"these cells have no {fairness.REDO_RATE}, so yield= has nothing to go by; nothing was sent"
+            f"yield= goes by {fairness.REDO_RATE} of the cells, and there is none here; nothing was sent"
         )
     if design.measure in EVENTS:
         waited(session, services, request, measure=design.measure, db=design.db)
