@@ -137,9 +137,9 @@ def refuse_unready(
                 f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent",
                 hint=f"{statement} -n tells more",
             )
-    if design.limit and not all(fairness.REDO_RATE in counters.values for counters in cells.values()):
+    if design.limit and not (cells and all(fairness.REDO_RATE in counters.values for counters in cells.values())):
         raise RefusedError(
-            f"these cells have no {fairness.REDO_RATE}, so yield= has nothing to go by; nothing was sent",
+            f"yield= goes by {fairness.REDO_RATE} of the cells, and there is none here; nothing was sent",
             hint="leave yield= out",
         )
     if design.measure in EVENTS:

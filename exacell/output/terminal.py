@@ -42,11 +42,8 @@ _FALLBACK_WIDTH = 80
 WAIT_TOLD_AFTER, WAIT_TOLD_EVERY = 10.0, 60.0
 """Seconds before a wait is told in a log, behind the first that it is told on a terminal, and between two times."""
 
-TICK = 1.0
-"""Seconds between two looks at the clock of what is shown while no news come."""
-
-_LOOK = 0.2
-"""Seconds between two looks at whether an answer is there."""
+TICK, _LOOK = 1.0, 0.2
+"""Seconds between two looks at the clock of what is shown while no news come, and at whether an answer is there."""
 
 
 @contextmanager

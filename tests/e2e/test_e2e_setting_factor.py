@@ -95,6 +95,13 @@ def test_a_killed_experiment_leaves_the_setting_and_resume_brings_it_back(kernel
     assert len([row for row in done.records if "block" in row]) == 6
 
 
+def test_without_cells_there_is_nothing_to_give_way_to(kernel: Kernel, tmp_path: Path) -> None:
+    """yield= on a rack without cells is refused before anything is sent, and not passed over."""
+    done = kernel(experiment(script(tmp_path, slow="64"), "yield=20ms"))
+    assert done.code == 2 and "yield= goes by FL_RQ_TM_W_RQ of the cells, and there is none here" in done.err
+    assert kernel.ok("-o", "json", "journal").records == []
+
+
 @pytest.mark.skipif(shutil.which("fio") is None, reason="there is no fio here")
 def test_what_fio_itself_writes_is_read(kernel: Kernel, tmp_path: Path) -> None:
     """A real fio on a file: its mean latency is the run's value, and its I/Os are counted."""

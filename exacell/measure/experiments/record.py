@@ -222,13 +222,7 @@ def from_json(data: Mapping[str, Any]) -> Experiment:
     return Experiment(
         **{
             **data,
-            "design": Design(
-                **{
-                    **data["design"],
-                    "levels": (tried, base),
-                    "workload": (work,) if isinstance(work, str) else tuple(work),
-                }
-            ),
+            "design": Design(**{**data["design"], "levels": (tried, base), "workload": work}),
             "runs": tuple(Measured(**run) for run in data["runs"]),
             "noticed": tuple(data["noticed"]),
             "pauses": tuple(Pause(**pause) for pause in data.get("pauses", ())),
