@@ -313,7 +313,10 @@ class _Conduct:
         self._console.say(told)
         while now > limit:
             if monotonic() - began > LONGEST_PAUSE:
-                raise RefusedError(f"{told} went on for {format_duration(LONGEST_PAUSE)}, the longest that it may")
+                raise RefusedError(
+                    f"{told} went on for {format_duration(LONGEST_PAUSE)}, the longest that it may",
+                    hint="resume goes on with it when the load is lower",
+                )
             self._wait(self._session.need_rack().poll, told)
             now = fairness.redo_now(conditions(self._session, self._services, self._request))
         apart = any(each.group == (run.block, run.pair) for each in self.experiment.runs)

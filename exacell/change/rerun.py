@@ -110,7 +110,10 @@ def _ended(
     if row is None:
         return []
     if services.journal.whole_state(row.rack, row.root).undone:
-        raise RefusedError(f"change {row.root} ({row.statement}) was taken back since; nothing was sent")
+        raise RefusedError(
+            f"change {row.root} ({row.statement}) was taken back since; nothing was sent",
+            hint="resume --abandon carries out only what is left of its finally",
+        )
     if end is None:
         return _finished(session, services, request, line, row, state, again=again)
     if GIVEN_ANEW in end.done and end.exit_code in (ExitCode.DONE, ExitCode.INTERRUPTED):

@@ -383,7 +383,7 @@ class _GoingOn:
                 hint="-y answers yes; -n only shows how it stands",
             )
         if not answer:
-            raise RefusedError("not confirmed; nothing was sent")
+            raise RefusedError("not confirmed; nothing was sent", hint="resume asks again; -n only shows how it stands")
 
     def _again(self, state: ChangeState) -> bool:
         """Return whether what exacell can't read may be carried out again.
@@ -413,13 +413,17 @@ class _GoingOn:
         with lock_of(self._session.need_rack(), self._session.home.state_dir).held():
             now = next((each for each in unfinished_runs(store, self._run.rack) if each.name == self._run.name), None)
             if now is None or now.who != self._run.who:
-                raise RefusedError(f"run {self._run.name} is gone on with by somebody else; nothing was sent")
+                raise RefusedError(
+                    f"run {self._run.name} is gone on with by somebody else; nothing was sent", hint="pending tells who"
+                )
             self._track.take(RUNNING)
 
     def _carried_out(self, states: Sequence[ChangeState]) -> Result:
         line = parse_line(self._run.statement, shell=False)
         if line is None or line.call is None:
-            raise RefusedError(f"run {self._run.name}: '{self._run.statement}' runs no recipe")
+            raise RefusedError(
+                f"run {self._run.name}: '{self._run.statement}' runs no recipe", hint="resume --abandon lets it rest"
+            )
         kept = {name: value for name, value in self._run.flags.items() if name != "dry-run"}
         flags = {**kept, **{name: value for name, value in self._given.items() if name in PASSED_ON}}
         call = replace(line.call, flags=flags)

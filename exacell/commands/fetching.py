@@ -88,7 +88,10 @@ def bring(
     problems = [f"{host}: {files}" for host, files in found.items() if isinstance(files, str)]
     files = {host: listed for host, listed in found.items() if not isinstance(listed, str)}
     if any(len({file.name for file in listed}) < len(listed) for listed in files.values()):
-        raise StatementError(f"{pattern}: two files of one host have the same name; nothing was copied")
+        raise StatementError(
+            f"{pattern}: two files of one host have the same name; nothing was copied",
+            hint="copy them one by one, or into folders of their own with to=",
+        )
     goals = {
         (host, file.path): folder / file.name for host in files for folder in [place(host)] for file in files[host]
     }

@@ -135,5 +135,5 @@ def _plain(text: str) -> str:
         StatementError: it has one itself.
     """
     if "'" in text:
-        raise StatementError(f"{text}: no name and no pattern has a single quote")
+        raise StatementError(f"{text}: no name and no pattern has a single quote", hint="leave the quote out")
     return text

@@ -78,7 +78,7 @@ def _convert(param: Param, text: str) -> Value:
             raise StatementError(f"'{text}' is not one of {those}", suggestions=near)
         case Kind.CELLSET:
             if text == "@":
-                raise StatementError("the name of a group is missing behind @")
+                raise StatementError("the name of a group is missing behind @", hint="cells lists the groups")
             if not text.startswith("@"):
                 CellSet.parse(text, groups=lambda name: ())
             return text

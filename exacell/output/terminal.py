@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import select
 import shutil
-import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -13,10 +11,10 @@ from dataclasses import replace
 from math import inf
 from pathlib import Path
 from time import monotonic
-from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO, TypeVar
 
 from exacell.cellcli.secrets import masked
+from exacell.output.answering import await_line, interrupting
 from exacell.output.streams import gone, let_go
 from exacell.output.style import (
     draws,
@@ -42,44 +40,8 @@ _FALLBACK_WIDTH = 80
 WAIT_TOLD_AFTER, WAIT_TOLD_EVERY = 10.0, 60.0
 """Seconds before a wait is told in a log, behind the first that it is told on a terminal, and between two times."""
 
-TICK, _LOOK = 1.0, 0.2
-"""Seconds between two looks at the clock of what is shown while no news come, and at whether an answer is there."""
-
-
-@contextmanager
-def _interrupting(again: Callable[[], None]) -> Iterator[None]:
-    """Make Ctrl-C interrupt the reading of an answer, whatever it means while a statement runs, and call ``again`` when
-    the program goes on after Ctrl-Z: the shell has written below the question meanwhile."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    continued = signal.getsignal(signal.SIGCONT)
-
-    def on_continue(number: int, frame: FrameType | None) -> None:
-        if callable(continued):
-            continued(number, frame)
-        again()
-
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    signal.signal(signal.SIGCONT, on_continue)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGCONT, continued)
-        signal.signal(signal.SIGINT, before)
-
-
-def _await_line(stream: TextIO, over: Callable[[], bool]) -> None:
-    """Return when a terminal has a line to read or nobody waits for one any more, at once for anything else.
-
-    The handler of a signal that another thread took runs between two looks; inside a read it would wait for its end.
-    """
-    try:
-        descriptor = stream.fileno()
-    except (OSError, ValueError):
-        return
-    while stream.isatty() and not over() and not select.select([descriptor], [], [], _LOOK)[0]:
-        continue
+TICK = 1.0
+"""Seconds between two looks at the clock of what is shown while no news come."""
 
 
 class TerminalConsole:
@@ -349,8 +311,8 @@ class TerminalConsole:
         self._write(printable(question))
         line = ""
         try:
-            with _interrupting(lambda: self._write(printable(question))), suppress(OSError):
-                _await_line(self._stdin, lambda: self.ending)
+            with interrupting(lambda: self._write(printable(question))), suppress(OSError):
+                await_line(self._stdin, lambda: self.ending)
                 line = "" if self.ending else self._stdin.readline()
         except KeyboardInterrupt:
             self._write("\n")

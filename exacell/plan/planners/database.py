@@ -99,8 +99,6 @@ class _Maker:
     def _step(self, sql: str, what: str, *, node: str = "", **more: Any) -> Step:
         return Step(target=node or self.node, asm=f"{DATABASE}{self.database}", statement=sql, what=what, **more)
 
-    # -- parameters
-
     def parameter(self, change: SetParameter) -> Plan:
         """Return the plan of ALTER SYSTEM SET or RESET."""
         record = next((each for each in self.records["db.parameter"] if each["name"] == change.name), None)
@@ -179,8 +177,6 @@ class _Maker:
             for place in places
         )
 
-    # -- what the flash cache keeps
-
     def keep(self, change: KeepInCache) -> Plan:
         """Return the plan of STORAGE (CELL_FLASH_CACHE …)."""
         kind, name = change.kind.lower(), f"{change.owner}.{change.name}"
@@ -217,8 +213,6 @@ class _Maker:
         return self._plan(
             Stage(title=f"keep {name}", key="keep", steps=(step,)), inverse=(_storage(change, before),), notes=notes
         )
-
-    # -- redo log groups
 
     def _logs(self, thread: int | None = None) -> list[Mapping[str, Any]]:
         """Return the groups of a thread, of all threads for None; those of a standby database are none of them."""
