@@ -92,7 +92,7 @@ def _statement(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
         return
     if first.lower == "on":
         if len(parts) == 2:
-            yield from _cells(parts[1], known)
+            yield from _cells(parts[1], known, hosts=True)
         else:
             yield from _statement(parts[2:], known)
         return
@@ -379,8 +379,12 @@ def _as_typed(name: str | tuple[str, str]) -> str:
     return text if re.fullmatch(r"[\w$#.+-]+", text) else f"{mark}{text}{mark}"
 
 
-def _cells(typed: Piece, known: Known) -> Iterator[Suggestion]:
-    """Yield cells and groups behind the last operator of a half-typed cell set, or what a condition on cells takes."""
+def _cells(typed: Piece, known: Known, *, hosts: bool = False) -> Iterator[Suggestion]:
+    """Yield cells and groups behind the last operator of a half-typed cell set, or what a condition on cells takes.
+
+    Args:
+        hosts: the hosts beside the cells may stand there, too.
+    """
     condition = re.match(r"\(\s*where\s+", typed.text, re.IGNORECASE)
     if condition:
         from exacell.language.suggest_cellcli import suggest_condition
@@ -391,7 +395,8 @@ def _cells(typed: Piece, known: Known) -> Iterator[Suggestion]:
     cut = max((match.end() for match in re.finditer(r"[,!&^(]|\bnot\s", typed.text)), default=0)
     cut += len(typed.text[cut:]) - len(typed.text[cut:].lstrip("+- "))
     text, start = typed.text[cut:], typed.start + cut
-    yield from matching(known.names(Kind.CELLSET), text, start)
+    groups = known.names(Kind.CELLSET)
+    yield from matching(groups if hosts else [name for name in groups if name[0].startswith("@")], text, start)
     yield from matching(known.names(Kind.CELL), text, start)
 
 

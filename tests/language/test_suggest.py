@@ -11,7 +11,7 @@ from exacell.language.suggestion import Known, pieces
 
 KNOWN = {
     Kind.CELL: ["exa1cel01", "exa1cel02"],
-    Kind.CELLSET: ["@all", "@failed"],
+    Kind.CELLSET: ["@all", "@failed", "exa1db01"],
     Kind.DB: ["SPOT", "ERP"],
     Kind.RACK: ["t1"],
     Kind.RECIPE: ["reset_cold", "flashlog_ab"],
@@ -54,9 +54,11 @@ def offered(text: str) -> list[str]:
         ("on exa1cel01,exa1cel02 list flashl", ["on exa1cel01,exa1cel02 list flashlog"]),
         (
             "on exa1cel01,",
-            ["on exa1cel01,@all", "on exa1cel01,@failed", "on exa1cel01,exa1cel01", "on exa1cel01,exa1cel02"],
+            [f"on exa1cel01,{each}" for each in ("@all", "@failed", "exa1db01", "exa1cel01", "exa1cel02")],
         ),
         ("on @f", ["on @failed"]),
+        ("on exa1d", ["on exa1db01"]),
+        ("can offline exa1d", []),
         ("on @db set setting /proc/sys/vm/sw", ["on @db set setting /proc/sys/vm/swappiness="]),
         (
             "on @db set setting /proc/sys/vm/x=1 /sys/b",
