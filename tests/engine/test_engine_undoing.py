@@ -546,3 +546,35 @@ def test_what_belongs_to_a_change_that_was_taken_back_is_over(desk: Desk, body: 
     assert not pending(desk.journal, "t1")
     desk.left(part)
     assert [item.change for item in pending(desk.journal, "t1")] == [3]
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [step(ONE, Undo.NOTHING)],
+        [step(ONE, NEVER, "gone", what="a", caching_off=True), step(ONE, NEVER, "gone", what="b", caching_on=True)],
+    ],
+)
+def test_a_run_is_taken_back_without_what_left_nothing(desk: Desk, steps: list[Step]) -> None:
+    """Of all that a run made, a flush, and a cache that was emptied by making it anew, are named and passed over; alone they
+    are refused."""
+    desk.left(
+        Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, OVER),
+        Left("flush it", [(each, "done") for each in steps], {}, OVER),
+    )
+    with pytest.raises(RefusedError, match="cannot be undone"):
+        undo(desk.session, desk, desk.request, [1, 2], {})
+    assert undo(desk.session, desk, desk.request, [1, 2], {}, whole=True).exit_code is ExitCode.DONE
+    assert "change 2 (flush it) left nothing behind that could be taken back" in desk.bench.console.said
+    assert [text for text in desk.done if BACK in text]
+
+
+def test_a_run_with_what_can_not_be_taken_back_is_refused_as_a_whole(desk: Desk) -> None:
+    """A cache that was dropped and not made again is no emptied one: nothing of the run is taken back then."""
+    desk.left(
+        Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, OVER),
+        Left("drop it", [(step(ONE, NEVER, "gone", caching_off=True), "done")], {}, OVER),
+    )
+    with pytest.raises(RefusedError, match=r"change 2 .drop it. cannot be undone: gone"):
+        undo(desk.session, desk, desk.request, [1, 2], {}, whole=True)
+    assert desk.done == []
