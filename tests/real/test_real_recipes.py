@@ -98,7 +98,7 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program
         assert all(found.values())
     for host in guests.names:
         assert "exacell-" not in guests.said(host, "ls /tmp")
-<<<<<<< HEAD
+    assert lasted < 120, "the killed run and its resume"
 
 
 def test_vpd_limits_stand_beside_what_the_kernel_holds(lab: Program, guests: Guests) -> None:
@@ -121,10 +121,3 @@ def test_fio_compare_runs_in_turn_and_gives_the_setting_back(lab: Program, guest
     done = lab.ok("-r", "lab", f"run fio_compare {given}", "-y", "--accept-opaque")
     assert both(guests, "max_sectors_kb") == before
     assert "in max_sectors_kb_512" in done.out and "from 4 and 4 runs" in done.out
-=======
-        for kb in (1280, 32767, 4096):
-            for folder in ("broken", "got"):
-                found = json.loads((tmp_path / folder / host / f"block_limits_{kb}.json").read_text())
-                assert found["jobs"][0]["read"]["iops"]
-    assert lasted < 120, "the killed run and its resume"
->>>>>>> resume
