@@ -314,7 +314,7 @@ def _run(
     )
     reason, ticket = str(flags.get("reason") or ""), str(flags.get("ticket") or "")
     with lock.held():
-        details: dict[str, object] = {} if within is None else {"confirmWithin": within}
+        details: dict[str, object] = {**request.part, **({} if within is None else {"confirmWithin": within})}
         if request.finishing:
             details["finishes"] = request.finishing
         given = {flag.name: flags[flag.name] for flag in own if flags.get(flag.name) is not None}

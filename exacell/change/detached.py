@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from exacell.change.dcli.output import Outcome, split_lines
+from exacell.change.dcli.output import UNREACHABLE, Outcome, split_lines
 from exacell.change.dcli.record import outcome_of
 from exacell.change.dcli.told import told
 from exacell.change.lockwatch import Vigil
@@ -19,8 +19,9 @@ from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.units import human_size
 from exacell.journal.record import Row
-from exacell.output.result import Result
+from exacell.output.result import Result, worst
 from exacell.session.answers import problem_of
+from exacell.session.artifacts import Keeping
 from exacell.session.detached import Standing, Stands, output, remove, standing, start
 from exacell.session.recording import told_while_waiting
 from exacell.transport.base import State
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from exacell.journal.rows import Planned
     from exacell.session.services import Services
     from exacell.session.state import Session
+
+GIVEN_ANEW = "given anew"
+"""What the end of a change counts that a run's resume carried out again, as a change of its own."""
 
 _FIRST_LOOK = 0.1
 """Seconds before the second look; each further one comes twice as late, up to the rack's poll."""
@@ -82,6 +86,8 @@ def follow(
 def _phrase(stands: Standing) -> str:
     if stands.stands is Stands.SILENT:
         return f"gives no answer ({stands.problem})"
+    if stands.stands is Stands.GONE:
+        return "has no folder of it: it never began there, or the folder was removed"
     if stands.stands is not Stands.RUNNING:
         return f"has {stands.stands}"
     return f"runs as process {stands.number}, {human_size(stands.size)} of output"
@@ -112,27 +118,62 @@ def still_there(change: int, left: Mapping[str, Standing]) -> list[str]:
     return [f"{'; '.join(told)}: resume {change} picks it up"] if told else []
 
 
-def pick_up(session: Session, services: Services, row: Planned, *, dry: bool) -> Result:
+def standings(services: Services, row: Planned) -> dict[str, Standing]:
+    """Return how a change's command stands on the hosts where nobody knows its end."""
+    open_ = dict.fromkeys(target for target, _ in services.journal.state(row.rack, row.change).unsettled)
+    return standing(services.fleet, list(open_), row.detached) if open_ else {}
+
+
+def phrases(stands: Mapping[str, Standing]) -> list[str]:
+    """Return a phrase for each host: ``ini1: runs as process 812, 3K of output``."""
+    return [f"{host}: {_phrase(each)}" for host, each in stands.items()]
+
+
+def pick_up(session: Session, services: Services, row: Planned, *, dry: bool, but: Sequence[str] = ()) -> Result:
     """Follow a change's command on the hosts where nobody knows its end, and return what became of it.
 
     Args:
         dry: only tell how it stands.
+        but: hosts that are given the command anew.
     """
     journal, rack = services.journal, session.need_rack()
-    open_ = list(dict.fromkeys(target for target, _ in journal.state(rack.name, row.change).unsettled))
+    state = journal.state(rack.name, row.change)
+    open_ = [host for host in dict.fromkeys(target for target, _ in state.unsettled) if host not in but]
     if dry:
-        left = standing(services.fleet, open_, row.detached)
-        return Result(notes=[f"{host}: {_phrase(stands)}" for host, stands in left.items()])
+        return Result(notes=phrases(standings(services, row)))
     with lock_of(rack, session.home.state_dir).held():
-        record = partial(_recorded, services, row)
+        record = partial(_recorded, session, services, row)
         outcomes, left = follow(session, services, open_, row.detached, record)
         result = told(outcomes, printing=False, hosts=True)
-        code = ExitCode.INTERRUPTED if left else result.exit_code
-        journal.append(rack.name, row.change, [Row(kind="end", body={"exitCode": int(code)})])
+        # What an earlier process had seen of other hosts counts, too.
+        earlier = [ExitCode.FAILED for told_before in state.states.values() if told_before == "failed"]
+        code = ExitCode.INTERRUPTED if left else worst([result.exit_code, *earlier])
+        anew = {"done": {GIVEN_ANEW: len(but)}} if but else {}
+        journal.append(rack.name, row.change, [Row(kind="end", body={"exitCode": int(code), **anew})])
     return replace(result, notes=[*result.notes, *still_there(row.change, left)], exit_code=code)
 
 
-def _recorded(services: Services, row: Planned, outcome: Outcome) -> None:
-    """Journal what became of a host under the step that its intent has."""
+def keep_output(keeping: Keeping, outcome: Outcome, change: int) -> None:
+    """Keep with a run what a command said on a host, whatever its exit status; nothing where it did not run.
+
+    Args:
+        change: the command's; 0 for one that only read.
+    """
+    if outcome.ran and outcome.status != UNREACHABLE:
+        keeping.text(outcome.target, "output.txt", "".join(f"{line}\n" for line in outcome.lines), change=change)
+
+
+def _recorded(session: Session, services: Services, row: Planned, outcome: Outcome) -> None:
+    """Journal what became of a host under the step that its intent has, and keep its output where a run asked for that."""
+    if row.keeps:
+        keeping = Keeping(
+            journal=services.journal,
+            folder=session.home.state_dir,
+            rack=row.rack,
+            run=row.run,
+            name=row.keeps,
+            said={"statement": row.statement, "origin": row.origin, "place": row.place},
+        )
+        keep_output(keeping, outcome, row.change)
     body = {"what": "sh", "statement": row.statement, **outcome_of(outcome)}
     services.journal.append(row.rack, row.change, [Row(kind="outcome", target=outcome.target, body=body)])

@@ -23,12 +23,13 @@ def left_behind(session: Session, services: Services, *, warn: bool = False) -> 
     if session.rack is None:
         return ()
     if not any((session.home.state_dir / name).exists() for name in ("journal.db", "journal.head")):
-        return _experiments(session)  # One may have ended before its first change.
+        return _kept(session, services)[0]  # One may have ended before its first change.
     from exacell.change.pending import pending
 
     try:
-        left = pending(services.journal, session.rack.name)
-        found = (*(item.warning if warn else item.sentence for item in left), *_experiments(session))
+        kept, runs = _kept(session, services)
+        left = pending(services.journal, session.rack.name, but=runs)
+        found = (*(item.warning if warn else item.sentence for item in left), *kept)
         if not found:
             _left_nothing(session)
         return found
@@ -37,22 +38,27 @@ def left_behind(session: Session, services: Services, *, warn: bool = False) -> 
         return (f"{error.message}; what earlier changes left behind is not known: {error.hint}",)
 
 
-def _experiments(session: Session) -> tuple[str, ...]:
-    """Return a line for each experiment that did not come to its end."""
+def _kept(session: Session, services: Services) -> tuple[tuple[str, ...], frozenset[str]]:
+    """Return a line for each run of a recipe and each experiment that did not come to its end, and these runs as the journal
+    tells them."""
     path = session.home.state_dir / "store.db"
     if not path.exists():
-        return ()
+        return (), frozenset()
     from exacell.session.store import Store, StoreError
 
+    store, rack = Store(path), session.need_rack().name
     try:
-        if not Store(path).experiments(session.need_rack().name, bool, "running", "stopped"):
-            return ()
+        if not (store.runs(rack, bool, "running", "stopped") or store.experiments(rack, bool, "running", "stopped")):
+            return (), frozenset()
+        from exacell.session.runs import left_runs
         from exacell.session.trials import conducted_elsewhere, left_line, unfinished
 
-        left = unfinished(Store(path), session.need_rack().name)
-        return tuple(left_line(found) for found in left if not conducted_elsewhere(found))
+        runs = left_runs(store, services.journal, rack)
+        trials = tuple(left_line(found) for found in unfinished(store, rack) if not conducted_elsewhere(found))
+        return (*(says for _, says in runs), *trials), frozenset(run.key for run, _ in runs)
     except StoreError as error:
-        return (f"{error.message}; whether an experiment was left unfinished is not known: {error.hint}",)
+        line = f"{error.message}; whether a run or an experiment was left unfinished is not known: {error.hint}"
+        return (line,), frozenset()
 
 
 def unnoted(session: Session, services: Services, problem: str) -> tuple[str, ...]:

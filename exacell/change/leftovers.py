@@ -6,7 +6,7 @@ in the journal. A cell that does not say it keeps its warning.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.leftbehind import unnoted
@@ -27,16 +27,21 @@ if TYPE_CHECKING:
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 
 
-def look(session: Session, services: Services) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
+def look(
+    session: Session, services: Services, runs: Collection[str] = ()
+) -> tuple[tuple[Pending, ...], tuple[str, ...]]:
     """Return what earlier changes left behind still, and a line for each kind of thing that could not be looked at.
 
     Only the cells are asked on which something was left, and none while a change is being carried out.
+
+    Args:
+        runs: those of recipes that are told of as a whole.
 
     Raises:
         JournalError: the journal can't be read.
     """
     journal, rack = services.journal, session.need_rack().name
-    left = pending(journal, rack)
+    left = pending(journal, rack, but=runs)
     if not any(item.state in LOOKED_AT for item in left):
         return left, ()
     if _is_changed(journal, rack):
@@ -47,7 +52,7 @@ def look(session: Session, services: Services) -> tuple[tuple[Pending, ...], tup
         if silent:
             notes[f"{fold(silent)} did not say how it is now: this is what the journal knows"] = None
         notes |= dict.fromkeys(unnoted(session, services, _note(journal, rack, rows)))
-    return pending(journal, rack), tuple(notes)
+    return pending(journal, rack, but=runs), tuple(notes)
 
 
 _Found = tuple[list[tuple[int, Row]], list[str]]

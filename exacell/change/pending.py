@@ -44,11 +44,17 @@ class Pending:
         return f"{self.sentence} ({_UNASKED})" if self.state in LOOKED_AT else self.sentence
 
 
-def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[Pending, ...]:
+def pending(
+    journal: Journal, rack: str, now: datetime | None = None, *, but: Collection[str] = ()
+) -> tuple[Pending, ...]:
     """Return each change that never ended, left caching off, a service stopped or disks offline, or waits to be confirmed, and
     the newest one that the user or a gate stopped, or whose undo ended half way, with the statement that mends it.
 
     Changes that a living process of this host is carrying out are left out.
+
+    Args:
+        but: runs of recipes that are told of as a whole, as the journal tells them: what of their changes never ended, or
+            was stopped, is left out.
     """
     found = []
     running: set[int] = set()
@@ -57,13 +63,13 @@ def pending(journal: Journal, rack: str, now: datetime | None = None) -> tuple[P
             running.add(row.change)
             if row.who.host != actor()["host"]:
                 found.append(_elsewhere(row))
-        else:
+        elif row.run not in but:
             found.append(_unfinished(row))
     newest = newest_stopped(journal, rack)
-    if newest is not None:  # It has an end, and what runs or is unfinished has none.
+    if newest is not None and newest.run not in but:  # It has an end, and what runs or is unfinished has none.
         found.append(_halted(newest))
     half = half_undone(journal, rack)
-    if half is not None:
+    if half is not None and half.run not in but:
         found.append(_half(journal, half))
     for item in caching_off(journal.caching_entries(rack)):
         if item.change not in running:

@@ -11,7 +11,7 @@ from exacell.change.execute import execute
 from exacell.core.errors import RecipeError, StatementError
 from exacell.language.line import parse_line
 from exacell.language.reading import Reading, ReadingCheck, chosen, compares, measured, picked, shown_beside
-from exacell.recipes.words import reads
+from exacell.recipes.answers import reads
 from exacell.session.checking import failures
 
 if TYPE_CHECKING:

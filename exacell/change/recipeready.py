@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exacell.change.readings import values_read
 from exacell.core.cellset import fold
@@ -16,6 +16,7 @@ from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.language.reading import shown_beside, single
 from exacell.language.registry import Effect
+from exacell.recipes.answers import Kept, read_kept
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe
 from exacell.recipes.needs import Need, unmet
@@ -24,8 +25,10 @@ from exacell.recipes.values import holds, substitute
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
+    from exacell.language.reading import Reading
     from exacell.language.registry import Value
     from exacell.recipes.parsing import Let, Recipe, RecipeLine
+    from exacell.recipes.record import Run
     from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
@@ -33,12 +36,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyLine:
-    """A line that may run, where it stands, the recipe that it runs, where it does, and what its matrix chose for it."""
+    """A line that may run, where it stands, the recipe that it runs, where it does, what it keeps, and what its matrix chose."""
 
     source: RecipeLine
     line: Line
     inner: Ready | None = None
+    kept: Kept | None = None
     chosen: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def effect(self) -> Effect:
+        """What the line may change."""
+        return self.line.effect if self.kept is None else self.kept.effect
 
     @property
     def place(self) -> str:
@@ -61,6 +70,21 @@ class Ready:
 
     recipe: Recipe
     lines: tuple[ReadyLine, ...]
+    name: str = ""
+    """As the run names it."""
+    place: str = ""
+    """Of the line that runs it, with a full stop behind it; empty for the outermost."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """What was read before the plan."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """Its parameters, as they were given."""
+
+    def all(self) -> Iterator[Ready]:
+        """Yield it and the recipes that it runs."""
+        yield self
+        for each in self.lines:
+            if each.inner is not None:
+                yield from each.inner.all()
 
     def every(self) -> Iterator[ReadyLine]:
         """Yield all lines, those of recipes in it in place of the line that runs them."""
@@ -81,8 +105,11 @@ class Ready:
 
     @property
     def changes(self) -> bool:
-        """Whether anything of it may change something, or runs whatever happens."""
-        return any(each.source.final or each.line.effect in (Effect.WRITE, Effect.OPAQUE) for each in self.every())
+        """Whether anything of it may change or keep something, or runs whatever happens."""
+        return any(
+            each.source.final or each.kept is not None or each.effect in (Effect.WRITE, Effect.OPAQUE)
+            for each in self.every()
+        )
 
 
 def make_ready(
@@ -92,25 +119,32 @@ def make_ready(
     name: str,
     given: Mapping[str, str],
     within: Sequence[str] = (),
+    *,
+    run: Run | None = None,
+    place: str = "",
 ) -> Ready:
     """Return the recipe of that name with these parameters, ready to run; cells are only asked.
 
     Args:
         within: the recipes that run it.
+        run: an earlier run, whose texts and values count; nothing is asked then.
+        place: of the line that runs it, with a full stop behind it.
 
     Raises:
         RecipeError: there is no such recipe, it is wrong, runs itself, needs what is not there, or a value can't be read.
     """
-    recipe = load_recipe(session.home, name)
+    recipe = load_recipe(session.home, name) if run is None else run.draft(name).recipe
     if recipe.name in within:
         raise RecipeError(f"recipe {recipe.name} runs itself: {' → '.join((*within, recipe.name))}")
     values = values_of(recipe, given)
     check_recipe(recipe)
-    _refuse_unmet(session, services, request, recipe)
-    if "asm" in recipe.needs:
-        services.asm()
-    for let in recipe.lets:
-        values[let.name] = _read(session, services, request, recipe, let, values)
+    read: Mapping[str, str] = {} if run is None else run.values.get(place, {})
+    if run is None:
+        _refuse_unmet(session, services, request, recipe)
+        if "asm" in recipe.needs:
+            services.asm()
+        read = {let.name: value for let, value in read_values(session, services, request, recipe, values, tell=True)}
+    values.update(read)
     lines: list[ReadyLine] = []
     for source, known in written_out(recipe, values):
         if not holds(source.when, known):
@@ -120,36 +154,105 @@ def make_ready(
         if line.call is not None and line.call.command.words == ("run",):
             try:
                 inner = make_ready(
-                    session, services, request, line.call.text_arg("name"), line.call.extra, (*within, recipe.name)
+                    session,
+                    services,
+                    request,
+                    line.call.text_arg("name"),
+                    line.call.extra,
+                    (*within, recipe.name),
+                    run=run,
+                    place=f"{place}{len(lines) + 1}.",
                 )
             except RecipeError as error:
                 raise RecipeError(
                     f"recipe {recipe.name}, line {source.number}: {error.message}", hint=error.hint
                 ) from error
         chosen = {axis.name: known[axis.name] for axis in (source.matrix.axes if source.matrix is not None else ())}
-        lines.append(ReadyLine(source=source, line=line, inner=inner, chosen=chosen))
-    return Ready(recipe=recipe, lines=tuple(lines))
+        kept = _kept(recipe, source, line)
+        lines.append(ReadyLine(source=source, line=line, inner=inner, kept=kept, chosen=chosen))
+    ready = Ready(recipe=recipe, lines=tuple(lines), name=name, place=place, values=read, given=given)
+    if not within:
+        _refuse_same_names(ready)
+    return ready
+
+
+def _kept(recipe: Recipe, source: RecipeLine, line: Line) -> Kept | None:
+    """Return what a line keeps, None where it is none that does.
+
+    Raises:
+        RecipeError: with the values that are in it, it is nothing that can be kept.
+    """
+    if line.call is None or line.call.command.words != ("keep",):
+        return None
+    try:
+        return read_kept(line.call)
+    except StatementError as error:
+        problem = Problem(number=source.number, message=error.message, hint=error.hint)
+        raise recipe_error(recipe.name, [problem]) from error
+
+
+def _refuse_same_names(ready: Ready) -> None:
+    """Return when no two lines of a run keep something under one name.
+
+    Raises:
+        RecipeError: two do.
+    """
+    names: dict[str, str] = {}
+    for each in ready.every():
+        if each.kept is None:
+            continue
+        other = names.get(each.kept.name.lower())
+        if other is not None:
+            raise RecipeError(
+                f"recipe {ready.recipe.name} would keep {each.kept.name} twice: {other}; {each.line.text}; nothing was run",
+                hint="as=NAME_${x} tells the lines of a matrix apart",
+            )
+        names[each.kept.name.lower()] = each.line.text
+
+
+def read_values(
+    session: Session,
+    services: Services,
+    request: Request,
+    recipe: Recipe,
+    values: Mapping[str, Value],
+    *,
+    tell: bool = False,
+) -> Iterator[tuple[Let, str]]:
+    """Yield what a recipe reads before its plan, each with its value now, as it is put into statements.
+
+    Args:
+        values: of the parameters.
+        tell: say each of them.
+
+    Raises:
+        RecipeError: one can't be read.
+    """
+    known = dict(values)
+    for let in recipe.lets:
+        found, reading = _read(session, services, request, recipe, let, known)
+        text = known[let.name] = str(found).lower() if isinstance(found, bool) else str(found)
+        if tell:
+            as_size = shown_beside(found, "G") if isinstance(found, int) and abs(found) >= 1 << 20 else ""
+            services.console.say(f"{let.name} = {text}{f' ({as_size})' if as_size else ''}: {reading}")
+        yield let, text
 
 
 def _read(
     session: Session, services: Services, request: Request, recipe: Recipe, let: Let, values: Mapping[str, Value]
-) -> str:
-    """Return what a value is now, as it is put into statements, and tell it."""
+) -> tuple[Any, Reading]:
+    """Return what a value is now, and from what it was read."""
     try:
         reading = replace(let.reading, statement=substitute(let.reading.statement, values))
         if let.reading.key:
             reading = replace(reading, key=substitute(let.reading.key, values).strip("\"'"))
-        found = single(reading, values_read(session, services, request, reading))
+        return single(reading, values_read(session, services, request, reading)), reading
     except (StatementError, RecipeError) as error:
         problem = Problem(number=let.number, message=f"let {let.name}: {error.message}", hint=error.hint)
         raise recipe_error(recipe.name, [problem]) from error
     except ExacellError as error:
         error.message = f"recipe {recipe.name}, line {let.number}: let {let.name}: {error.message}"
         raise
-    text = str(found).lower() if isinstance(found, bool) else str(found)
-    as_size = shown_beside(found, "G") if isinstance(found, int) and abs(found) >= 1 << 20 else ""
-    services.console.say(f"{let.name} = {text}{f' ({as_size})' if as_size else ''}: {reading}")
-    return text
 
 
 def _refuse_unmet(session: Session, services: Services, request: Request, recipe: Recipe) -> None:
@@ -194,7 +297,7 @@ def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> b
     """
     if accepted or dry or "opaque" not in ready.recipe.needs:
         return accepted
-    texts = list(dict.fromkeys(each.line.text for each in ready.every() if each.line.effect is Effect.OPAQUE))
+    texts = list(dict.fromkeys(each.line.text for each in ready.every() if each.effect is Effect.OPAQUE))
     if not texts:
         return False
     services.console.say(f"recipe {ready.recipe.name} runs what exacell does not read; the guard ends there:")

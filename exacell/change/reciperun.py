@@ -21,12 +21,15 @@ from exacell.journal.confirming import WaitingRun
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.output.result import Column, Draw, Record, Result, worst
+from exacell.recipes.record import BEGUN, DONE, FAILED, LineState
 from exacell.recipes.values import RISKS
 from exacell.session.recording import Recording, told_while_waiting
+from exacell.session.store import StoreError
 
 if TYPE_CHECKING:
     from exacell.change.recipeready import Ready, ReadyLine
     from exacell.session.request import Request
+    from exacell.session.runs import Track
     from exacell.session.services import Services
     from exacell.session.state import Session
 
@@ -34,7 +37,15 @@ if TYPE_CHECKING:
 class RecipeRunner:
     """Runs the lines of one recipe and gathers what they answer."""
 
-    def __init__(self, session: Session, services: Services, request: Request, ready: Ready, call: Call) -> None:
+    def __init__(
+        self,
+        session: Session,
+        services: Services,
+        request: Request,
+        ready: Ready,
+        call: Call,
+        track: Track | None = None,
+    ) -> None:
         recipe = ready.recipe
         within = call.flags.get("confirm-within")
         # A recipe that another one runs waits with it.
@@ -42,8 +53,11 @@ class RecipeRunner:
         own = isinstance(within, (int, float)) and not self._inside
         self._waiting = WaitingRun(within=float(within)) if own and isinstance(within, (int, float)) else None
         waiting = request.waiting_run if self._inside else self._waiting
-        risk = _stricter(request.risk_ceiling, recipe.risk)
+        risk = stricter(request.risk_ceiling, recipe.risk)
         request = replace(request, origin=recipe.name, risk_ceiling=risk, waiting_run=waiting)
+        if track is not None:
+            request = replace(request, run=track.run.key)
+        self._track = track
         self._session, self._services, self._request = session, services, request
         self._ready, self._recipe = ready, recipe
         self._flags = call.flags
@@ -58,6 +72,8 @@ class RecipeRunner:
         self._problems: list[str] = []
         self._begun = self._of = 0
         """How many lines were begun, and how many there are."""
+        self.unsettled = False
+        """Whether a final line failed."""
 
     def run(self) -> Result:
         """Run all lines; the final ones in any case. Raises what stopped the others when nothing else went wrong.
@@ -69,12 +85,14 @@ class RecipeRunner:
         if waiting is None:
             return self._run()
         for each in self._ready.every():
-            if each.line.effect is Effect.OPAQUE:
+            if each.effect is Effect.OPAQUE:
                 raise RefusedError(
                     f"recipe {self._recipe.name}, line {each.source.number} ({each.line.text}): --confirm-within needs "
                     "changes that exacell can take back, and it can't read this one; nothing was run"
                 )
         session, services = self._session, self._services
+        if self._track is not None:
+            waiting.go_on(services.journal, session.need_rack().name, self._track.run.key)
         try:
             result = self._run()
         finally:
@@ -94,59 +112,95 @@ class RecipeRunner:
 
     def _run_through(self) -> Result:
         stopped: ExacellError | None = None
-        for each in self._ready.lines:
-            if each.source.final or stopped is not None:
+        for number, each in enumerate(self._ready.lines, start=1):
+            before = self._before(number)
+            if each.source.final or stopped is not None or before.state == DONE:
+                self._begun += before.state == DONE
+                continue
+            if before.state == FAILED:
+                stopped = RecipeError(before.said)
+                stopped.exit_code = ExitCode.FAILED
                 continue
             try:
-                self._one(each)
+                self._one(number, each, before)
             except ExacellError as error:
                 stopped = error
-        for each in self._ready.lines:
-            if each.source.final:
+                self._note(number, FAILED, error.message)
+        for number, each in enumerate(self._ready.lines, start=1):
+            before = self._before(number)
+            if each.source.final and before.state != DONE:
                 try:
-                    self._one(each)
+                    self._one(number, each, before)
                 except ExacellError as error:
+                    self.unsettled = True
                     self._problems.append(f"finally, {each.place}: {error.message}")
                     self._codes.append(ExitCode.FAILED)
+                    self._note(number, FAILED, error.message)
         return self._gathered(stopped)
 
-    def _one(self, each: ReadyLine) -> None:
+    def _before(self, number: int) -> LineState:
+        """Return how a line stands from an earlier process that carried the run out."""
+        place = f"{self._ready.place}{number}"
+        return _NEW if self._track is None else self._track.lines.get(place, _NEW)
+
+    def _note(self, number: int, state: str, said: str = "") -> None:
+        """Keep how a line stands. What can't be kept keeps no final line from being carried out."""
+        if self._track is None:
+            return
+        try:
+            self._track.note(f"{self._ready.place}{number}", state, said)
+        except StoreError as error:
+            if state == BEGUN and not self._ready.lines[number - 1].source.final:
+                raise  # Nobody could go on with it.
+            self._problems.append(error.message)
+
+    def _one(self, number: int, each: ReadyLine, before: LineState) -> None:
         source, line = each.source, each.line
         session, services = self._session, self._services
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
             raise InterruptedByUserError(f"recipe {self._recipe.name} was interrupted before {each.place}")
         self._begun += 1
+        if before.state != BEGUN:
+            self._note(number, BEGUN)
+        if self._track is not None:
+            self._request = replace(self._request, place=f"{self._ready.place}{number}")
         services.console.say(f"[{self._begun}/{self._of}] {each.place}: {line.text}")
         interrupted = session.interrupted.is_set()
         if interrupted:
             session.interrupted.clear()  # It ended the lines; what is final ends only with another one.
         try:
-            self._carry_out(each)
+            self._carry_out(each, before)
         finally:
             if interrupted:
                 session.interrupted.set()
+        self._note(number, DONE)
 
-    def _carry_out(self, each: ReadyLine) -> None:
+    def _carry_out(self, each: ReadyLine, before: LineState) -> None:
         line, inner = each.line, each.inner
         session, services, request = self._session, self._services, self._request
         if line.call is not None:
-            flags = {**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.call.flags}
+            flags = {**{k: v for k, v in self._flags.items() if k in PASSED_ON}, **line.call.flags}
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
             if inner is not None and line.call is not None:
-                runner = RecipeRunner(session, services, request, inner, line.call)
+                runner = RecipeRunner(session, services, request, inner, line.call, self._track)
                 result = runner.run()
                 self._planned = self._planned or runner._planned
+                self.unsettled = self.unsettled or runner.unsettled
                 return self._keep(each, line, result)
             if line.call is not None and line.call.command.words == ("undo", "run"):
                 from exacell.change.undoing import undo
 
-                return self._keep(
-                    each, line, undo(session, services, request, self._session.changes[self._first_change :], flags)
-                )
+                return self._keep(each, line, undo(session, services, request, self._changes(), flags))
             if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
                 return None
         elif line.cellcli is not None:
-            line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in _PASSED_ON}, **line.flags})
+            line = replace(line, flags={**{k: v for k, v in self._flags.items() if k in PASSED_ON}, **line.flags})
+        if before.state != _NEW.state and self._track is not None:
+            from exacell.change.rerun import end_of  # Only a run that was broken off has such a line.
+
+            ended = end_of(session, services, request, line, before, again=self._track.again)
+            if ended is not None:
+                return self._keep(each, line, ended)
         result = (
             self._read(line)
             if line.effect is Effect.READ and session.rack is not None
@@ -154,6 +208,18 @@ class RecipeRunner:
         )
         self._planned = self._planned or line.effect is Effect.WRITE
         return self._keep(each, line, result)
+
+    def _changes(self) -> list[int]:
+        """Return the changes of this run of the recipe, those of an earlier process among them, oldest first."""
+        track, services = self._track, self._services
+        if track is None:
+            return self._session.changes[self._first_change :]
+        rack = self._session.need_rack().name
+        rows = services.journal.of_run(rack, track.run.key)
+        own = [row for row in rows if row.place.startswith(self._ready.place)]
+        roots = list(dict.fromkeys(row.root for row in own if not row.undoes))
+        one = roots[0] if len(roots) == 1 else 0
+        return [] if one and services.journal.whole_state(rack, one).undone else roots
 
     def _does_not_hold_yet(self, line: Line) -> bool:
         """Whether a check does not hold behind changes that -n has only planned; says so, for it may hold after them."""
@@ -280,10 +346,13 @@ def _runs(line: Line) -> bool:
     return line.call is not None and line.call.command.words in (("run",), ("experiment",))
 
 
-def _stricter(one: str, other: str) -> str:
+def stricter(one: str, other: str) -> str:
     """Return the lower of two ceilings of risk; an empty one is none."""
     return min((each for each in (one, other) if each), key=RISKS.index, default="")
 
 
-_PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque", "confirm-within"})
+_NEW = LineState(state="")
+"""How a line stands that nobody has begun."""
+
+PASSED_ON = frozenset({"yes", "dry-run", "detailed-exitcode", "reason", "ticket", "accept-opaque", "confirm-within"})
 """Flags of ``run`` that hold for each of the recipe's statements; loss of data is never accepted wholesale."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,7 @@ from exacell.journal.state import by_change
 from exacell.language.line import with_call_flags
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
+from exacell.session.runs import unfinished_runs
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
@@ -35,11 +36,14 @@ NOTHING = ["nothing is unfinished"]
 """What is noted where no change is."""
 
 
-def unfinished(session: Session, services: Services) -> list[Planned]:
+def unfinished(session: Session, services: Services, runs: Collection[str] = ()) -> list[Planned]:
     """Return the plan rows of the changes that resume goes on with, oldest first.
 
     These are the ones that never ended, the newest one that the user or a gate stopped and that nothing took the place of,
     and the rack's newest change when it took back a part of another one and nothing took back the rest.
+
+    Args:
+        runs: those of recipes that are gone on with as a whole, as the journal tells them: their changes are left out.
     """
     rack = session.need_rack().name
     rows = services.journal.unfinished(rack)
@@ -51,7 +55,7 @@ def unfinished(session: Session, services: Services) -> list[Planned]:
         rows.append(half)
     # A change whose undo did not come to its end is taken back further, not finished.
     going_back = {row.undoes for row in rows}
-    return [row for row in rows if row.root not in going_back]
+    return [row for row in rows if row.root not in going_back and (not row.run or row.run not in runs)]
 
 
 def resume(
@@ -62,10 +66,12 @@ def resume(
     *,
     change: int | None = None,
     abandon: bool = False,
+    runs: Collection[str] = (),
 ) -> Result:
     """Finish each unfinished change, or the one named, and return the outcomes of all.
 
     Args:
+        runs: those of recipes whose changes are left out unless one is named.
         abandon: leave it as it is and only record that it is not gone on with.
 
     Raises:
@@ -74,7 +80,8 @@ def resume(
     """
     rack = session.need_rack().name
     _refuse_read_only(session, flags)
-    rows = [row for row in unfinished(session, services) if change is None or row.change == change]
+    rows = unfinished(session, services, runs if change is None else ())
+    rows = [row for row in rows if change is None or row.change == change]
     if not rows and change is not None:
         # By its number also one that was stopped before others were made, such as the one that mends a closed gate.
         state = services.journal.state(rack, change)
@@ -92,11 +99,9 @@ def resume(
     for place, row in enumerate(rows, 1):
         refuse_running(services.journal, rack, row.change)
         if abandon:
-            results.append(_abandoned(session, services, row))
+            results.append(leave(session, services, row))
         else:
-            results += _with_disks_back(
-                session, services, request, row, flags, _finish(session, services, request, row, flags)
-            )
+            results += finish(session, services, request, row, flags)
             results += _rest_of_recipe(session, services, row, results[-1])
             if session.interrupted.is_set() and place < len(rows):  # What is left is told again at the next start.
                 left = "interrupted: nothing more was started; resume goes on"
@@ -108,12 +113,14 @@ def resume(
 def _rest_of_recipe(session: Session, services: Services, row: Planned, ended: Result) -> list[Result]:
     """Return what is said behind a finished line of a recipe: nobody goes on with the lines behind it."""
     rack = session.need_rack().name
-    recipe = plan_row(services.journal, rack, root_of(services.journal, rack, row.change)).origin
+    first = plan_row(services.journal, rack, root_of(services.journal, rack, row.change))
+    recipe = first.origin
     if ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe:  # Other origins: resume 3, undo 3.
         return []
-    note = (
-        f"change {row.change} was a line of recipe {recipe}, whose lines behind it were not run; run {recipe} runs all"
-    )
+    ways = f"run {recipe} runs all"
+    if any(run.key == first.run for run in unfinished_runs(services.store(), rack)):
+        ways = "resume goes on with them"
+    note = f"change {row.change} was a line of recipe {recipe}, whose lines behind it were not run; {ways}"
     return [Result(notes=[note])]
 
 
@@ -210,6 +217,18 @@ def _hosts(row: Planned) -> frozenset[str]:
     return frozenset(step.target for step in row.wanted if step.host)
 
 
+def finish(
+    session: Session, services: Services, request: Request, row: Planned, flags: Mapping[str, Value]
+) -> list[Result]:
+    """Finish an unfinished change, and return what it came to, and what became of disks that it left inactive.
+
+    Raises:
+        RefusedError: it carried what exacell can't read.
+    """
+    ended = _finish(session, services, request, row, flags)
+    return _with_disks_back(session, services, request, row, flags, ended)
+
+
 def _finish(session: Session, services: Services, request: Request, row: Planned, flags: Mapping[str, Value]) -> Result:
     back = row.undoes
     if back:
@@ -278,7 +297,8 @@ def _in_its_manner(row: Planned, flags: Mapping[str, Value]) -> dict[str, Value]
     return with_given({**row.flags, **_manner(row)}, flags)
 
 
-def _abandoned(session: Session, services: Services, row: Planned) -> Result:
+def leave(session: Session, services: Services, row: Planned) -> Result:
+    """Record that a change is not gone on with, and return the note that says so."""
     body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"abandoned": 1}, **actor()}
     services.journal.append(session.need_rack().name, row.change, [Row(kind="end", body=body)])
     return Result(notes=[f"change {row.change} ({row.statement}) stays as it is and is not gone on with"])

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.secrets import holds_secret
@@ -15,13 +16,18 @@ from exacell.change.leftovers import look
 from exacell.change.lockwatch import SETTLES
 from exacell.change.pending import pending as pending_on
 from exacell.change.racklock import LockedError, describe, lock_of
+from exacell.change.recipeplan import WITHOUT, plan_run, rehearsed
+from exacell.change.recipeready import make_ready
+from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import NOTHING, resume as go_on, retry as once_more
+from exacell.change.runs import go_on as go_on_with_run
 from exacell.change.settling import newest_to_undo
 from exacell.change.undoing import undo as take_back
 from exacell.commands.experiments import end as end_experiment, go_on as go_on_with
 from exacell.commands.rehearsal.trial import rehearse as try_out
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
+from exacell.core.units import counted
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.line import with_call_flags
@@ -29,6 +35,8 @@ from exacell.language.registry import Call, Effect
 from exacell.output.changes import lock_sentence
 from exacell.output.result import Column, Result, together
 from exacell.output.style import wrapped
+from exacell.session.request import Request
+from exacell.session.runs import left_runs, run_lives, unfinished_runs
 from exacell.session.saved import (
     Expected,
     SavedPlan,
@@ -40,7 +48,6 @@ from exacell.session.store import Store
 from exacell.session.trials import conducted_elsewhere, left_line, unfinished
 
 if TYPE_CHECKING:
-    from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
 
@@ -48,6 +55,8 @@ if TYPE_CHECKING:
 def plan(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the planned steps; nothing is sent."""
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "dry-run": True})
+    if line.call is not None and line.call.command.words == ("run",):
+        return _plan_of_run(session, services, request, call, line.call)
     if call.text_arg("as") and holds_secret(line.text):
         raise RefusedError("a kept plan holds no password or key; nothing was kept", hint="plan it without as=")
     if line.effect is not Effect.WRITE:
@@ -78,7 +87,20 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
     return replace(result, notes=[said if note == UNSENT else note for note in result.notes])
 
 
-_SHOWN = "-n behind dcli, sh, copy and run shows what of it changes cells"
+_SHOWN = "-n behind dcli, sh and copy shows what of it changes cells"
+
+
+def _plan_of_run(session: Session, services: Services, request: Request, call: Call, run: Call) -> Result:
+    """Return the plans of a recipe's lines, each made from the rack as it is now."""
+    if call.text_arg("as"):
+        raise StatementError(
+            "a kept plan holds one change, and a recipe plans each of its lines when its turn comes; nothing was kept",
+            hint=f"plan {run.text} shows them all",
+        )
+    ready = make_ready(session, services, request, run.text_arg("name"), run.extra)
+    title = f": {ready.recipe.title}" if ready.recipe.title else ""
+    services.console.say(f"recipe {ready.recipe.name} on {session.need_rack().name}{title}")
+    return plan_run(session, services, request, ready, run.flags)
 
 
 def rehearse(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -86,7 +108,33 @@ def rehearse(session: Session, services: Services, request: Request, call: Call)
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "yes": True})
     if line.effect is not Effect.WRITE and not (line.call is not None and line.call.command.words == ("run",)):
         raise StatementError(f"'{line.text}' changes nothing that a copy could show, so there is nothing to rehearse")
-    return try_out(session, services, line)
+    given = call.args.get("without")
+    without = tuple(word.lower() for word in given) if isinstance(given, tuple) else ()
+    unknown = next((word for word in without if word not in WITHOUT), "")
+    if unknown:
+        raise StatementError(f"without={unknown}: it is one or more of {', '.join(WITHOUT)}")
+    if line.call is None or line.call.command.words != ("run",):
+        return try_out(session, services, partial(execute, request=Request(), line=line))
+    return _rehearse_run(session, services, request, line.call, without)
+
+
+def _rehearse_run(session: Session, services: Services, request: Request, run: Call, without: Sequence[str]) -> Result:
+    """Return what a recipe's run would leave; its values are read from the rack itself.
+
+    Raises:
+        RecipeError: it holds what a copy does not have, and ``without`` does not say so.
+    """
+    whole = make_ready(session, services, request, run.text_arg("name"), run.extra)
+    ready, left = rehearsed(session, whole, without)
+    for said in left:
+        services.console.say(f"left out, for a copy does not have it: {said}")
+
+    def carry_out(session: Session, services: Services) -> Result:
+        return RecipeRunner(session, services, Request(run="rehearsal"), ready, run).run()
+
+    result = try_out(session, services, carry_out)
+    more = [f"{counted(len(left), 'line')} left out: what a copy does not have"] if left else []
+    return replace(result, notes=[*more, *result.notes])
 
 
 def apply(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -117,19 +165,29 @@ def plans(session: Session, services: Services, call: Call) -> Result:
 def resume(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the outcomes of all resumed changes, and what the experiments found that were gone on with."""
     own = {name: value for name, value in call.flags.items() if name != "abandon"}
-    change, abandon = call.int_arg("change"), call.flag("abandon")
-    experiments = [] if change is not None else unfinished(services.store(), session.need_rack().name)
-    result = go_on(session, services, request, own, change=change, abandon=abandon)
-    if not experiments or result.exit_code is not ExitCode.DONE or session.interrupted.is_set():
+    change, abandon, rack = call.int_arg("change"), call.flag("abandon"), session.need_rack().name
+    runs = unfinished_runs(services.store(), rack) if change is None else []
+    # One that a living process carries out is refused where there is no other.
+    left = [run for run in runs if not run_lives(services.journal, run)] or runs
+    result = go_on(
+        session, services, request, own, change=change, abandon=abandon, runs=frozenset(run.key for run in runs)
+    )
+    if change is not None or result.exit_code is not ExitCode.DONE or session.interrupted.is_set():
         return result
-    # What a change left half done is settled first: the runs that are left begin from there.
     results = [] if result.notes == NOTHING else [result]
-    for found in experiments:
+    for run in left:  # The newest first: it began from what the others had left.
+        results.append(go_on_with_run(session, services, request, run, own, abandon=abandon))
+        if results[-1].exit_code is not ExitCode.DONE or session.interrupted.is_set():
+            return replace(together(results), data=True, draw=results[-1].draw)
+    # What changes and runs left half done is settled first: what is left of an experiment begins from there.
+    for found in unfinished(services.store(), rack):
         results.append(
             end_experiment(session, services, request, found, own)
             if abandon
             else go_on_with(session, services, request, found, own)
         )
+    if not results:
+        return result
     return results[0] if len(results) == 1 else replace(together(results), data=True)
 
 
@@ -155,7 +213,9 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
 
 def pending(session: Session, services: Services, call: Call) -> Result:
     """Return one record for each."""
-    left, notes = look(session, services)
+    store, rack = services.store(), session.need_rack().name
+    runs = left_runs(store, services.journal, rack)
+    left, notes = look(session, services, frozenset(run.key for run, _ in runs))
     rows = [
         {
             "cell": None,
@@ -167,17 +227,11 @@ def pending(session: Session, services: Services, call: Call) -> Result:
         }
         for p in left
     ]
+    told = [(run.statement, says) for run, says in runs]
+    told += [(each.statement, left_line(each)) for each in unfinished(store, rack) if not conducted_elsewhere(each)]
     rows += [
-        {
-            "cell": None,
-            "change": None,
-            "state": "unfinished",
-            "statement": found.statement,
-            "mend": "resume",
-            "says": left_line(found),
-        }
-        for found in unfinished(services.store(), session.need_rack().name)
-        if not conducted_elsewhere(found)
+        {"cell": None, "change": None, "state": "unfinished", "statement": statement, "mend": "resume", "says": says}
+        for statement, says in told
     ]
     columns = [*(Column(n) for n in ("change", "state", "mend")), Column("says", "prose")]
     return Result(records=rows, columns=columns, data=True, notes=list(notes))

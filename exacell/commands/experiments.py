@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from exacell.change.changing import refuse_read_only
 from exacell.change.consent import ask
 from exacell.change.experimenting import carry_out, ended, give_back, refuse_conducted, refuse_unready
+from exacell.commands.keeping import listed, outlined, runs
 from exacell.core.errors import ExacellError, RefusedError, StatementError
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Value
@@ -17,7 +18,7 @@ from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import DONE, RUNNING, Design, Experiment
 from exacell.measure.experiments.said import block_rows, columns_of, schedule_lines, sentences, verdict_row
 from exacell.output.explained import explained
-from exacell.output.result import Column, Result
+from exacell.output.result import Column, Record, Result
 from exacell.session.measuring import conditions, unfair
 from exacell.session.trials import experiments, find
 
@@ -41,6 +42,10 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         raise StatementError("an experiment takes back what it changes: it goes without --confirm-within")
     design = _design(session, call)
     known = experiments(services.store(), rack.name)
+    line = f"{request.run} {request.place}" if request.run else ""
+    earlier = next((each for each in known if line and each.line == line), None)
+    if earlier is not None:  # The run was killed meanwhile.
+        return told(earlier) if earlier.state == DONE else go_on(session, services, request, earlier, call.flags)
     name = _name(call.text_arg("as"), [each.name for each in known])
     cells = conditions(session, services, request)
     impossible = fairness.cannot_show(cells)
@@ -63,6 +68,7 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         design=design,
         began=datetime.now(UTC).isoformat(timespec="milliseconds"),
         now=now,
+        line=line,
         noticed=(*impossible, *unfair(session, services, request, cells, db=design.db, reset=bool(design.reset))),
     )
     for line in [*schedule_lines(found, *_spread(known, design)), *(f"  Unfair: {why}" for why in found.noticed)]:
@@ -93,10 +99,15 @@ def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
 
 
 def results(session: Session, services: Services, call: Call) -> Result:
-    """Return what an experiment found, or one record per experiment."""
+    """Return what an experiment found or a run has kept, or one record for each of them.
+
+    Raises:
+        StoreError: there is none of that name; names the experiments that there are.
+    """
     rack = session.need_rack().name
+    kept = runs(services, rack)
     if call.flag("all"):
-        rows = [
+        rows: list[Record] = [
             {
                 "cell": None,
                 "name": each.name,
@@ -109,8 +120,14 @@ def results(session: Session, services: Services, call: Call) -> Result:
             for each in experiments(services.store(), rack)
         ]
         columns = [Column(name) for name in ("name", "began", "state", "blocks", "finding", "statement")]
+        rows = sorted([*rows, *outlined(kept)], key=lambda row: str(row["began"]))
         return Result(records=rows, columns=columns, data=True)
-    found = find(services.store(), rack, call.text_arg("name"))
+    name, known = call.text_arg("name"), experiments(services.store(), rack)
+    run = next((key for key in reversed(kept) if not name or key.partition(" ")[0].lower() == name.lower()), "")
+    newer = run and (not known or run.partition(" ")[2] > known[-1].began)
+    if run and (newer or name) and not any(each.name.lower() == name.lower() for each in known):
+        return listed(session, kept[run])
+    found = find(services.store(), rack, name)
     result = told(found)
     left = (
         []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,8 +10,9 @@ from typing import TYPE_CHECKING
 from exacell.change.sending import Sending
 from exacell.commands.hosts import hosts_of
 from exacell.core.errors import ExitCode, StatementError, why_unreadable
+from exacell.language.hostpath import read_remote_path
 from exacell.output.result import HOST, Column, Result
-from exacell.session.fetching import fetch, look, read_remote_path
+from exacell.session.fetching import fetch, is_here, look
 from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from exacell.session.services import Services
     from exacell.session.state import Session
 
-_DEADLINE = 3600.0
+DEADLINE = 3600.0
 """Seconds for one file of one host where --timeout says nothing."""
 
 
@@ -43,40 +45,82 @@ def _copied(
     session: Session, services: Services, request: Request, call: Call, hosts: tuple[str, ...], pattern: str
 ) -> Result:
     seconds = call.flags.get("timeout")
-    timeout = float(seconds) if isinstance(seconds, (int, float)) else _DEADLINE
+    timeout = float(seconds) if isinstance(seconds, (int, float)) else DEADLINE
     folder = Path(call.text_arg("to", ".")).expanduser()
+
+    def place(host: str) -> Path:
+        try:
+            (folder / host).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StatementError(f"{folder} can't be written: {why_unreadable(error)}") from error
+        return folder / host
+
+    brought, problems = bring(session, services, hosts, pattern, place, f"copy from {pattern}", timeout)
+    records = [_record(*each) for each in brought]
+    code = ExitCode.DONE if not problems else ExitCode.FAILED if records else ExitCode.NOT_EXECUTED
+    columns = (HOST, Column("file"), Column("bytes", "number"), Column("to"), Column("sha256"))
+    return Result(records=records, columns=columns, data=True, problems=problems, exit_code=code)
+
+
+def bring(
+    session: Session,
+    services: Services,
+    hosts: Sequence[str],
+    pattern: str,
+    place: Callable[[str], Path],
+    title: str,
+    timeout: float,
+) -> tuple[list[tuple[str, There, Path]], list[str]]:
+    """Bring the files that a pattern stands for; return of each its host, what it is there and where here, and the problems.
+
+    Args:
+        place: returns the folder for a host's files, which is there then.
+        title: what is said of it while it goes on.
+        timeout: seconds for each file of a host.
+
+    Raises:
+        StatementError: a file would replace one that is here, or another one of the same host.
+    """
     with told_while_waiting(since(f"looking at {pattern}"), services.console.waiting):
         found = look(services.fleet, hosts, pattern, timeout=timeout, cancel=session.interrupted)
     problems = [f"{host}: {files}" for host, files in found.items() if isinstance(files, str)]
     files = {host: listed for host, listed in found.items() if not isinstance(listed, str)}
-    goals = {(host, file.path): folder / host / file.name for host, listed in files.items() for file in listed}
-    if len(set(goals.values())) != len(goals):
+    if any(len({file.name for file in listed}) < len(listed) for listed in files.values()):
         raise StatementError(f"{pattern}: two files of one host have the same name; nothing was copied")
-    there = next((goal for goal in goals.values() if goal.exists()), None)
+    goals = {
+        (host, file.path): folder / file.name for host in files for folder in [place(host)] for file in files[host]
+    }
+    # What came whole before a kill is no hindrance to who gives the statement again.
+    here = {
+        (host, file.path) for host, listed in files.items() for file in listed if is_here(file, goals[host, file.path])
+    }
+    there = next((goal for key, goal in goals.items() if key not in here and goal.exists()), None)
     if there is not None:
-        raise StatementError(f"{there} is here already; nothing was copied", hint="name another folder, or remove it")
-    try:
-        for goal in goals.values():
-            goal.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StatementError(f"{folder} can't be written: {why_unreadable(error)}") from error
+        raise StatementError(
+            f"{there} is here already, with other content; nothing was copied", hint="name another folder, or remove it"
+        )
     total = max((sum(file.size for file in listed) for listed in files.values()), default=0)
-    sending = Sending(services.console, f"copy from {pattern}", list(files), total)
-    records = []
+    sending = Sending(services.console, title, list(files), total)
+    brought = []
     try:
         for number in range(max(map(len, files.values()), default=0)):
             turn = {host: listed[number] for host, listed in files.items() if number < len(listed)}
             wanted = {host: (file, goals[host, file.path]) for host, file in turn.items()}
-            ended = fetch(services.fleet, wanted, timeout=timeout, cancel=session.interrupted, sent=sending.sent)
+            new = {host: each for host, each in wanted.items() if (host, each[0].path) not in here}
+            ended = dict.fromkeys(wanted, "")
+            ended |= fetch(services.fleet, new, timeout=timeout, cancel=session.interrupted, sent=sending.sent)
             problems += [f"{host}: {why}" for host, why in ended.items() if why]
-            records += [_record(host, *wanted[host]) for host, why in ended.items() if not why]
+            brought += [(host, *wanted[host]) for host, why in ended.items() if not why]
             if session.interrupted.is_set():
                 break
     finally:
         sending.over()
-    code = ExitCode.DONE if not problems else ExitCode.FAILED if records else ExitCode.NOT_EXECUTED
-    columns = (HOST, Column("file"), Column("bytes", "number"), Column("to"), Column("sha256"))
-    return Result(records=records, columns=columns, data=True, problems=problems, exit_code=code)
+    came = {(host, file.path) for host, file, _ in brought}
+    for host, listed in files.items():
+        missing = [file.path for file in listed if (host, file.path) not in came]
+        if missing and not any(problem.startswith(f"{host}: ") for problem in problems):
+            problems.append(f"{host}: interrupted before {missing[0]}")
+    return brought, problems
 
 
 def _record(host: str, file: There, goal: Path) -> dict[str, object]:

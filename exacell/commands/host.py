@@ -145,6 +145,7 @@ def _journalled(
             "reason": str(flags.get("reason") or ""),
             "ticket": str(flags.get("ticket") or ""),
             "origin": request.origin,
+            **request.part,
             **who,
             "risk": "unknown",
             "opaque": list(findings.unread),

@@ -26,7 +26,7 @@ from exacell.change.dcli.record import Record
 from exacell.change.dcli.told import told
 from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
-from exacell.change.detached import begin, follow, still_there
+from exacell.change.detached import begin, follow, keep_output, still_there
 from exacell.change.execute import execute
 from exacell.change.racklock import lock_of
 from exacell.change.sending import Sending, size_of
@@ -350,10 +350,14 @@ def _work(
         return Result(notes=[*(f"can't be read: {phrase}" for phrase in judgement.opaque), "-n: nothing was sent"])
     agree(group, judgement, flags, what=name)
     printing = str(call.flags.get("format") or session.settings.format) in ("table", "raw")
+    keeping = request.keeping
     if flags.get("detach"):
         return _detached(group, judgement, call, command_given(call, flags)[0], flags, printing=printing)
     record = None if findings.harmless else Record(group, judgement, call.text, flags=flags, what=name)
     outcomes = _done_everywhere(group, judgement, steps, record)
+    if keeping is not None:
+        for outcome in outcomes:
+            keep_output(keeping, outcome, record.change if record is not None else 0)
     if record is None and not hosts:
         session.selection.remember([o.target for o in outcomes], [o.target for o in outcomes if o.status])
     return told(outcomes, printing=printing, hosts=bool(hosts))
@@ -364,7 +368,15 @@ def _detached(
 ) -> Result:
     """Run a command apart from the link on each host, follow it to its end there, and return what became of it."""
     session, services, folder = group.session, group.services, new_folder()
-    record = Record(group, judgement, call.text, flags=flags, what=call.command.name, details={"detached": folder})
+    keeping = group.request.keeping
+    details = {"detached": folder, **({"keeps": keeping.name} if keeping is not None else {})}
+    record = Record(group, judgement, call.text, flags=flags, what=call.command.name, details=details)
+
+    def over(outcome: Outcome) -> None:
+        if keeping is not None:  # First: once its end is recorded, nobody looks for its output any more.
+            keep_output(keeping, outcome, record.change)
+        record.ended([outcome])
+
     with record.open():
         record.intend(group.targets)
         hosts = [where.host for where in group.targets]
@@ -372,7 +384,7 @@ def _detached(
         outcomes = [Outcome(target=host, status=1, ran=False, refused=why) for host, why in failed.items() if why]
         record.ended(outcomes)
         running = [host for host in hosts if not failed[host]]
-        ended, left = follow(session, services, running, folder, lambda outcome: record.ended([outcome]))
+        ended, left = follow(session, services, running, folder, over)
         if left:
             record.leave_open()
     result = told([*outcomes, *ended], printing=printing, hosts=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from exacell.change.readings import wrong_with
 from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
+from exacell.change.runs import begin, carry_out
 from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExacellError,
@@ -158,7 +159,9 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
     for said in ready.outline():
         services.console.say(said)
-    return RecipeRunner(session, services, request, ready, call).run()
+    if dry or request.origin or not ready.changes:  # Nobody has to go on with it.
+        return RecipeRunner(session, services, request, ready, call).run()
+    return carry_out(session, services, request, ready, call, begin(session, services, ready, call))
 
 
 def check(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -126,8 +126,9 @@ class Outline:
 
     @property
     def code(self) -> int | None:
-        """The exit code, None when the change did not end; a journal's restart counts as well ended, a refusal as 2."""
-        return {"restart": 0, "refused": 2}.get(self.kind, self._ended)
+        """The exit code, None when the change did not end; a journal's restart and what was kept count as well ended, a
+        refusal as 2."""
+        return {"restart": 0, "refused": 2, "kept": 0}.get(self.kind, self._ended)
 
 
 def _time(text: str) -> datetime | None:

@@ -193,6 +193,18 @@ class WaitingRun:
         """The change whose guardian is the run's; 0 before there is one."""
         return next(iter(self.changes), 0)
 
+    def go_on(self, journal: Journal, rack: str, run: str) -> None:
+        """Take in the changes that an earlier process made in the run and that still wait: they wait for its end again.
+
+        Args:
+            run: as the journal tells it.
+        """
+        own = {row.root: row for row in journal.of_run(rack, run)}
+        for item in open_deadlines(journal, rack):
+            if item.change in own:
+                self.changes[item.change] = item.statement
+                set_deadline(journal, rack, item.change, item.statement, self.within, run=self.first, going_on=True)
+
     def over(self, journal: Journal, rack: str) -> datetime | None:
         """Let the time begin for all changes that still wait, and return until when; None when none does."""
         waiting = {item.change for item in open_deadlines(journal, rack)}

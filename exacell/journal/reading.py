@@ -280,6 +280,10 @@ class JournalReader(JournalFile):
         """Return the plan rows of the changes that were made on behalf of ``undo N``, ``resume N`` and their like."""
         return self._plans(f"kind = 'plan' and body like '%\"origin\":\"{origin}\"%'", rack=rack)
 
+    def of_run(self, rack: str, run: str) -> list[Planned]:
+        """Return the plan rows of the changes that a recipe's run made, oldest first."""
+        return self._plans(f"kind = 'plan' and body like '%\"run\":\"{run}\"%'", rack=rack)
+
     def gone_on_with(self, rack: str, change: int) -> bool:
         """Return whether resume or retry failed has gone on with a change, however that ended."""
         return any(self.with_origin(rack, f"{verb} {change}") for verb in ("resume", "retry"))

@@ -74,15 +74,15 @@ class Journal(JournalReader):
         """
         return self.note(rack, Row(kind="plan", body=body))
 
-    def note(self, rack: str, row: Row) -> int:
-        """Record a new change that begins with this row, such as a refusal, which has no other; return its number.
+    def note(self, rack: str, *rows: Row) -> int:
+        """Record a new change that consists of these rows, such as a refusal; return its number.
 
         Raises:
             JournalError: the row could not be written and synced.
         """
         self._refuse_gone()
         with self.turn():
-            return self.append_in_turn(rack, None, [row])
+            return self.append_in_turn(rack, None, list(rows))
 
     def let_go(self, change: int) -> None:
         """Take note that this process carries a change out no more: where it broke off, no row can say so."""

@@ -118,6 +118,9 @@ class Planned(Headed):
         flags: the statement's own ones.
         confirm_within: seconds within which it had to be confirmed; None when it had not.
         detached: the folder on each host in which its command runs apart from us; empty for none.
+        run: the recipe's run that it belongs to; empty for none.
+        place: of its line in that run: ``3``, or ``3.2`` where line 3 runs a recipe.
+        keeps: the name under which that run keeps what it brings; empty for none.
         plan: the plan as JSON made it; None for work that exacell can't read, and for what carries nothing out.
     """
 
@@ -125,6 +128,9 @@ class Planned(Headed):
     flags: Mapping[str, Any] = field(default_factory=dict)
     confirm_within: float | None = None
     detached: str = ""
+    run: str = ""
+    place: str = ""
+    keeps: str = ""
     plan: Mapping[str, Any] | None = field(default=None, repr=False)
 
     @property
@@ -157,6 +163,28 @@ class Planned(Headed):
 
         told = (self.plan or _NOTHING).get("rolling")
         return rolling_from_json(told) if told else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept(Headed):
+    """A file that a recipe's run has kept, of the change that brought it; where no change did, the row begins one.
+
+    Attributes:
+        run: the run.
+        place: of its line in that run.
+        name: under which it is kept; several files may have the same.
+        source: its path on the host; empty for an answer.
+        file: where it lies, from the journal's folder on.
+        size: bytes.
+    """
+
+    run: str = ""
+    place: str = ""
+    name: str = ""
+    source: str = ""
+    file: str = ""
+    size: int = 0
+    sha256: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,6 +352,7 @@ class Reverted(Entry):
 _KINDS: Mapping[str, type[Entry]] = {
     "plan": Planned, "refused": Refused, "restart": Restarted, "intent": Intent, "outcome": Outcome, "gate": Gated,
     "end": Ended, "observed": Observed, "deadline": Waiting, "confirmed": Confirmed, "reverted": Reverted,
+    "kept": Kept,
 }  # fmt: skip
 """Kind → class; a row of another kind says nothing of its own."""
 

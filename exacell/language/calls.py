@@ -252,11 +252,22 @@ def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tupl
     Where they are another statement, or a command for a shell, they stay as they are. Where they are a value, flags and
     ``key=value`` stand before, behind or among them.
     """
+    whole = text
     if command.params[-1].kind not in _VERBATIM and command.words[0] not in RAW_TAILS:
         return _value_rest(command, text, base, words)
     args: dict[str, Value] = {}
+    flags: dict[str, Value] = {}
     position = len(command.words)
+    behind = _behind(command, words[position:])
+    if behind:
+        text = text[: behind[0].start - base].rstrip()
+        words = words[: -len(behind)]
+        _, flags = take_flags(behind[1:], (*COMMON_FLAGS, *command.flags))
     for param in command.params:
+        if behind and behind[0].raw.lower().startswith(f"{param.name}="):
+            _, _, value = behind[0].raw.partition("=")
+            args[param.name] = convert(param, unquote(value), behind[0].start, behind[0].end)
+            continue
         if position >= len(words):
             if param.required:
                 raise _missing(command, param, base + len(text))
@@ -270,9 +281,22 @@ def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tupl
             args[param.name] = _positional(command, param, word)
             position += 1
         elif equals and key.lower() == param.name.lower():
-            args[param.name] = convert(param, raw_value, word.start, word.end)
+            args[param.name] = convert(param, unquote(raw_value), word.start, word.end)
             position += 1
-    return Call(command=command, args=args, text=text), {}
+        elif param.required:
+            raise _missing(command, param, base + len(text))
+    return Call(command=command, args=args, flags=flags, text=whole), flags
+
+
+def _behind(command: Command, words: Sequence[Word]) -> Sequence[Word]:
+    """Return the name that a command needs, and flags behind it, where they stand behind the statement that it takes."""
+    needed = next((param.name for param in command.params if param.required and not param.positional), None)
+    for place in range(len(words) - 1, 0, -1):
+        if needed and words[place].raw.lower().startswith(f"{needed}="):
+            return words[place:]
+        if not words[place].raw.startswith("-"):
+            break
+    return ()
 
 
 _VERBATIM = (Kind.STATEMENT, Kind.COMMAND)

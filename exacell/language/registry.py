@@ -328,6 +328,7 @@ MODULES = (
     "change",
     "drift",
     "recipes",
+    "keeping",
     "recipefiles",
     "emulator",
     "dcli",

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from exacell.core.cellset import CellSet, fold, natural_key
 from exacell.core.errors import CellSetError
-from exacell.core.units import counted, format_duration
+from exacell.core.units import counted, format_duration, human_size
 from exacell.journal.rows import (
     Actor,
     Confirmed,
@@ -17,6 +17,7 @@ from exacell.journal.rows import (
     Gated,
     Headed,
     Intent,
+    Kept,
     Observed,
     Outcome,
     Planned,
@@ -213,6 +214,9 @@ def _beside(row: Entry, zone: tzinfo | None) -> list[tuple[str, str]]:
         return [("Seen later", f"{', '.join(row.services)} running on {row.target}")]
     if isinstance(row, Observed) and row.online:
         return [("Seen later", f"all grid disks ONLINE on {row.target}")]
+    if isinstance(row, Kept):
+        of = f" of {row.target}" if row.target else ""
+        return [("Kept", f"{row.name}{of}: {human_size(row.size)}, SHA-256 {row.sha256[:12]}, {row.file}")]
     if isinstance(row, Waiting):
         return [("Confirm", f"within {format_duration(float(row.within))}, until {local_text(row.until, zone)}")]
     if isinstance(row, Confirmed):
@@ -241,7 +245,7 @@ def _caching(rows: Sequence[Entry], page: _Page, *, folded: bool) -> Iterator[st
 
 def _end(rows: Sequence[Entry], page: _Page) -> Iterator[str]:
     first, end = rows[0], next((row for row in reversed(rows) if isinstance(row, Ended)), None)
-    if isinstance(first, Restarted):
+    if isinstance(first, (Restarted, Kept)):
         return
     if isinstance(first, Refused):
         yield from page.text(first.refused, "  Refused: ", style="error")

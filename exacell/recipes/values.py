@@ -7,7 +7,7 @@ There is no templating: a value can never become syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from exacell.cellcli.suggest import closest
 from exacell.core.errors import RecipeError, StatementError
@@ -38,10 +38,16 @@ def with_places(text: str, values: Mapping[str, Value]) -> tuple[str, tuple[tupl
     found, places = "", []
     position = 0
     words = split_words(text)
-    sql = bool(words) and words[0].value.lower() == "sql"
-    for word in words:
+    first = _first(words)
+    verb = words[first].value.lower() if words else ""
+    for place, word in enumerate(words):
         found += text[position : word.start]
-        put = _in_sql(word.raw, values) if sql and word.raw[:1] in ("'", '"') else _put_in(word, values)
+        if verb == "sql" and word.raw[:1] in ("'", '"'):
+            put = _in_sql(word.raw, values)
+        elif verb in _SHELL and place > first:
+            put = _in_shell(word, values, alone=_is_all(words[first + 1 :], word))
+        else:
+            put = _put_in(word, values, _quoted)
         if put != word.raw:
             names = tuple(match[1].lower() for match in re.finditer(r"\$\{?([A-Za-z_]\w*)", word.raw))
             places.append((len(found), len(found) + len(put), names))
@@ -50,11 +56,41 @@ def with_places(text: str, values: Mapping[str, Value]) -> tuple[str, tuple[tupl
     return found + text[position:], tuple(places)
 
 
-def _put_in(word: Word, values: Mapping[str, Value]) -> str:
+_SHELL = ("sh", "host")
+"""Verbs behind which a shell reads the words."""
+
+
+def _first(words: Sequence[Word]) -> int:
+    """Return the place of the verb that reads the words: behind ON with its cells, and behind KEEP with its name."""
+    place = 0
+    while place < len(words) - 1:
+        word = words[place].value.lower()
+        if word == "on" and place < len(words) - 2:
+            place += 2
+        elif word == "keep" or (place and word.startswith("as=")):
+            place += 1
+        else:
+            break
+    return place
+
+
+def _is_all(words: Sequence[Word], word: Word) -> bool:
+    """Whether a word alone is the command of a shell, behind flags: the quotes around it are taken off then."""
+    return [each for each in words if not each.raw.startswith(("-", "as="))] == [word]
+
+
+def _in_shell(word: Word, values: Mapping[str, Value], *, alone: bool) -> str:
+    if alone and _WHOLE.fullmatch(word.raw):
+        return _put_in(word, values, _quoted)  # It is a whole command line.
+    put = _put_in(word, values, _for_shell)
+    return f'""{put}' if alone and put != word.raw and put.startswith("'") else put
+
+
+def _put_in(word: Word, values: Mapping[str, Value], quote: Callable[[str], str]) -> str:
     key, equals, value = word.raw.partition("=")
     if equals and re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key):
-        return f"{key}={_value(value, values)}"
-    put = _value(word.raw, values)
+        return f"{key}={_value(value, values, quote)}"
+    put = _value(word.raw, values, quote)
     # A bare word of letters, or one with @, could be a verb, a keyword or a recipe: quotes make it a value.
     return _marked(put) if put != word.raw and re.fullmatch(r"[A-Za-z]+|@.*", put) else put
 
@@ -73,23 +109,23 @@ def _in_sql(raw: str, values: Mapping[str, Value]) -> str:
     return _INSIDE.sub(plain, raw)
 
 
-def _value(raw: str, values: Mapping[str, Value]) -> str:
+def _value(raw: str, values: Mapping[str, Value], quote: Callable[[str], str]) -> str:
     whole = _WHOLE.fullmatch(raw)
     if whole is not None:
-        return _quoted(str(_lookup(whole[1], values)))
+        return quote(str(_lookup(whole[1], values)))
     if raw[:1] in ("'", '"'):
         return raw
     if raw.startswith("("):
-        return _in_list(raw, values)
+        return _in_list(raw, values, quote)
     if not _INSIDE.search(raw):
         return raw
-    return _quoted(_INSIDE.sub(lambda match: str(_lookup(match[1], values)), raw))
+    return quote(_INSIDE.sub(lambda match: str(_lookup(match[1], values)), raw))
 
 
 _LIST_ITEM = re.compile(r"(?<=[=(,\s])\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))(?=[),\s])")
 
 
-def _in_list(raw: str, values: Mapping[str, Value]) -> str:
+def _in_list(raw: str, values: Mapping[str, Value], quote: Callable[[str], str]) -> str:
     """Put values into a list in parentheses, such as an IORM plan: each stays one item of it."""
     pieces: list[str] = []
     end = 0
@@ -97,7 +133,8 @@ def _in_list(raw: str, values: Mapping[str, Value]) -> str:
         value = str(_lookup(match[1] or match[2], values))
         inside_quotes = sum(raw.count(mark, 0, match.start()) % 2 for mark in "'\"")
         plain = re.fullmatch(r"[A-Za-z0-9_.]+", value)
-        pieces += [raw[end : match.start()], match[0] if inside_quotes else value if plain else _marked(value)]
+        put = value if plain else quote(value) if quote is _for_shell else _marked(value)
+        pieces += [raw[end : match.start()], match[0] if inside_quotes else put]
         end = match.end()
     text = "".join(pieces) + raw[end:]
     left = _INSIDE.search(_LIST_ITEM.sub("", raw))
@@ -132,11 +169,23 @@ def _quoted(value: str) -> str:
     return _marked(value)
 
 
+def _for_shell(value: str) -> str:
+    """Return a value as one word of a shell, in which nothing is expanded."""
+    _refuse_unprintable(value)
+    if re.fullmatch(r"[A-Za-z0-9_.+,:@%/-]+", value) and not value.startswith("-"):
+        return value
+    return "'" + value.replace("'", "'\"'\"'") + "'"
+
+
+def _refuse_unprintable(value: str) -> None:
+    if not value.isprintable():
+        raise RecipeError(f"the value {value!r} holds something that can't be printed")
+
+
 def _marked(value: str) -> str:
     if "'" in value and '"' in value:
         raise RecipeError(f"the value {value} holds both kinds of quotes")
-    if not value.isprintable():
-        raise RecipeError(f"the value {value!r} holds something that can't be printed")
+    _refuse_unprintable(value)
     mark = '"' if "'" in value else "'"
     return f"{mark}{value}{mark}"
 

@@ -12,13 +12,13 @@ from exacell.cellcli.nodes import Change, Filter, List, Operator
 from exacell.cellcli.schema import Kind as AttributeKind, find_object, metric, metrics
 from exacell.cellcli.suggest import closest
 from exacell.core.errors import ExacellError
+from exacell.language.hostpath import file_named
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.reading import Reading, ReadingCheck, read_fact, read_until
-from exacell.language.registry import Call, Effect, Kind, Param
+from exacell.language.registry import Call, Kind, Param
 from exacell.language.shellwords import command_given
-from exacell.opaque.findings import UnreadError
-from exacell.opaque.sql import read_sql
+from exacell.recipes.answers import read_kept, reads
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
 """Objects whose names are those of metrics."""
@@ -86,6 +86,8 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
             refuse_session_bound(one_line(call.text_arg("text")))
         elif command.words in (("sh",), ("host",)):
             command_given(call, call.flags)
+        elif command.words == ("keep",):
+            yield from _of_kept(call, anything)
     except ExacellError as error:
         yield error.message, error.hint
     for param in command.params:
@@ -111,17 +113,14 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
                         yield from _of_names([str(fact.value)], anything)
 
 
-def reads(line: Line) -> bool:
-    """Whether a value may be taken from what a line answers: it changes nothing, and SQL is a query that exacell reads."""
-    if line.call is None:
-        return line.effect is Effect.READ
-    if line.call.command.words in (("sql",), ("sql", "asm")):
-        try:
-            read_sql(f"{one_line(line.call.text_arg('text'))};")
-        except UnreadError:
-            return False
-        return True
-    return line.effect is Effect.READ and line.call.command.recipe_ok
+def _of_kept(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]:
+    text = call.text_arg("what")
+    file = file_named(text)
+    if text.strip("\"'") in anything or (file is not None and any(word in file[1] for word in anything)):
+        return
+    inner = read_kept(call).line
+    if inner is not None:
+        yield from unknown_words(inner, anything).items()
 
 
 def _is_sample(line: Line, anything: Collection[str]) -> bool:

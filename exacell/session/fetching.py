@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import mkstemp
 
-from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
 from exacell.opaque.scan import arguments
 from exacell.session.answers import problem_of
@@ -28,27 +27,6 @@ _LOOK = (
 """Prints size, checksum and path of each regular file that a pattern stands for, and a dot at the end."""
 
 _PRINT = 'IFS= read -r f; cat "$f"'
-
-_PATH = re.compile(r"/[A-Za-z0-9_./:,@%+=*?\[\]-]+", re.ASCII)
-_SYSTEM = frozenset(("dev", "proc", "sys", "run"))
-
-
-def read_remote_path(text: str) -> str:
-    """Return the path of a file there, or the pattern of several.
-
-    Raises:
-        StatementError: it is not absolute, has other signs than plain letters, or may lead to a device.
-    """
-    parts = [part for part in text.split("/") if part]
-    if not _PATH.fullmatch(text) or not parts or ".." in parts:
-        raise StatementError(
-            f"'{text[:200]}' is no absolute path in plain letters", hint="/tmp/fio/*.json, without blanks"
-        )
-    if parts[0] in _SYSTEM:
-        raise StatementError(
-            f"{text}: what lies in /{parts[0]} is no file to copy", hint="facts and show setting read the kernel's"
-        )
-    return text
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,6 +67,14 @@ def _listed(reply: Reply) -> list[There] | str:
     if lines[-1:] != ["."] or len(found) != len(lines) - 1:
         return "its answer can't be read"
     return [There(path=match[3], size=int(match[1]), sha256=match[2]) for match in found]
+
+
+def is_here(there: There, goal: Path) -> bool:
+    """Whether a file of a host lies here already, byte by byte."""
+    if not goal.is_file() or goal.stat().st_size != there.size:
+        return False
+    with goal.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == there.sha256
 
 
 class _Arriving:

@@ -9,6 +9,7 @@ from exacell.core.values import dataclass
 if TYPE_CHECKING:
     from exacell.journal.confirming import WaitingRun
     from exacell.language.line import Line
+    from exacell.session.artifacts import Keeping
     from exacell.session.saved import Expected
 
 
@@ -24,6 +25,9 @@ class Request:
         read_timeout: seconds that each cell has for what it reads (--timeout); None for the setting's.
         risk_ceiling: the highest risk that the recipe around it declares; empty for none.
         expected: while a kept plan is applied, what it was made from and whether that has moved.
+        run: the recipe's run whose line it is, as the journal tells it; empty for none.
+        place: of that line in the run.
+        keeping: how what it brings is kept with that run; None where it is not.
         waiting_run: the changes of the recipe's run around it that is to be confirmed as a whole.
     """
 
@@ -33,7 +37,15 @@ class Request:
     read_timeout: float | None = None
     risk_ceiling: str = ""
     expected: Expected | None = None
+    run: str = ""
+    place: str = ""
+    keeping: Keeping | None = None
     waiting_run: WaitingRun | None = None
+
+    @property
+    def part(self) -> dict[str, object]:
+        """What the journal's row of a change says of the run that it is a part of."""
+        return {"run": self.run, "place": self.place} if self.run else {}
 
     @property
     def replaying(self) -> bool:

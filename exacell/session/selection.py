@@ -76,6 +76,20 @@ class Selection:
         return wanted
 
     @contextmanager
+    def using(self, text: str) -> Iterator[None]:
+        """Select cells as :meth:`use` does, until the block is left.
+
+        Raises:
+            CellSetError: as there.
+        """
+        before = self._used
+        self.use(text or "@all")
+        try:
+            yield
+        finally:
+            self._used = before
+
+    @contextmanager
     def on(self, text: str) -> Iterator[None]:
         """Limit the selection to ``text`` for one statement, which may name hosts instead of cells; empty leaves it.
 

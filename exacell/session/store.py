@@ -18,6 +18,7 @@ from exacell.cellcli.secrets import masked_data
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.measure.collected import Collected, collected_from_state, collected_to_state
 from exacell.measure.snapshot import Snapshot, from_json, to_json
+from exacell.recipes.record import LineState
 from exacell.session.saved import SavedPlan
 
 T = TypeVar("T")
@@ -48,6 +49,14 @@ create table if not exists health (
 create table if not exists experiment (
     rack text not null, name text not null, began text not null, state text not null, body text not null,
     primary key (rack, name)
+);
+create table if not exists run (
+    rack text not null, name text not null, began text not null, state text not null, body text not null,
+    primary key (rack, name)
+);
+create table if not exists run_line (
+    rack text not null, run text not null, place text not null, state text not null, at text not null, said text not null,
+    head integer not null, primary key (rack, run, place)
 );
 """
 
@@ -190,6 +199,31 @@ class Store:
         only = f" and state in ({','.join(map(repr, states))})" if states else ""
         query = f"select name, body, 'a new one' from experiment where rack=?{only} order by began, name"
         return self._all("experiment", query, rack, made_of)
+
+    def keep_run(self, rack: str, name: str, began: str, state: str, body: Mapping[str, Any]) -> None:
+        """Keep a recipe's run as it stands; what was kept of it before is replaced, without its lines."""
+        row = (rack, name, began, state, json.dumps(masked_data(body)))
+        with self._open() as connection:
+            connection.execute("insert or replace into run values (?,?,?,?,?)", row)
+
+    def runs(self, rack: str, made_of: Callable[[Any], T], *states: str) -> list[T]:
+        """Return the recipes' runs of a rack, oldest first; only those in one of ``states``, where some are given."""
+        only = f" and state in ({','.join(map(repr, states))})" if states else ""
+        query = f"select name, body, 'a new run' from run where rack=?{only} order by began, name"
+        return self._all("run", query, rack, made_of)
+
+    def keep_line(self, rack: str, run: str, place: str, state: LineState) -> None:
+        """Keep how a line of a run stands."""
+        row = (rack, run, place, state.state, state.at, state.said, state.head)
+        with self._open() as connection:
+            connection.execute("insert or replace into run_line values (?,?,?,?,?,?,?)", row)
+
+    def run_lines(self, rack: str, run: str) -> dict[str, LineState]:
+        """Return place → how it stands, for each line of a run that was begun."""
+        query = "select place, state, at, said, head from run_line where rack=? and run=?"
+        with self._open() as connection:
+            rows = connection.execute(query, (rack, run)).fetchall()
+        return {place: LineState(state=state, at=at, said=said, head=head) for place, state, at, said, head in rows}
 
     def save_baseline(self, rack: str, name: str, facts: Mapping[str, Mapping[str, str]]) -> None:
         """Keep a baseline; one of the same name is replaced."""

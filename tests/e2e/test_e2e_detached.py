@@ -39,10 +39,17 @@ class Lab:
         """A command that prints a line, waits for the gate and prints another one."""
         return f"echo one; pwd > {self.reached}; while [ ! -e {self.gate} ]; do sleep 0.05; done; echo two"
 
-    def begin(self) -> subprocess.Popen[str]:
-        """Start the waiting command, and wait until it runs."""
+    def begin(self, statement: str = "") -> subprocess.Popen[str]:
+        """Start the waiting command, or a statement that does, and wait until it runs."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "exacell", "-r", "lab", f"on @ini sh --accept-opaque --detach {self.waiting}"],
+            [
+                sys.executable,
+                "-m",
+                "exacell",
+                "-r",
+                "lab",
+                statement or f"on @ini sh --accept-opaque --detach {self.waiting}",
+            ],
             env=self.program.env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -77,10 +84,9 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
 
 def test_output_and_status_come_and_nothing_stays(lab: Lab) -> None:
     """A command's lines and its status are told as those of any other, and its folder is gone; its quotes arrive."""
-    before = set(Path("/tmp").glob("exacell-*"))
     done = lab.program("-r", "lab", "-o", "json", "on @ini sh --accept-opaque --detach printf '%s|' 'a b' c; exit 3")
     assert done.records == [{"cell": "ini1", "exitStatus": 3, "text": "a b|c|"}] and done.code == 1
-    assert set(Path("/tmp").glob("exacell-*")) <= before
+    assert not lab.folder().exists()
     assert lab.program.ok("-r", "lab", "-o", "json", "pending").records == []
 
 
@@ -133,3 +139,40 @@ def test_a_cell_is_left_alone(lab: Lab) -> None:
     assert done.code == 2 and "is for hosts" in done.err
     done = lab.program("-r", "lab", "on @ini sh --detach touch /tmp/x")
     assert done.code == 2 and "--accept-opaque" in done.err
+
+
+def test_what_a_killed_recipe_wanted_to_keep_is_kept_by_resume(lab: Lab) -> None:
+    """kill -9 while a recipe's command runs: resume brings its output into the run's folder, whole, and keeps what is left."""
+    folder = lab.program.home / "recipes"
+    folder.mkdir()
+    (folder / "long.exa").write_text(
+        'recipe "Long"\nneeds opaque\nparam word : text\non @ini keep sh --detach '
+        f'"{lab.waiting}" as=load\non @ini keep sh uname as=kernel\n'
+    )
+    process = lab.begin("run long word=x -y --accept-opaque")
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    assert lab.program("-r", "lab", "results").code != 0, "nothing is kept that did not end"
+    lab.gate.touch()
+    lab.program.ok("-r", "lab", "resume -y")
+    rows = {row["name"]: row for row in lab.program.ok("-r", "lab", "-o", "json", "results r1").records}
+    assert rows.keys() == {"load", "kernel"} and {row["cell"] for row in rows.values()} == {"ini1"}
+    assert Path(rows["load"]["file"]).read_text() == "one\ntwo\n"
+
+
+def test_ctrl_c_keeps_what_ended(lab: Lab) -> None:
+    """A recipe's command that ended is kept, whatever ends the recipe then; one that goes on is brought by resume."""
+    folder = lab.program.home / "recipes"
+    folder.mkdir()
+    (folder / "long.exa").write_text(
+        'recipe "Long"\nneeds opaque\non @ini keep sh uname as=kernel\non @ini keep sh --detach '
+        f'"{lab.waiting}" as=load\n'
+    )
+    process = lab.begin("run long -y --accept-opaque")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    named = lab.program.ok("-r", "lab", "-o", "json", "results").records
+    assert [row["name"] for row in named] == ["kernel"]
+    lab.gate.touch()
+    lab.program.ok("-r", "lab", "resume -y")
+    assert "load" in [row["name"] for row in lab.program.ok("-r", "lab", "-o", "json", "results").records]

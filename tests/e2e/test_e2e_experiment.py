@@ -94,10 +94,10 @@ def test_five_blocks_are_not_enough_and_are_said_to_be_before_the_question(rack:
     assert verdict(done)["effectPercent"] < 0 and verdict(done)["p"] is None
 
 
-def start(rack: Program, *words: str) -> subprocess.Popen[str]:
+def start(rack: Program, *words: str, of: tuple[str, ...] = (*AB, "aa=1")) -> subprocess.Popen[str]:
     """Start an experiment in a process of its own, and return when its first block has begun."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "exacell", "-r", "t1", *AB, "aa=1", *words, "-y"],
+        [sys.executable, "-m", "exacell", "-r", "t1", *of, *words, "-y"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=rack.env, text=True,
     )  # fmt: skip
     assert process.stderr is not None
@@ -125,6 +125,25 @@ def test_a_killed_experiment_is_told_and_gone_on_with(rack: InProcess) -> None:
     assert "A/A pair" not in done.err and "Experiment killed: There is a difference" in says(done)[0]
     assert len(blocks(done)) == 6 and near_six(verdict(done))
     assert "experiment killed" not in rack("-r", "t1", "cells").err
+
+
+def test_resume_of_a_run_goes_on_with_its_experiment(rack: InProcess) -> None:
+    """Killed in the middle of an experiment that a recipe holds, the run goes on with that very experiment, and only then with
+    the lines behind it and with finally."""
+    folder = rack.home / "recipes"
+    folder.mkdir(exist_ok=True)
+    text = "list cell\nexperiment factor=flashlog db=SPOT blocks=6 aa=0 as=within for=5s\ndisable flashlog db=ERP\n"
+    (folder / "measured.exa").write_text(f"{text}finally\nundo run\nend\n")
+    process = start(rack, of=("run", "measured"))
+    process.kill()
+    process.communicate()
+    assert "resume goes on with it, resume --abandon carries out only its finally" in rack("-r", "t1", "cells").err
+    done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
+    behind = done.err.partition("[12/12] block 6")[2]
+    assert "Plan on t1: disable flashlog db=ERP" in behind
+    found = [row for row in rack.ok("-r", "t1", "-o", "json", "results --all").records if row["name"] == "within"]
+    assert [(row["state"], row["blocks"]) for row in found] == [("done", "6 of 6")]
+    assert rack.ok("-r", "t1", "-o", "json", "pending").records == []
 
 
 def test_an_interrupted_experiment_gives_the_factor_back_at_once(rack: InProcess) -> None:

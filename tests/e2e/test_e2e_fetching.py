@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import os
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.patience import until
 from tests.support.program import Program
 from tests.support.sshd import PROGRAM, Sshd
 
@@ -62,6 +66,20 @@ def test_nothing_here_is_replaced(lab: tuple[Program, Path], tmp_path: Path) -> 
 
 
 @needs_sshd
+def test_what_is_here_whole_is_no_hindrance(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """A file that is here with the very same content is told as the others are, is not written again, and the rest comes."""
+    program, _ = lab
+    (tmp_path / "x").write_text("same")
+    kept = tmp_path / "here" / "b" / "x"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("same")
+    was = kept.stat().st_ino
+    rows = program.ok("-r", "lab", "-o", "json", f"copy from @ab:{tmp_path}/x {tmp_path}/here").records
+    assert [row["cell"] for row in rows] == ["a", "b"] and kept.stat().st_ino == was
+    assert (tmp_path / "here" / "a" / "x").read_text() == "same"
+
+
+@needs_sshd
 def test_what_changed_meanwhile_leaves_nothing(lab: tuple[Program, Path], tmp_path: Path) -> None:
     """A file that grew between the look and the copy is a failure, and no part of it stays here."""
     program, folder = lab
@@ -88,6 +106,41 @@ def test_a_lost_link_leaves_nothing(lab: tuple[Program, Path], tmp_path: Path) -
     done = program("-r", "lab", f"copy from @ab:{big} {tmp_path}/here")
     assert done.code == 1, done.err
     assert [path.read_bytes() for path in (tmp_path / "here").glob("*/*")] == [big.read_bytes()]
+
+
+@needs_sshd
+def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path], tmp_path: Path) -> None:
+    """kill -9 while files of two hosts come: results knows none of them, but what came before. resume keeps each host's bytes in
+    the same run, and does not fetch again what it has."""
+    program, folder = lab
+    big, small = tmp_path / "big", tmp_path / "small"
+    big.write_bytes(os.urandom(400_000))
+    small.write_bytes(b"small")
+    (program.home / "recipes").mkdir()
+    (program.home / "recipes" / "one.exa").write_text(
+        f'recipe "One"\nkeep @ab:{small} as=small\nkeep @ab:{big} as=big\n'
+    )
+    slow = folder / "cat"
+    slow.write_text(f'#!/bin/sh\n[ "$1" = {big} ] || exec /bin/cat "$1"; head -c 100000 "$1"; exec sleep 60\n')
+    slow.chmod(0o755)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "exacell", "-r", "lab", "run one -y"], env=program.env, stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert until(lambda: list(program.home.glob("runs/**/big/*/.exacell-*")), seconds=60)
+        os.kill(process.pid, signal.SIGKILL)
+    finally:
+        process.kill()
+        process.wait()
+    slow.unlink()
+    before = program.ok("-r", "lab", "-o", "json", "results").records
+    assert [row["name"] for row in before] == ["small", "small"]
+    program.ok("-r", "lab", "resume -y")
+    rows = program.ok("-r", "lab", "-o", "json", "results r1").records
+    assert rows[:2] == before and {row["cell"]: Path(row["file"]).read_bytes() for row in rows[2:]} == dict.fromkeys(
+        "ab", big.read_bytes()
+    )
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,13 @@ from exacell.core.errors import RecipeError, StatementError
 from exacell.core.paths import Home
 from exacell.language.line import parse_line
 from exacell.language.registry import Effect, Kind, Param
+from exacell.language.shellwords import command_given
 from exacell.language.words import split_words
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped
 from exacell.recipes.parsing import Recipe, line_of, split_when, values_of
 from exacell.recipes.values import holds, substitute
+from tests.support.judging.sandbox import Sandbox, missing, program
 from tests.support.recipes import parse_recipe
 
 FULL = """\
@@ -315,6 +318,47 @@ def test_a_value_never_becomes_the_verb(value: str) -> None:
     except (RecipeError, StatementError):
         return
     assert line is None, f"{value!r} became {line}"
+
+
+SIGNS = st.text("ab '\"$`()\\*?[]{}~!#&|;<>=-@/", min_size=1, max_size=12)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    """A place where a shell runs and can do nothing; its only program, show, tells with which words it was started."""
+    if missing():
+        pytest.skip(missing())
+    with Sandbox(["show"], ["/etc"], ["passwd"]) as place:
+        yield place
+
+
+@pytest.mark.parametrize("text", ["on @db sh show $x", "host show x${x}", "on @db sh (show $x)"])
+@given(value=SIGNS)
+def test_a_value_is_one_word_of_a_shell(text: str, value: str, sandbox: Sandbox) -> None:
+    """A real shell gets a value as that one word: nothing of it is expanded, ends the command or begins another one."""
+    line = parse_line(substitute(text, {"x": value}), shell=False)
+    assert line is not None and line.call is not None
+    command = command_given(line.call, {})[0]
+    for run in sandbox.run(command, [name for name in ("dash", "bash") if program(name)]):
+        assert [started.argv for started in run.started] == [("show", value if "$x" in text else f"x{value}")], command
+
+
+@given(value=SIGNS)
+def test_a_value_in_the_name_of_a_program_is_no_command(value: str, sandbox: Sandbox) -> None:
+    """Where a value is a part of the only word, the program has that name: nothing else is started."""
+    line = parse_line(substitute("host show${x}", {"x": value}), shell=False)
+    assert line is not None and line.call is not None
+    for run in sandbox.run(command_given(line.call, {})[0], [name for name in ("dash", "bash") if program(name)]):
+        assert not run.started and run.ended in ("126", "127")
+
+
+def test_a_value_that_is_all_of_a_command_is_one() -> None:
+    """A parameter that stands alone behind sh or host holds a whole command, as its kind command says."""
+    load = {"load": "fio --name='a b' x.fio"}
+    for text in ("host $load", "on @db sh --detach $load"):
+        line = parse_line(substitute(text, load), shell=False)
+        assert line is not None and line.call is not None
+        assert command_given(line.call, {})[0] == load["load"]
 
 
 @given(ANY.filter(bool))

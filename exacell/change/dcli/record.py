@@ -59,6 +59,7 @@ class Record:
                     "reason": str(self.flags.get("reason") or ""),
                     "ticket": str(self.flags.get("ticket") or ""),
                     "origin": request.origin,
+                    **request.part,
                     **actor(),
                     "risk": self.judgement.risk,
                     "opaque": list(self.judgement.opaque),

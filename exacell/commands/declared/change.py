@@ -16,8 +16,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="show what a statement would do; as=NAME keeps the plan for apply",
-        details="A kept plan remembers everything that was read for it, the cells, and how it was to roll; apply "
-        "refuses it when any of what was read has moved. Flags of apply win.",
+        details="plan @NAME key=value shows a recipe's run: each line, those of a matrix written out, with its plan from the "
+        "rack as it is now. A kept plan is of one statement: it remembers everything that was read for it, the cells, and how "
+        "it was to roll; apply refuses it when any of what was read has moved. Flags of apply win.",
         example="plan as=monday resize flashcache size=288g",
         params=(Param(name="as", kind=Kind.PLAN, help="keep it under this name"), _STATEMENT),
         recipe_ok=False,
@@ -32,9 +33,19 @@ COMMANDS = (
         "plans, thresholds, alerts and other objects, and the disk groups; it ends with the rehearsal. A value that "
         "it can't have is named, and nothing is rehearsed then. Passwords and keys stay on the rack. The rack is only "
         "read and its journal gets nothing. What would be refused on the rack is refused on the copy. Counters and "
-        "timing are the emulator's own, and so is every answer: it proves the plan, not the hardware.",
+        "timing are the emulator's own, and so is every answer: it proves the plan, not the hardware. A copy has no hosts, "
+        "no databases and runs no commands (sh, host): a recipe with lines for these is refused and they are named, unless "
+        "without= leaves them out.",
         example="rehearse resize flashcache size=288g",
-        params=(_STATEMENT,),
+        params=(
+            Param(
+                name="without",
+                kind=Kind.NAMES,
+                choices=("hosts", "databases", "commands"),
+                help="leave a recipe's lines out that are for these",
+            ),
+            _STATEMENT,
+        ),
         recipe_ok=False,
         handler="exacell.commands.change:rehearse",
     ),
@@ -60,13 +71,20 @@ COMMANDS = (
         name="resume",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="finish what a crash, a kill, a lost link or Ctrl-C left unfinished",
+        summary="finish what a crash, a kill, a lost link or Ctrl-C left unfinished: a change, a recipe's run, an experiment",
         details="First it is found out what became of statements whose end was not recorded. Then each unfinished "
         "change is planned again from what is on the cells now, so that what is done is not done twice; the new plan "
-        "is shown and confirmed like any other. undo takes an unfinished change back instead.",
+        "is shown and confirmed like any other. undo takes an unfinished change back instead. A run of a recipe that was "
+        "killed goes on at the line that was under way, with the text and the values that were agreed to, and with its finally: "
+        "how its lines stand and what will be done is shown first. What was read before the plan and differs now is asked about, "
+        "whatever -y says. A command on hosts that runs apart (--detach) is picked up; any other that exacell can't read is "
+        "carried out again only with --accept-opaque, or when that is asked for and answered with yes.",
         example="resume -y",
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
-        flags=(Flag(name="abandon", help="leave the change as it is; it is not offered again"),),
+        flags=(
+            Flag(name="abandon", help="leave a change as it is, and of a run carry out only its finally"),
+            Flag(name="accept-opaque", help="a command that was under way and can't be read may be carried out again"),
+        ),
         recipe_ok=False,
         handler="exacell.commands.change:resume",
     ),

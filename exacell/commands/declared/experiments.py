@@ -68,10 +68,12 @@ COMMANDS = (
         name="results",
         group=GROUP,
         effect=Effect.READ,
-        summary="what an experiment found: the verdict, how sure it is, and its blocks",
-        details="Without a name the newest one's. --all lists the experiments of this rack.",
+        summary="what an experiment found: the verdict, how sure it is, and its blocks; or what a recipe's run has kept",
+        details="Without a name the newest one's. --all lists the experiments of this rack, and the runs of recipes that kept "
+        "something (keep); of such a run each file is listed with its host, size and SHA-256, and read again: exit 1 where one "
+        "is gone or was changed.",
         example="results e1",
-        params=(Param(name="name", kind=Kind.NAME, positional=True, help="the experiment"),),
+        params=(Param(name="name", kind=Kind.NAME, positional=True, help="the experiment, or the run"),),
         flags=(Flag(name="all", help="list them, oldest first"),),
         handler="exacell.commands.experiments:results",
     ),

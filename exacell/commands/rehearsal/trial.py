@@ -17,7 +17,6 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import for_cell
-from exacell.change.execute import execute
 from exacell.change.leftbehind import left_behind
 from exacell.commands.emulator import copied_rack
 from exacell.commands.rehearsal.copyreading import likeness_of, read_facts, read_groups, read_objects
@@ -35,13 +34,15 @@ from exacell.session.state import Options, Session
 from exacell.session.wherecells import use_cells
 
 if TYPE_CHECKING:
-    from exacell.language.line import Line
     from exacell.output.console import Console, Progress as ConsoleProgress
     from exacell.plan.model import Plan
 
 
-def rehearse(session: Session, services: Services, line: Line) -> Result:
-    """Carry a statement out on a copy of the rack and return what it would leave, one record per change.
+def rehearse(session: Session, services: Services, carry_out: Callable[[Session, Services], Result]) -> Result:
+    """Carry something out on a copy of the rack and return what it would leave, one record per change.
+
+    Args:
+        carry_out: does so, with a session on the copy.
 
     Raises:
         RefusedError: the rack can't be copied, or the statement was refused there as it would be here.
@@ -61,7 +62,7 @@ def rehearse(session: Session, services: Services, line: Line) -> Result:
             raise RefusedError(f"rehearse: the copy does not answer: {problems[0]}")
         for said in unlike(here, read_objects(copy_services, Request(), rack.cells), groups, before):
             services.console.say(said)
-        result = execute(copy_session, copy_services, Request(), line)
+        result = carry_out(copy_session, copy_services)
         after, problems = read_facts(copy_session, copy_services, Request())
         left = left_behind(copy_session, copy_services)
     rows = told(before, after)

@@ -89,6 +89,7 @@ class Experiment:
         keeps: it has taken the rack's lock, and is to give it back.
         given_back: the factor is as it was before.
         passports: cell → under which conditions the first run was measured.
+        line: the recipe's run and the place in it of the line that made it; empty for none.
     """
 
     name: str
@@ -104,6 +105,7 @@ class Experiment:
     keeps: bool = False
     given_back: bool = True
     passports: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    line: str = ""
 
     @property
     def origin(self) -> str:

@@ -1,0 +1,210 @@
+"""A recipe's run before anything of it is carried out: the plan of each of its lines, and which of them a copy can't have."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.condition import is_condition
+from exacell.change.changing import UNSENT
+from exacell.change.consent import refuse_above
+from exacell.change.execute import execute
+from exacell.change.outcomes import planned_records
+from exacell.change.readings import line_to_read
+from exacell.core.cellset import fold
+from exacell.core.errors import ExacellError, ExitCode, RecipeError
+from exacell.core.units import counted
+from exacell.language.reading import ReadingCheck, read_fact, read_until
+from exacell.language.registry import Effect
+from exacell.language.shellwords import command_given
+from exacell.opaque.scan import command_findings
+from exacell.output.result import Column, Record, Result
+from exacell.output.tables import table_lines
+from exacell.recipes.answers import reads
+
+if TYPE_CHECKING:
+    from exacell.change.recipeready import Ready, ReadyLine
+    from exacell.language.line import Line
+    from exacell.language.registry import Value
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+_COLUMNS = (Column("line", "number"), Column("does"), Column("outcome", "prose"), Column("risk"))
+
+
+def plan_run(
+    session: Session, services: Services, request: Request, ready: Ready, flags: Mapping[str, Value]
+) -> Result:
+    """Show the plan of each line from the rack as it is now; return one record per step, or per line that has none.
+
+    What a line needs that those before it would do is told, and the next line is planned all the same.
+    """
+    lines = list(_with_ceilings(ready, request.risk_ceiling))
+    rows: list[Record] = []
+    summary: list[Record] = []
+    problems: list[str] = []
+    changed = ""
+    for number, (each, name, ceiling) in enumerate(lines, start=1):
+        services.console.say(f"[{number}/{len(lines)}] {each.place}: {each.outline()}")
+        own = replace(request, origin=name, risk_ceiling=ceiling)
+        risk = ""
+        steps: Sequence[Record] = ()
+        try:
+            outcome, risk, steps = _one(session, services, own, each, flags, changed=changed)
+        except ExacellError as error:
+            outcome = f"the run would stop here: {error.message}"
+            if changed:
+                outcome = f"can't be planned before line {changed} is carried out, as rehearse does: {error.message}"
+            else:
+                problems.append(f"line {number}, {each.outline()}: {error.message}")
+            services.console.say(outcome)
+        about = {"line": number, "place": each.place, "does": each.outline()}
+        rows += [{"cell": step["cell"], **about, **step} for step in steps] or [
+            {"cell": None, **about, "outcome": outcome, "risk": risk or None}
+        ]
+        summary.append({**about, "outcome": outcome, "risk": risk or None})
+        changed = changed or (str(number) if each.effect is Effect.WRITE else "")
+    return Result(
+        records=rows,
+        columns=_COLUMNS,
+        data=True,
+        draw=lambda width, color, header: table_lines(summary, _COLUMNS, width=width, color=color, header=header),
+        notes=["each line is planned from the rack as it is now", "nothing was sent"],
+        problems=problems,
+        exit_code=ExitCode.NOT_EXECUTED if problems else ExitCode.DONE,
+    )
+
+
+def _with_ceilings(ready: Ready, ceiling: str) -> Iterator[tuple[ReadyLine, str, str]]:
+    """Yield all lines, those of recipes inside in place of the line that runs them, each with its recipe and its ceiling."""
+    from exacell.change.reciperun import stricter
+
+    ceiling = stricter(ceiling, ready.recipe.risk)
+    for each in ready.lines:
+        if each.inner is None:
+            yield each, ready.recipe.name, ceiling
+        else:
+            yield from _with_ceilings(each.inner, ceiling)
+
+
+def _one(
+    session: Session, services: Services, request: Request, each: ReadyLine, flags: Mapping[str, Value], *, changed: str
+) -> tuple[str, str, Sequence[Record]]:
+    """Return what becomes of a line, its risk and its steps; the latter are empty where it has none.
+
+    Raises:
+        ExacellError: it can't be planned now.
+    """
+    line, words = each.line, each.line.call.command.words if each.line.call is not None else ()
+    if words == ("undo", "run"):
+        return "takes back what the run has changed by then", "", ()
+    if each.kept is not None:
+        unread = ", unread" if each.effect is Effect.OPAQUE else ""
+        return f"keeps it as {each.kept.name}{unread}", "", ()
+    if words == ("check",):
+        if changed:
+            return f"checks it then: line {changed} changes something before it", "", ()
+        execute(session, services, request, line, inside=True)
+        return "holds now", "", ()
+    if words == ("wait",):
+        return "waits", "", ()
+    if line.effect is not Effect.WRITE or words == ("experiment",):
+        return "reads" if _only_reads(line) else _OTHERS.get(line.effect, "runs what it plans then"), "", ()
+    planning = {**flags, **line.flags, "dry-run": True}
+    line = replace(
+        line,
+        flags=planning,
+        call=replace(line.call, flags={**planning, **line.call.flags}) if line.call is not None else None,
+    )
+    result = execute(session, services, request, line, inside=True)
+    if result.problems:
+        raise RecipeError(result.problems[0])
+    if result.planned is None:
+        for note in result.notes:
+            if note != UNSENT:
+                services.console.say(note)
+        return "nothing to do now", "", ()
+    plan = result.planned.plan
+    refuse_above(plan, request.risk_ceiling)
+    steps = planned_records(plan)
+    return f"{counted(len(steps), 'step')} on {fold(plan.targets)}", str(plan.risk), steps
+
+
+def _only_reads(line: Line) -> bool:
+    """Whether a line only reads, commands for a shell that exacell reads among them."""
+    if line.call is not None and line.call.command.words in (("sh",), ("host",)):
+        return command_findings(command_given(line.call, line.call.flags)[0]).harmless
+    return reads(line)
+
+
+_OTHERS = {
+    Effect.OPAQUE: "runs unread: exacell can't tell what it does",
+    Effect.LOCAL: "keeps or says something here",
+}
+
+WITHOUT = ("hosts", "databases", "commands")
+"""What a copy of a rack does not have."""
+
+
+def not_copied(session: Session, line: Line) -> str:
+    """Return which of :data:`WITHOUT` a line is for; empty where a copy has all that it needs."""
+    call = line.call
+    words = call.command.words if call is not None else ()
+    if words in (("check",), ("wait",)) and call is not None:
+        text = call.text_arg("fact") or call.text_arg("what")
+        bounded = bool({"every", "for"} & call.args.keys())
+        check = read_fact(text) if words == ("check",) else read_until(text, bounded=bounded)
+        return not_copied(session, line_to_read(check.reading)) if isinstance(check, ReadingCheck) else ""
+    if words == ("copy", "from") or (line.on and not is_condition(line.on) and _names_hosts(session, line.on)):
+        return "hosts"
+    if words == ("sql",):
+        return "databases"
+    return "commands" if words and words[0] in ("sh", "host", "dcli", "copy") else ""
+
+
+def _names_hosts(session: Session, on: str) -> bool:
+    with session.selection.on(on):
+        return bool(len(session.selection.hosts))
+
+
+def rehearsed(session: Session, ready: Ready, without: Collection[str]) -> tuple[Ready, list[str]]:
+    """Return what of a run a copy can carry out, and a phrase for each line that was left out.
+
+    Raises:
+        RecipeError: it holds what a copy does not have and nobody said to leave out.
+    """
+    left: list[str] = []
+    ready, missing = _filtered(session, ready, without, left)
+    if missing:
+        kinds = list(dict.fromkeys(kind for kind, _ in missing))
+        told = "; ".join(said for _, said in missing[:3]) + ("; …" if len(missing) > 3 else "")
+        raise RecipeError(
+            f"a copy of a rack has no {' and no '.join(kinds)}: {told}; nothing was rehearsed",
+            hint=f"rehearse without={','.join((*without, *kinds))} … leaves these lines out",
+        )
+    return ready, left
+
+
+def _filtered(
+    session: Session, ready: Ready, without: Collection[str], left: list[str]
+) -> tuple[Ready, list[tuple[str, str]]]:
+    missing: list[tuple[str, str]] = []
+    lines: list[ReadyLine] = []
+    for each in ready.lines:
+        if each.inner is not None:
+            inner, more = _filtered(session, each.inner, without, left)
+            missing += more
+            lines.append(replace(each, inner=inner))
+            continue
+        kind = not_copied(session, each.line)
+        if not kind and each.kept is not None:
+            kind = "hosts" if each.kept.line is None else not_copied(session, each.kept.line)
+        if not kind:
+            lines.append(each)
+        elif kind in without:
+            left.append(f"{each.place}: {each.outline()}")
+        else:
+            missing.append((kind, f"{each.place} ({each.outline()})"))
+    return replace(ready, lines=tuple(lines)), missing

@@ -1,0 +1,191 @@
+"""What became of a run's line that a process had begun when it was killed, and its end, as far as it can be brought to one.
+
+What exacell planned is settled and finished as ``resume N`` does it; a command that runs apart on hosts is picked up. What
+can't be read is carried out again only where somebody said so. What only reads is done again by who asks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from exacell.change.detached import GIVEN_ANEW, phrases, pick_up, standings
+from exacell.change.execute import execute
+from exacell.change.resuming import finish
+from exacell.core.cellset import fold, grouped
+from exacell.core.errors import ExitCode, RefusedError
+from exacell.core.units import format_duration
+from exacell.journal.record import Row
+from exacell.journal.state import GOOD, ChangeState, by_change
+from exacell.language.line import parse_line
+from exacell.language.reading import read_until
+from exacell.output.result import Result, together
+from exacell.session.detached import Stands
+
+if TYPE_CHECKING:
+    from exacell.journal.rows import Planned
+    from exacell.language.line import Line
+    from exacell.recipes.record import LineState
+    from exacell.session.request import Request
+    from exacell.session.services import Services
+    from exacell.session.state import Session
+
+
+def parts_of(services: Services, rack: str, run: str, place: str, begun: LineState) -> list[ChangeState]:
+    """Return the changes that a line made since it was begun, oldest first: of each the newest that went on with it.
+
+    What an ``undo run`` made is not among them: that goes on by itself.
+    """
+    rows = services.journal.of_run(rack, run)
+    own = [row for row in rows if row.place == place and row.seq > begun.head and not row.undoes]
+    found = []
+    for root in dict.fromkeys(row.root for row in own):
+        found.append(list(by_change(services.journal.chain(rack, root)).values())[-1])
+    return found
+
+
+def is_unread(services: Services, state: ChangeState) -> bool:
+    """Whether a change carried what exacell can't read, was sent, and nobody can find out its end."""
+    row = state.plan
+    if row is None or row.plan is not None or state.end is not None or not state.unsettled:
+        return False
+    return not row.detached or any(each.stands is Stands.GONE for each in standings(services, row).values())
+
+
+def stands(services: Services, state: ChangeState) -> str:
+    """Return how a change stands that a line made, for who is asked whether to go on."""
+    row = state.plan
+    if row is None:
+        return ""
+    change = f"change {row.change}"
+    if state.end is not None:
+        return f"{change} has ended" if state.end.exit_code == ExitCode.DONE else f"{change} has failed"
+    if not state.intents:
+        return f"{change}: nothing was sent"
+    if row.detached and state.unsettled:
+        return f"{change} is not started twice: {'; '.join(phrases(standings(services, row)))}"
+    if row.plan is None and state.unsettled:
+        on = fold(dict.fromkeys(target for target, _ in state.unsettled))
+        return f"{change} was sent to {on}: exacell can't read what it did there"
+    told = grouped((_SAID.get(how, how), target) for (target, _), how in state.states.items())
+    return f"{change}: " + "; ".join(f"{how} on {fold(dict.fromkeys(names))}" for how, names in told.items())
+
+
+_SAID = {"no outcome": "not answered", "not done": "not seen to be done"}
+
+
+def end_of(
+    session: Session, services: Services, request: Request, line: Line, begun: LineState, *, again: bool
+) -> Result | None:
+    """Bring what a line began to its end and return the result; None where the line is to be carried out as if it were new.
+
+    Args:
+        request: names the run and the place of the line in it.
+        again: what exacell can't read, and whose end is not known, may be carried out again.
+
+    Raises:
+        RefusedError: it was taken back since, or it can't be known what it did.
+    """
+    words = line.call.command.words if line.call is not None else ()
+    rest = rest_of_wait(line, begun)
+    if rest is not None:
+        return _waited(session, services, request, line, rest)
+    results: list[Result] = []
+    for state in parts_of(services, session.need_rack().name, request.run, request.place, begun):
+        if words == ("experiment",) and state.end is not None:
+            continue  # What its runs come to is for it to judge.
+        ended = _ended(session, services, request, line, state, again=again)
+        results += ended
+        if any(result.exit_code is not ExitCode.DONE for result in ended):
+            break
+    return together(results) if results and words != ("experiment",) else None
+
+
+def _ended(
+    session: Session, services: Services, request: Request, line: Line, state: ChangeState, *, again: bool
+) -> list[Result]:
+    """Return what one change of a line came to; empty where the line is to be carried out anew."""
+    row, end = state.plan, state.end
+    if row is None:
+        return []
+    if services.journal.whole_state(row.rack, row.root).undone:
+        raise RefusedError(f"change {row.root} ({row.statement}) was taken back since; nothing was sent")
+    if end is None:
+        return _finished(session, services, request, line, row, state, again=again)
+    if GIVEN_ANEW in end.done and end.exit_code in (ExitCode.DONE, ExitCode.INTERRUPTED):
+        return []
+    note = f"change {row.change} ({row.statement})"
+    if end.exit_code == ExitCode.DONE:
+        return [Result(notes=[f"{note} was done"])]
+    code = ExitCode.FAILED if end.exit_code is None else ExitCode(end.exit_code)
+    return [Result(problems=[f"{note} was not complete; journal show {row.change} tells why"], exit_code=code)]
+
+
+def _finished(
+    session: Session,
+    services: Services,
+    request: Request,
+    line: Line,
+    row: Planned,
+    state: ChangeState,
+    *,
+    again: bool,
+) -> list[Result]:
+    if row.plan is not None:
+        return finish(session, services, request, row, line.flags)
+    if row.detached:
+        gone = [host for host, each in standings(services, row).items() if each.stands is Stands.GONE]
+        anew = gone if again else []
+        found = [pick_up(session, services, row, dry=False, but=anew)]
+        if anew and found[0].exit_code is ExitCode.DONE:
+            found.append(execute(session, services, request, replace(line, on=fold(anew))))
+        return found
+    open_ = list(dict.fromkeys(target for target, _ in state.unsettled))
+    bad = [target for (target, _), how in state.states.items() if how not in GOOD and target not in open_]
+    if not state.intents or (open_ and again and not bad):
+        _end(services, row, ExitCode.INTERRUPTED, {GIVEN_ANEW: max(1, len(open_))})
+        if open_ and line.call is not None and line.call.command.words in _TAKE_ON:
+            return [execute(session, services, request, replace(line, on=fold(open_)))]
+        return []
+    if open_:
+        _end(services, row, ExitCode.INTERRUPTED, {"abandoned": len(open_)})
+        raise RefusedError(
+            f"change {row.change} ({row.statement}) was under way on {fold(open_)}, and exacell can't read what it did "
+            "there; it is not carried out again"
+        )
+    code = ExitCode.FAILED if bad else ExitCode.DONE
+    _end(services, row, code, {})
+    told = f"change {row.change} ({row.statement}) "
+    return [
+        Result(problems=[f"{told}failed on {fold(bad)}"], exit_code=code) if bad else Result(notes=[f"{told}was done"])
+    ]
+
+
+_TAKE_ON = (("sh",), ("copy",))
+"""Commands that exacell can't read and that can be given to some of their targets alone."""
+
+
+def _end(services: Services, row: Planned, code: ExitCode, done: dict[str, int]) -> None:
+    services.journal.append(row.rack, row.change, [Row(kind="end", body={"exitCode": int(code), "done": done})])
+
+
+def rest_of_wait(line: Line, begun: LineState) -> float | None:
+    """Return how many seconds of a line's wait are left since it was begun; None for one that ends with a check."""
+    call = line.call
+    if call is None or call.command.words != ("wait",):
+        return None
+    until = read_until(call.text_arg("what"), bounded=bool({"every", "for"} & call.args.keys()))
+    if not isinstance(until, float):
+        return None
+    passed = (datetime.now(UTC) - datetime.fromisoformat(begun.at)).total_seconds()
+    return min(until, max(0.0, until - passed))
+
+
+def _waited(session: Session, services: Services, request: Request, line: Line, rest: float) -> Result:
+    note = f"{line.text}: {format_duration(rest)} of it were left"
+    shorter = parse_line(f"wait {rest:.3f}s", shell=False)
+    if shorter is None or not rest:
+        return Result(notes=[note])
+    services.console.say(note)
+    return execute(session, services, request, shorter)

@@ -1,0 +1,38 @@
+"""Files of hosts as statements name them: ``@db:/tmp/x``, ``/tmp/fio/*.json``. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from exacell.core.errors import StatementError
+from exacell.language.words import split_words
+
+_PATH = re.compile(r"/[A-Za-z0-9_./:,@%+=*?\[\]-]+", re.ASCII)
+_SYSTEM = frozenset(("dev", "proc", "sys", "run"))
+
+
+def file_named(text: str) -> tuple[str, str] | None:
+    """Return hosts, empty for none, and path where a text is one word and names them; None where it is no file of hosts."""
+    words = split_words(text)
+    if len(words) != 1:
+        return None
+    hosts, colon, path = words[0].value.rpartition(":/")
+    return (hosts, f"/{path}") if colon or words[0].value.startswith("/") else None
+
+
+def read_remote_path(text: str) -> str:
+    """Return the path of a file there, or the pattern of several.
+
+    Raises:
+        StatementError: it is not absolute, has other signs than plain letters, or may lead to a device.
+    """
+    parts = [part for part in text.split("/") if part]
+    if not _PATH.fullmatch(text) or not parts or ".." in parts:
+        raise StatementError(
+            f"'{text[:200]}' is no absolute path in plain letters", hint="/tmp/fio/*.json, without blanks"
+        )
+    if parts[0] in _SYSTEM:
+        raise StatementError(
+            f"{text}: what lies in /{parts[0]} is no file to copy", hint="facts and show setting read the kernel's"
+        )
+    return text

@@ -1,0 +1,100 @@
+"""Runs of recipes as they are kept in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from exacell.journal.actor import actor, alive
+from exacell.journal.record import Journal
+from exacell.journal.rows import Actor
+from exacell.recipes.record import DONE, FAILED, RUNNING, STOPPED, LineState, Run, from_json, to_json
+
+if TYPE_CHECKING:
+    from exacell.session.store import Store
+
+
+def keep_run(store: Store, run: Run) -> None:
+    """Keep a run as it stands; what was kept of it before is replaced."""
+    store.keep_run(run.rack, run.name, run.began, run.state, to_json(run))
+
+
+def new_name(store: Store, rack: str) -> str:
+    """Return a name that no run of the rack has."""
+    known = store.runs(rack, lambda body: str(body["name"]))
+    return next(name for number in range(1, len(known) + 2) if (name := f"r{number}") not in known)
+
+
+def unfinished_runs(store: Store, rack: str) -> list[Run]:
+    """Return the runs that were killed, or whose final lines failed, newest first."""
+    return list(reversed(store.runs(rack, from_json, RUNNING, STOPPED)))
+
+
+def run_lives(journal: Journal, run: Run) -> bool:
+    """Whether a process other than this one may be carrying a run out.
+
+    Whether one of another host lives can't be told: it counts as ended when somebody has taken the rack's lock over since.
+    """
+    who, me = Actor.of(run.who), Actor.of(actor())
+    if run.state != RUNNING or who.process == me.process:
+        return False
+    return alive(who) if who.host == me.host else journal.taken_over(run.rack) <= run.head
+
+
+def left_runs(store: Store, journal: Journal, rack: str) -> list[tuple[Run, str]]:
+    """Return the runs that nobody carries out any more and that did not come to their end, newest first, each with what is said
+    of it and the way on."""
+    return [
+        (run, _told(run, store.run_lines(rack, run.key)))
+        for run in unfinished_runs(store, rack)
+        if not run_lives(journal, run)
+    ]
+
+
+def _told(run: Run, lines: Mapping[str, LineState]) -> str:
+    done = sum(1 for state in lines.values() if state.state == DONE)
+    if run.state == STOPPED:
+        failed = max((state for state in lines.values() if state.state == FAILED), key=lambda state: state.at)
+        return f"run {run.name} ({run.statement}): its finally failed ({failed.said}): resume tries that again"
+    return (
+        f"run {run.name} ({run.statement}) was broken off after {done} of its lines: resume goes on with it, "
+        "resume --abandon carries out only its finally"
+    )
+
+
+class Track:
+    """How the lines of a run stand, in the store: what is begun is kept before it is carried out.
+
+    Attributes:
+        run: whose lines they are.
+        lines: place → how it stands, for each line that was begun.
+        again: whether what exacell can't read, and whose end is not known, may be carried out again.
+    """
+
+    def __init__(self, store: Store, journal: Journal, run: Run) -> None:
+        self.run, self.again = run, False
+        self._store, self._journal = store, journal
+        self.lines = store.run_lines(run.rack, run.key)
+
+    def note(self, place: str, state: str, said: str = "") -> None:
+        """Keep how a line stands.
+
+        Raises:
+            StoreError: it can't be kept.
+        """
+        at, head = datetime.now(UTC).isoformat(timespec="milliseconds"), newest_row(self._journal)
+        self.lines[place] = LineState(state=state, at=at, said=said, head=head)
+        self._store.keep_line(self.run.rack, self.run.key, place, self.lines[place])
+
+    def take(self, state: str) -> None:
+        """Keep the run in a state, as this process's."""
+        who = {name: str(value) for name, value in actor().items()}
+        self.run = replace(self.run, state=state, who=who, head=newest_row(self._journal))
+        keep_run(self._store, self.run)
+
+
+def newest_row(journal: Journal) -> int:
+    """Return the number of the journal's newest row; 0 for none."""
+    return (journal.kept_head() or (0, ""))[0]

@@ -1,0 +1,299 @@
+"""Runs of recipes that are killed by kill -9, and what resume alone makes of them, on an emulated rack over SSH."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.support.patience import until
+from tests.support.program import InProcess, Program, told
+
+SIZE, ELSE = 309237645312, 320 << 30
+"""288g and 320g in bytes."""
+
+
+class Operator:
+    """Somebody who runs recipes on the module's rack, in processes that can be killed."""
+
+    def __init__(self, program: Program) -> None:
+        self.program, self.inside = program, InProcess(program.home)
+
+    def write(self, **recipes: str) -> None:
+        folder = self.program.home / "recipes"
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in recipes.items():
+            (folder / f"{name}.exa").write_text(text)
+
+    def killed(self, statement: str, at: str, when: Callable[[], bool] = lambda: True) -> None:
+        """Run a statement and kill its process when it has said a line that holds ``at`` and ``when`` is true."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "exacell", "-r", "t1", statement, "-y"],
+            env=self.program.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert process.stderr is not None
+        said, reached = [], threading.Event()
+
+        def read() -> None:
+            for line in process.stderr or ():
+                said.append(line)
+                if at in line:
+                    reached.set()
+            reached.set()
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            assert reached.wait(120) and any(at in line for line in said), said[-9:]
+            assert until(when, seconds=60)
+        finally:
+            process.kill()
+            code = process.wait()
+            reader.join()
+        assert code == -9, said
+
+    def sent(self) -> bool:
+        """Whether the journal holds a change without an end."""
+        return any("done" not in str(row["ended"]) for row in self.ask("journal"))
+
+    def apart(self) -> bool:
+        """Whether a command runs apart on both nodes."""
+        return sum("exacell-" in str(row["text"]) for row in self.ask("on @db sh ls /tmp")) == 2
+
+    def ask(self, *words: str) -> list[dict[str, object]]:
+        return self.inside.ok("-r", "t1", "-o", "json", *words).records
+
+    def sizes(self) -> set[object]:
+        return {row["size"] for row in self.ask("list flashcache attributes name, size")}
+
+    def off(self) -> bool:
+        """Whether ERP may not use the flash log."""
+        return any(
+            "name=erp,share=4,flashcache=off,flashlog=off" in str(row["dbPlan"]).lower()
+            for row in self.ask("list iormplan attributes dbPlan")
+        )
+
+    def whole(self) -> None:
+        """Nothing is pending and the journal is whole."""
+        assert self.ask("pending") == []
+        self.inside.ok("-r", "t1", "journal verify")
+
+
+@pytest.fixture
+def operator(outside: Program) -> Iterator[Operator]:
+    found = Operator(outside)
+    size = found.sizes()
+    yield found
+    found.inside("-r", "t1", "resume --abandon -y")
+    if found.off():
+        found.inside.ok("-r", "t1", "enable flashlog db=ERP -y")
+    if found.sizes() != size:
+        found.inside.ok("-r", "t1", f"resize flashcache size={size.pop()} -y")
+
+
+def test_a_change_under_way_is_finished_and_the_rest_follows(operator: Operator) -> None:
+    """The start behind the kill names the run and not its change; resume shows what is done and what will be, finishes the
+    change that was under way, runs the other lines and finally, and leaves the rack as an unkilled run does."""
+    operator.write(
+        sized="let was = list flashcache.size of exa1cel01\nlist cell\nresize flashcache size=288g\ndisable flashlog db=ERP\n"
+        "check all flashcache.status = normal\nfinally\nundo run\nend\n"
+    )
+    before = operator.sizes()
+    operator.killed("run sized", "[1/3] flush flashcache", operator.sent)
+    left = next(row for row in operator.ask("pending") if row["state"] == "unfinished")
+    assert (left["state"], left["mend"], left["change"]) == ("unfinished", "resume", None)
+    assert "run r1 (run sized) was broken off after 1 of its lines" in str(left["says"])
+    shown = operator.inside.ok("-r", "t1", "resume", "-n").err
+    assert "1 of 5 lines done" in shown and "under way          2  resize flashcache size=288g" in shown
+    assert "not answered on exa1cel[01-03]" in shown and "to do, finally     5  undo run" in shown
+    assert operator.sizes() == before
+    refused = operator.inside("-r", "t1", "resume")
+    assert refused.code == 2 and "nobody is at the terminal to confirm; nothing was sent" in refused.err
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    assert "change 1: statements whose end was not recorded" in done.err or "resume 1: resize flashcache" in done.err
+    assert operator.sizes() == before and not operator.off()
+    assert [row["statement"] for row in operator.ask("journal")][:3] == [
+        "resize flashcache size=288g",
+        "resize flashcache size=288g",
+        "disable flashlog db=ERP",
+    ]
+    operator.whole()
+
+
+def test_what_was_done_is_not_done_again_and_a_wait_goes_on(operator: Operator) -> None:
+    """Lines that had ended make no change again; of a wait only the rest is waited for; a recipe within goes on inside."""
+    operator.write(
+        outer="disable flashlog db=ERP\n@within\nenable flashlog db=ERP\n",
+        within="resize flashcache size=288g\nwait 30m\nfinally\nundo run\nend\n",
+    )
+    before = operator.sizes()
+    operator.killed("run outer", "line 2: wait 30m")
+    shown = operator.inside.ok("-r", "t1", "resume", "-n").err
+    assert "2 of 5 lines done" in shown and "under way        2.2  wait 30m" in shown and "of it are left" in shown
+    operator.write(within=operator.program.home.joinpath("recipes/within.exa").read_text().replace("30m", "1s"))
+    done = operator.inside("-r", "t1", "resume --abandon -y")
+    assert done.code == 0, done.err
+    assert operator.sizes() == before and operator.off(), "the finally of the recipe within is carried out, and no more"
+    assert [row["statement"] for row in operator.ask("journal")][:2] == [
+        "disable flashlog db=ERP",
+        "resize flashcache size=288g",
+    ]
+    assert len(operator.ask("journal")) == 3
+    operator.whole()
+
+
+def test_a_file_that_changed_since_does_not_count(operator: Operator) -> None:
+    """The text and the matrix that were agreed to go on; the screen says that the file is another one now."""
+    operator.write(several="matrix db in ERP,SPOT\ndisable flashlog db=$db\nwait 2s\nenable flashlog db=$db\nend\n")
+    operator.killed("run several", "line 3, db=ERP: wait 2s")
+    operator.write(several="resize flashcache size=288g\n")
+    before = operator.sizes()
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    assert "the recipe several has changed since: the text that was agreed to goes on" in done.err
+    assert [row["statement"] for row in operator.ask("journal")] == [
+        f"{verb} flashlog db={db}" for db in ("ERP", "SPOT") for verb in ("disable", "enable")
+    ]
+    assert operator.sizes() == before
+    operator.whole()
+
+
+def test_a_value_that_somebody_else_changed_is_asked_about(operator: Operator) -> None:
+    """What was read before the plan and is another value now, though the run did not change it, is not passed over by -y; at a
+    terminal it is asked, and the value of then counts. What the run itself changed is no difference."""
+    operator.write(
+        back="let was = list flashcache.size of exa1cel01\ndisable flashlog db=ERP\nwait 2s\n"
+        "resize flashcache size=$was\nenable flashlog db=ERP\n"
+    )
+    (before,) = operator.sizes()
+    operator.killed("run back", "line 3: wait 2s")
+    operator.inside.ok("-r", "t1", "resize flashcache size=288g -y")
+    refused = operator.inside("-r", "t1", "resume", "-y")
+    assert refused.code == 2 and "which this run did not change" in told(refused.err)
+    assert operator.sizes() == {SIZE}
+    with operator.program.at_terminal("-r", "t1", "resume -y", columns=150) as terminal:
+        terminal.child.expect_exact("go on with what was agreed to?")
+        terminal.child.send("y\r")
+        terminal.rest()
+    assert operator.sizes() == {before}
+    operator.whole()
+
+
+def test_a_change_that_was_taken_back_is_asked_about(operator: Operator) -> None:
+    """Who took back a change of the run since is not overruled by -y; --abandon ends the run with its finally."""
+    operator.write(taken="disable flashlog db=ERP\nwait 1m\nlist cell\nfinally\nenable flashlog db=ERP\nend\n")
+    operator.killed("run taken", "line 2: wait 1m")
+    operator.inside.ok("-r", "t1", "undo 1 -y")
+    refused = operator.inside("-r", "t1", "resume", "-y")
+    assert refused.code == 2 and "change 1 of it was taken back since" in refused.err
+    operator.inside.ok("-r", "t1", "resume --abandon -y")
+    operator.whole()
+
+
+def test_a_command_that_runs_apart_is_picked_up_and_not_started_twice(operator: Operator, tmp_path: object) -> None:
+    """The command goes on over the kill, its output is fetched, and it has run once on each node; the next line follows."""
+    mark = f"m{os.getpid()}apart"
+    operator.write(apart=f"needs opaque\non @db sh --detach sleep 3; echo {mark} >> /tmp/apart\non @db sh uname -r\n")
+    operator.killed("run apart --accept-opaque", "line 2: sh --detach", operator.apart)
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    assert "is not started twice: exa1db01: runs as process" in told(done.err)
+    rows = operator.ask("--accept-opaque", "on @db sh cat /tmp/apart")
+    assert [str(row["text"]).split().count(mark) for row in rows] == [1, 1]
+    operator.whole()
+
+
+def test_a_command_that_can_not_be_read_is_done_again_only_where_somebody_says_so(operator: Operator) -> None:
+    """What was under way and can't be read is named; -y alone sends nothing; --accept-opaque carries it out again."""
+    operator.write(
+        unread="needs opaque\ndisable flashlog db=ERP\non @db sh sleep 30; touch /tmp/unread\nfinally\nundo run\nend\n"
+    )
+    operator.killed("run unread --accept-opaque", "line 3: sh sleep", lambda: len(operator.ask("journal")) == 2)
+    refused = operator.inside("-r", "t1", "resume", "-y")
+    assert refused.code == 2 and "exacell can't read what it did there; nothing was sent" in told(refused.err)
+    assert operator.off()
+    with operator.program.at_terminal("-r", "t1", "resume -y", columns=150) as terminal:
+        terminal.child.expect_exact("carry it out again?")
+        terminal.child.send("n\r")
+        said = terminal.rest()
+    assert "is not carried out again" in told(said) and not operator.off()
+    operator.whole()
+
+
+def test_two_killed_runs_end_the_newer_one_first(operator: Operator) -> None:
+    """The newer run began from what the older had left, so it ends first; each shows its own screen."""
+    operator.write(
+        first="disable flashlog db=ERP\nwait 1s\nfinally\nundo run\nend\n",
+        second="set iorm db=SPOT limit=50\nwait 1s\nfinally\nundo run\nend\n",
+    )
+    plan = operator.ask("list iormplan attributes dbPlan")
+    operator.killed("run first", "line 2: wait 1s")
+    operator.killed("run second", "line 2: wait 1s")
+    assert len(operator.ask("pending")) == 2
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    assert done.err.index("run r2 of t1") < done.err.index("run r1 of t1")
+    assert operator.ask("list iormplan attributes dbPlan") == plan
+    operator.whole()
+
+
+def test_a_run_to_confirm_waits_as_a_whole(operator: Operator) -> None:
+    """The changes before and behind the kill are confirmed, or taken back, together."""
+    operator.write(guarded="disable flashlog db=ERP\nwait 1s\nset iorm db=SPOT limit=50\n")
+    plan = operator.ask("list iormplan attributes dbPlan")
+    operator.killed("run guarded --confirm-within=5m", "line 2: wait 1s")
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    assert "changes 1 to 2 are taken back at" in told(done.err)
+    operator.inside.ok("-r", "t1", "confirm 1")
+    assert operator.ask("pending") == []
+    for change in ("2", "1"):
+        operator.inside.ok("-r", "t1", "undo", change, "-y")
+    assert operator.ask("list iormplan attributes dbPlan") == plan
+
+
+def test_a_living_run_is_not_gone_on_with(operator: Operator) -> None:
+    """resume refuses a run whose process lives, names it, and tells nobody at a start of a run that goes well."""
+    operator.write(living="disable flashlog db=ERP\nwait 60s\nfinally\nundo run\nend\n")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "exacell", "-r", "t1", "run living -y"], env=operator.program.env,
+        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        assert until(operator.off, seconds=60)
+        assert operator.ask("pending") == []
+        refused = operator.inside("-r", "t1", "resume", "-y")
+        assert refused.code == 2 and f"is being carried out by process {process.pid}" in refused.err
+    finally:
+        process.terminate()
+        process.wait()
+    assert not operator.off(), "told to end, it carries out its finally"
+    operator.whole()
+
+
+def test_a_final_line_that_failed_is_tried_again(
+    operator: Operator, fault: Callable[..., None], shared: InProcess
+) -> None:
+    """Where finally could not put back what the run changed, the next start says so, and resume does it."""
+    operator.write(
+        final="disable flashlog db=ERP\nwait until all flashcache.status = odd for=1s\nfinally\nundo run\nend\n"
+    )
+    operator.killed("run final", "line 2: wait until")
+    fault("exa1cel02", "refuse")
+    failed = operator.inside("-r", "t1", "resume", "-y")
+    assert failed.code != 0 and "resume tries again what failed of its finally" in failed.err
+    shared.ok("emulator", "fault", "t1", "all", "clear")
+    assert any("its finally failed" in str(row["says"]) for row in operator.ask("pending"))
+    operator.inside.ok("-r", "t1", "resume", "-y")
+    assert not operator.off()
+    operator.whole()
+
+
+def test_no_password_of_a_run_is_kept(operator: Operator) -> None:
+    """A password among the parameters is in no file of the home; what is left of such a run is not carried out without it."""
+    operator.write(keyed="param word : text\ndisable flashlog db=ERP\nwait 1m\ncreate user bob password=$word\n")
+    operator.killed("run keyed word=Tiger4Tiger", "line 3: wait 1m")
+    home = operator.program.home
+    assert not [path for path in home.rglob("*") if path.is_file() and b"Tiger4Tiger" in path.read_bytes()]
+    refused = operator.inside("-r", "t1", "resume", "-y")
+    assert refused.code == 2 and "resume --abandon" in refused.err
