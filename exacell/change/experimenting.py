@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
+from exacell.change.factors import factor_of, level_of, statements
 from exacell.change.racklock import LockedError, lock_of
+from exacell.change.readings import values_read
 from exacell.change.undoing import undo
 from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, RefusedError
 from exacell.core.units import format_duration
@@ -18,26 +21,23 @@ from exacell.journal.actor import actor
 from exacell.journal.rows import Actor
 from exacell.language.line import with_call_flags
 from exacell.measure.experiments import fairness
-from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Design, Experiment, Measured
-from exacell.measure.experiments.said import MEASURES, same_line
+from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Design, Experiment, Measured, Pause
+from exacell.measure.experiments.said import EVENTS, MEASURES, same_line
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result
-from exacell.session.measuring import Waited, conditions, waited
+from exacell.session.measuring import Waited, conditions, fio_waited, unfair, waited
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.trials import conducted_elsewhere, keep
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from exacell.language.registry import Value
     from exacell.measure.experiments.schedule import Run
     from exacell.measure.snapshot import CellCounters
     from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
-
-_LEVELS: Mapping[str, Callable[[str, str], str]] = {
-    "flashlog": lambda level, db: f"{'enable' if level == 'on' else 'disable'} flashlog db={db}"
-}
-"""The statement that brings a factor to a level."""
 
 
 def carry_out(
@@ -94,26 +94,58 @@ def refuse_conducted(experiment: Experiment) -> None:
         )
 
 
+def level_now(session: Session, services: Services, request: Request, design: Design) -> str:
+    """Return the level that holds now.
+
+    Raises:
+        RefusedError: cells, hosts or instances differ in it; nothing was sent.
+        ExacellError: it can't be read.
+    """
+    aside, beside = services.aside(services.fleet, same_interruption=True, console=SilentConsole())
+    read = _read_back(aside, beside, request, design)
+    level = level_of(design, [text for _, text in read])
+    if not level:
+        found = {level_of(design, [text]): about for about, text in read}
+        told = "; ".join(f"{about}: {text or 'empty'}" for text, about in found.items())
+        raise RefusedError(
+            f"{design.said} is not one and the same everywhere ({told}); nothing was sent",
+            hint=f"{statements(design)[0]} makes it so",
+        )
+    return level
+
+
+def _read_back(session: Session, services: Services, request: Request, design: Design) -> list[tuple[str, str]]:
+    """Return who or what tells of the factor, with what it tells."""
+    read = values_read(session, services, request, factor_of(design).reading(design))
+    return [(about, str(value or "")) for about, value in read]
+
+
 def refuse_unready(
     session: Session, services: Services, request: Request, design: Design, cells: Mapping[str, CellCounters]
 ) -> None:
-    """Return when both levels can be planned now, and what is to be measured can be read.
+    """Return when both levels can be planned now, and what is to be measured, or given way to, can be read.
 
     Raises:
         ExacellError: something of it can't be.
     """
     quiet = SilentConsole()
     aside, beside = services.aside(services.fleet, same_interruption=True, console=quiet)
-    for level in design.levels:
-        statement = _LEVELS[design.factor](level, design.db)
+    for statement in statements(design):
         result = execute(aside, beside, request, with_call_flags(statement, {"dry-run": True}))
         if result.exit_code is not ExitCode.DONE:
             raise RefusedError(f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent")
-    if design.measure != "flashlog":
+    if design.limit and not all(fairness.REDO_RATE in counters.values for counters in cells.values()):
+        raise RefusedError(
+            f"these cells have no {fairness.REDO_RATE}, so yield= has nothing to go by; nothing was sent"
+        )
+    if design.measure in EVENTS:
         waited(session, services, request, measure=design.measure, db=design.db)
-    elif any("FL_RQ_TM_W" not in counters.values for counters in cells.values()):
+    elif design.measure == "flashlog" and any("FL_RQ_TM_W" not in counters.values for counters in cells.values()):
         raise RefusedError("these cells have no FL_RQ_TM_W: measure=redo asks the database; nothing was sent")
 
+
+LONGEST_PAUSE, MOST_ANEW = 3600.0, 5
+"""Seconds that it gives way in one go at most, and how often one block is made anew."""
 
 _PASSED_ON = frozenset({"reason", "ticket", "accept-opaque", "rolling", "no-rolling"})
 """Flags of the experiment that hold for what its runs carry out; loss of data is never accepted wholesale."""
@@ -133,9 +165,14 @@ class _Conduct:
         self._session, self._services = services.aside(services.fleet, same_interruption=True, console=self._quiet)
         self._session.options = replace(self._session.options, quiet=True)
         self._request = request
-        self._flags: dict[str, Value] = {**{k: v for k, v in flags.items() if k in _PASSED_ON}, "yes": True}
+        self._flags: dict[str, Value] = {
+            **{k: v for k, v in flags.items() if k in _PASSED_ON},
+            "yes": True,
+            "format": "table",
+        }
         self.experiment = experiment
         self._level = ""
+        self._disturbed: dict[str, int] = {}
         self._wishes = session.interrupted.times
 
     def all(self) -> tuple[Experiment, ExacellError | None]:
@@ -143,9 +180,10 @@ class _Conduct:
         stopped: ExacellError | None = None
         try:
             self._keep()
-            for run in self.experiment.left:
+            while (run := self.experiment.next) is not None:
                 self._refuse_interrupted()
                 self._one(run)
+            self._look_again()
         except ExacellError as error:
             stopped = error
         finally:
@@ -156,6 +194,13 @@ class _Conduct:
         elif failed is not None:
             self._console.say(f"the factor was not given back: {failed.message}; resume --abandon tries again")
         return self.end(DONE if stopped is None else STOPPED), stopped
+
+    def _look_again(self) -> None:
+        """Note what makes the comparison unfair that did not at its beginning: a rebalance, another load."""
+        design, cells = self.experiment.design, conditions(self._session, self._services, self._request)
+        now = unfair(self._session, self._services, self._request, cells, db=design.db, reset=bool(design.reset))
+        came = [f"at the end {line}" for line in fairness.new_among(now, self.experiment.noticed)]
+        self.experiment = replace(self.experiment, noticed=(*self.experiment.noticed, *came))
 
     def _restored(self) -> ExacellError | None:
         interrupted = self._user.interrupted.times > self._wishes
@@ -209,6 +254,8 @@ class _Conduct:
 
     def _one(self, run: Run) -> None:
         design, where = self.experiment.design, f"run {run.number} of {len(self.experiment.schedule)}"
+        if self._give_way(run, where):
+            return None
         if run.block or run.level != self.experiment.now:
             self._set(run.level)
         if design.reset:
@@ -217,34 +264,88 @@ class _Conduct:
         seen = conditions(self._session, self._services, self._request)
         before = self._waited()
         began = datetime.now(UTC)
-        if design.workload:
-            self._carry_out(design.workload, f"{where}: {design.workload}", self._request)
-        else:
+        told: list[str] = []
+        for statement in design.workload:
+            told += self._carry_out(statement, f"{where}: {statement}", self._request)
+        if not design.workload:
             self._wait(design.seconds, f"{where}: measuring")
-        after = self._waited().since(before)
+        after = self._waited(told).since(before)
         if after.count < 0 or after.micros < 0:
             raise RefusedError(f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)")
         if not after.count:
             raise RefusedError(
-                f"{where} measured nothing: {design.db} had no {MEASURES[design.measure]}",
+                f"{where} measured nothing: {design.db or 'its workload'} had no {MEASURES[design.measure].removeprefix('an ')}",
                 hint="workload= drives the load of a run; for= waits while another one comes",
             )
         cells = self._look(run)
+        micros = fairness.redo_since(seen, cells)
+        if design.limit and micros > 1e6 * design.limit:
+            return self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True))
         self._add(run, after, began, fairness.outliers(seen, cells))
+        return None
+
+    def _give_way(self, run: Run, where: str) -> bool:
+        """Wait while redo writes take longer than the limit, and return whether the run's block has to begin anew for that.
+
+        Raises:
+            RefusedError: that went on for too long.
+        """
+        limit = 1e6 * self.experiment.design.limit
+        cells = conditions(self._session, self._services, self._request) if limit else {}
+        micros = now = fairness.redo_now(cells)
+        if now <= limit:
+            return False
+        began, told = monotonic(), f"{where}: a redo write takes {now / 1000:,.1f} ms: giving way"
+        self._console.say(told)
+        while now > limit:
+            if monotonic() - began > LONGEST_PAUSE:
+                raise RefusedError(f"{told} went on for {format_duration(LONGEST_PAUSE)}, the longest that it may")
+            self._wait(self._session.need_rack().poll, told)
+            now = fairness.redo_now(conditions(self._session, self._services, self._request))
+        apart = any(each.group == (run.block, run.pair) for each in self.experiment.runs)
+        pause = Pause(run=run.number, seconds=monotonic() - began, micros=micros, again=apart)
+        if apart:  # Its other run lies on the far side of the pause.
+            self._anew(run, pause)
+        else:
+            self._pause(pause)
+        return apart
+
+    def _pause(self, pause: Pause) -> None:
+        self.experiment = replace(self.experiment, pauses=(*self.experiment.pauses, pause))
+        self._keep()
+
+    def _anew(self, run: Run, pause: Pause) -> None:
+        """Leave out what was measured of a run's block, so that it is made anew.
+
+        Raises:
+            RefusedError: it has been disturbed too often.
+        """
+        kept = tuple(each for each in self.experiment.runs if each.group != (run.block, run.pair))
+        self.experiment = replace(self.experiment, runs=kept)
+        self._pause(pause)
+        where = f"block {run.block}" if run.block else f"A/A pair {run.pair}"
+        self._console.say(f"{where} was disturbed: a redo write took {pause.micros / 1000:,.1f} ms; it is made anew")
+        self._disturbed[where] = self._disturbed.get(where, 0) + 1
+        if self._disturbed[where] > MOST_ANEW:
+            raise RefusedError(
+                f"{where} was disturbed {self._disturbed[where]} times: redo writes take longer than yield= with it",
+                hint="a larger yield=, a smaller workload, or another time of the day",
+            )
 
     def _set(self, level: str) -> None:
         """Bring the factor to a level; nothing is sent where it is there already."""
         if level == self._level:
             return
-        statement = _LEVELS[self.experiment.design.factor](level, self.experiment.design.db)
+        design = self.experiment.design
+        statement = factor_of(design).statement(design, level)
         if self.experiment.given_back:  # Kept before anything is sent: who finds it after a kill is told.
             self.experiment = replace(self.experiment, given_back=False)
             self._keep()
         self._carry_out(statement, statement, replace(self._request, origin=self.experiment.origin))
         self._level = level
 
-    def _carry_out(self, statement: str, told: str, request: Request) -> None:
-        """Carry one statement out, and tell what it said where it went wrong.
+    def _carry_out(self, statement: str, told: str, request: Request) -> list[str]:
+        """Carry one statement out, and return what it said; that is told where it went wrong.
 
         Raises:
             ExacellError: it failed.
@@ -258,7 +359,7 @@ class _Conduct:
                 self._tell()
                 raise
         if result.exit_code is ExitCode.DONE:
-            return
+            return [*self._quiet.said, *(text for _, text in result.raw or ())]
         self._tell()
         error = RefusedError(f"{statement}: {next(iter(result.problems), 'it failed')}")
         error.exit_code = result.exit_code
@@ -275,21 +376,26 @@ class _Conduct:
             self._user.interrupted.wait(seconds)
         self._refuse_interrupted()
 
-    def _waited(self) -> Waited:
+    def _waited(self, told: Sequence[str] = ()) -> Waited:
         self._refuse_interrupted()
         design = self.experiment.design
+        if design.measure == "fio":
+            return fio_waited(told)
         return waited(self._session, self._services, self._request, measure=design.measure, db=design.db)
 
     def _look(self, run: Run) -> Mapping[str, CellCounters]:
-        """Return what cells tell now, and note what of it is another than in the first run, the factor apart."""
+        """Return what cells tell now, and note what of it is another than in the first run, and a level that is another one."""
         self._refuse_interrupted()
         cells = conditions(self._session, self._services, self._request)
-        known = self.experiment.passports
+        design, known = self.experiment.design, self.experiment.passports
+        lines = fairness.changed(known, cells, partial(factor_of(design).own, design))
         if not known:
             found = {cell: dict(counters.passport) for cell, counters in cells.items()}
             self.experiment = replace(self.experiment, passports=found)
-            return cells
-        lines = fairness.changed(known, cells, self.experiment.design.db)
+        read = _read_back(self._session, self._services, self._request, design)
+        self._level = level_of(design, [text for _, text in read])  # Another one by somebody's hand is set anew.
+        if self._level != run.level:
+            lines.append(f"{design.said} was {self._level or 'not one and the same'} at its end, not {run.level}")
         noticed = [f"run {run.number}: {line}" for line in lines]
         self.experiment = replace(self.experiment, noticed=(*self.experiment.noticed, *noticed))
         for line in noticed:

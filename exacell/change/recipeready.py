@@ -33,12 +33,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class ReadyLine:
-    """A line that may run, where it stands, the recipe that it runs, where it does, and what its matrix chose for it."""
+    """A line that may run, where it stands, the recipe that it runs, where it does, what its matrix chose for it, and what each
+    run of an experiment carries out."""
 
     source: RecipeLine
     line: Line
     inner: Ready | None = None
     chosen: Mapping[str, Value] = field(default_factory=dict)
+    work: tuple[ReadyLine, ...] = ()
 
     @property
     def place(self) -> str:
@@ -63,10 +65,11 @@ class Ready:
     lines: tuple[ReadyLine, ...]
 
     def every(self) -> Iterator[ReadyLine]:
-        """Yield all lines, those of recipes in it in place of the line that runs them."""
+        """Yield all lines, those of recipes in it in place of the line that runs them, those of an experiment behind it."""
         for each in self.lines:
             if each.inner is None:
                 yield each
+                yield from replace(self, lines=each.work).every()
             else:
                 yield from each.inner.every()
 
@@ -77,6 +80,9 @@ class Ready:
         for number, each in enumerate(self.lines, start=1):
             found.append(f"  {number:{width}}  {each.outline()}")
             found += [f"  {' ' * width}{said}" for said in (each.inner.outline() if each.inner is not None else [])]
+            if each.work:
+                found.append(f"  {' ' * width}    each run:")
+                found += [f"  {' ' * width}    {said}" for said in replace(self, lines=each.work).outline()]
         return found
 
     @property
@@ -127,8 +133,22 @@ def make_ready(
                     f"recipe {recipe.name}, line {source.number}: {error.message}", hint=error.hint
                 ) from error
         chosen = {axis.name: known[axis.name] for axis in (source.matrix.axes if source.matrix is not None else ())}
-        lines.append(ReadyLine(source=source, line=line, inner=inner, chosen=chosen))
+        ready = ReadyLine(source=source, line=line, inner=inner, chosen=chosen)
+        if not source.experiment:
+            lines.append(ready)
+        elif lines and lines[-1].source.number == source.experiment:
+            lines[-1] = _with_work(lines[-1], ready, substitute(source.text, known))
     return Ready(recipe=recipe, lines=tuple(lines))
+
+
+def _with_work(experiment: ReadyLine, work: ReadyLine, text: str) -> ReadyLine:
+    """Return the line of an experiment each run of which carries one more statement out."""
+    call = experiment.line.call
+    assert call is not None
+    given = call.args.get("workload")
+    known = given if isinstance(given, tuple) else ()
+    call = replace(call, args={**call.args, "workload": (*known, text)})
+    return replace(experiment, line=replace(experiment.line, call=call), work=(*experiment.work, work))
 
 
 def _read(

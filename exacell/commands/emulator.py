@@ -141,7 +141,7 @@ def load(session: Session, call: Call) -> Result:
     return Result(records=[{"cell": None, **done}])
 
 
-_TRUTH = ("adds", "prevents", "hits", "cache")
+_TRUTH = ("adds", "when", "prevents", "hits", "cache", "keeps")
 
 
 def truth(session: Session, call: Call) -> Result:
@@ -157,9 +157,11 @@ def truth(session: Session, call: Call) -> Result:
     told = control.truth(session.home.config_dir, call.text_arg("name"), db=call.text_arg("db"), known=known)
     if len(told) == 1:
         return Result(notes=[f"no effect is planted for {told['db']}: the model decides"])
-    columns = [Column("db"), *(Column(name, "size" if name == "cache" else "number") for name in _TRUTH)]
+    columns = [Column("db"), *(Column(name, _KIND_OF_TRUTH.get(name, "number")) for name in _TRUTH)]
     return Result(records=[{"cell": None, **told}], columns=columns)
 
+
+_KIND_OF_TRUTH = {"cache": "size", "when": "text"}
 
 _FAULT_COLUMNS = tuple(
     Column(n) for n in ("host", "kind", "state", "begins", "ends", "match", "every", "nth", "struck", "options")

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from exacell.change.changing import refuse_read_only
 from exacell.change.consent import ask
-from exacell.change.experimenting import carry_out, ended, give_back, refuse_conducted, refuse_unready
+from exacell.change.experimenting import carry_out, ended, give_back, level_now, refuse_conducted, refuse_unready
+from exacell.change.factors import FACTORS, factor_and_subject, factor_of, statements
 from exacell.core.errors import ExacellError, RefusedError, StatementError
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Value
-from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import DONE, RUNNING, Design, Experiment
-from exacell.measure.experiments.said import block_rows, columns_of, schedule_lines, sentences, verdict_row
+from exacell.measure.experiments.said import EVENTS, block_rows, columns_of, schedule_lines, sentences, verdict_row
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.session.measuring import conditions, unfair
@@ -43,19 +43,14 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
     known = experiments(services.store(), rack.name)
     name = _name(call.text_arg("as"), [each.name for each in known])
     cells = conditions(session, services, request)
-    impossible = fairness.cannot_show(cells)
+    impossible = factor_of(design).cannot(design, cells)
     if impossible and not call.flag("anyway"):
         raise RefusedError(
             f"this comparison can't be made here: {'; '.join(impossible)}; nothing was sent",
             hint="--anyway makes it and says so with the verdict",
         )
-    now = fairness.level_now({cell: c.passport.get("dbPlan", "") for cell, c in cells.items()}, design.db)
-    if not now:
-        raise RefusedError(
-            f"cells differ in whether {design.db} may use the flash log; nothing was sent",
-            hint="show iorm tells; enable flashlog makes them alike",
-        )
     refuse_unready(session, services, request, design, cells)
+    now = level_now(session, services, request, design)
     found = Experiment(
         name=name,
         rack=rack.name,
@@ -121,30 +116,30 @@ def results(session: Session, services: Services, call: Call) -> Result:
 
 
 def _design(session: Session, call: Call) -> Design:
-    levels = call.args.get("levels")
-    given = tuple(level.lower() for level in levels) if isinstance(levels, tuple) else ()
-    if sorted(given) != ["off", "on"]:
-        raise StatementError(f"levels={','.join(given)}: the flash log has two levels, on and off, in either order")
+    factor, of = factor_and_subject(call.text_arg("factor"))
+    known = FACTORS[factor]
+    levels = call.args.get("levels") or known.levels[:2]
+    given = tuple(str(level) for level in levels) if isinstance(levels, tuple) else ()
+    if known.levels:
+        given = tuple(level.lower() for level in given)
+    if len(given) != 2 or given[0] == given[1]:
+        raise StatementError(f"levels={','.join(given)}: two different ones, the tried one first")
     blocks, seed, pairs = (call.int_arg(name) or 0 for name in ("blocks", "seed", "aa"))
     if not 1 <= blocks <= _MOST or not 0 <= pairs <= _MOST:
         raise StatementError(f"blocks={blocks} aa={pairs}: blocks= may be 1 to {_MOST}, aa= 0 to {_MOST}")
     matters = call.float_arg("matters", 2.0)
     if not 0 < matters <= 100:
         raise StatementError(f"matters={matters:g}: percent, above 0 and at most 100")
-    seconds, db = call.float_arg("for", 60.0), call.text_arg("db")
-    workload, load = call.text_arg("workload"), call.text_arg("load")
-    if load not in ("", "none"):
-        if workload:
-            raise StatementError("workload= and load= both say what a run carries out: give one of them")
-        workload = f"host {load}"
-    rack = session.need_rack()
-    if not workload and rack.emulated:
-        workload = f"emulator load {rack.name} db={db} for={round(seconds)}s"
-    for name, text in (("workload", workload), ("reset", call.text_arg("reset"))):
-        if text:
-            _refuse_no_statement(name, text)
-    return Design(
-        factor=call.text_arg("factor"),
+    seconds, db, on = call.float_arg("for", 60.0), call.text_arg("db"), call.text_arg("on")
+    measure = call.text_arg("measure") or known.measures[0]
+    if not db and (factor != "setting" or measure in EVENTS):
+        raise StatementError("db= is needed: whose it is, and whose waits are measured")
+    if bool(on) != (factor == "setting"):
+        raise StatementError("on= names the hosts whose setting is switched: factor=setting:PATH on=@initiators")
+    design = Design(
+        factor=factor,
+        of=of,
+        on=on,
         levels=(given[0], given[1]),
         db=db,
         blocks=blocks,
@@ -152,12 +147,36 @@ def _design(session: Session, call: Call) -> Design:
         seed=seed,
         pairs=pairs,
         matters=matters,
-        measure=call.text_arg("measure"),
-        workload=workload,
+        measure=measure,
+        workload=_workload(session, call, db, measure, seconds),
         seconds=seconds,
         settle=call.float_arg("settle", 0.0),
         reset=call.text_arg("reset"),
+        limit=call.float_arg("yield", 0.0),
     )
+    statements(design)
+    return replace(design, said=known.said(design))
+
+
+def _workload(session: Session, call: Call, db: str, measure: str, seconds: float) -> tuple[str, ...]:
+    """Return what each run carries out: the lines of a block, what is given, or the load of an emulated rack."""
+    given, load, rack = call.args.get("workload"), call.text_arg("load"), session.need_rack()
+    found = given if isinstance(given, tuple) else (given,) if isinstance(given, str) and given else ()
+    if load not in ("", "none"):
+        if found:
+            raise StatementError("workload= and load= both say what a run carries out: give one of them")
+        found = (f"host {load}",)
+    if not found and measure == "fio":
+        raise StatementError(
+            "measure=fio needs workload=: what runs fio and prints its JSON",
+            hint="workload='on @initiators sh fio --output-format=json job.fio' (--accept-opaque lets it run)",
+        )
+    if not found and rack.emulated:
+        found = (f"emulator load {rack.name} db={db} for={round(seconds)}s",)
+    for name, text in (*(("workload", text) for text in found), ("reset", call.text_arg("reset"))):
+        if text:
+            _refuse_no_statement(name, text)
+    return found
 
 
 def _refuse_no_statement(name: str, text: str) -> None:
@@ -183,7 +202,9 @@ def _name(asked: str, known: Sequence[str]) -> str:
 def _spread(known: Sequence[Experiment], design: Design) -> tuple[float | None, str]:
     """Return the spread of the newest experiment on the same database and measure, and its name."""
     for each in reversed(known):
-        alike = (each.design.db.lower(), each.design.measure) == (design.db.lower(), design.measure)
+        alike = (each.design.db.lower(), each.design.on, each.design.measure) == (
+            design.db.lower(), design.on, design.measure,
+        )  # fmt: skip
         spread = each.verdict().spread if alike else None
         if spread is not None:
             return spread, each.name

@@ -76,7 +76,7 @@ def data_io(
             add(counters, FC_IO_RQKEEP_R_SKIP=binomial(rng, reads, kept))
         return Filled()
     most = cell.iorm.cache_limit(database)
-    known = truth.hit_share(cell, most) if truth is not None else None
+    known = truth.hit_share(cell, most, clauses) if truth is not None else None
     warm = warmth(cell, around.moment, most) if known is None else known
     blocks = _shared_out(rng, cell, reads, writes, warm=warm, none=none, minutes=around.minutes)
     _count_cached(counters, database, blocks)

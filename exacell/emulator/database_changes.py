@@ -68,6 +68,9 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
     else:
         raise reader.error(2065)
     reader.done(2065)
+    rack = instance.asm.rack
+    name = next(name for name in rack.spec.db if name.upper() == database.name)
+    rack.parameters[name] = dict(database.parameters)
     return "System altered."
 
 

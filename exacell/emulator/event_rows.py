@@ -36,6 +36,7 @@ class _Event:
 
     Attributes:
         time: the statistic with the whole time, and microseconds of one of its units; else each wait takes ``each_us``.
+        from_disk_us: microseconds of each wait that the flash cache did not serve, where those take longer.
     """
 
     name: str
@@ -44,10 +45,13 @@ class _Event:
     of_each: int = 1
     each_us: int = 0
     time: tuple[str, int] = ("", 0)
+    from_disk_us: int = 0
 
+
+_HITS = "cell flash cache read hits"
 
 EVENTS = (
-    _Event("cell single block physical read", "User I/O", "physical read IO requests", 1, 620),
+    _Event("cell single block physical read", "User I/O", "physical read IO requests", 1, 350, from_disk_us=2250),
     _Event("cell multiblock physical read", "User I/O", "physical read IO requests", 40, 1850),
     _Event("cell list of blocks physical read", "User I/O", "physical read IO requests", 120, 1400),
     _Event(
@@ -122,6 +126,9 @@ def waited_of(counted: Mapping[str, float]) -> dict[str, tuple[int, int]]:
         if waits:
             statistic, unit = event.time
             whole = int(counted.get(statistic, 0)) * unit if statistic else waits * event.each_us
+            if event.from_disk_us:
+                hits = counted.get(_HITS, 0) - counted.get(f"{_HITS} for smart IO", 0)
+                whole += max(0, waits - int(hits)) * (event.from_disk_us - event.each_us)
             found[event.name] = waits, whole
     return found
 

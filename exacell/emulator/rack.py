@@ -84,6 +84,7 @@ class Rack:
         self.metrics: dict[str, CellMetrics] = {}
         self.statistics: dict[str, dict[str, float]] = {name: {} for name in spec.db}
         self.cache_clauses: dict[str, tuple[float, float]] = {}
+        self.parameters: dict[str, dict[str, str]] = {}
         self.work = Work()
         self.truths: dict[str, Truth] = {}
         """By database: the true effect that its loads have."""
@@ -140,6 +141,7 @@ class Rack:
         self.server_settings |= state.get("server_settings", {})
         self.truths = {name: Truth(**known) for name, known in state.get("truths", {}).items()}
         self.cache_clauses = {name: (kept, none) for name, (kept, none) in state.get("cache_clauses", {}).items()}
+        self.parameters = {name: dict(known) for name, known in state.get("parameters", {}).items()}
 
     # -- time ----------------------------------------------------------------------------------------------------
 
@@ -359,6 +361,11 @@ class Rack:
             self.truths[database] = truth
         return database
 
+    def truth(self, database: str) -> Truth | None:
+        """Return the true effect that loads of a database have now; None where the model decides."""
+        found = self.truths.get(database)
+        return None if found is None else found.at(self.parameters.get(database, {}))
+
     def database(self, db: str) -> str:
         """Return a database's name as the rack has it, its first one's where none is named."""
         wanted = (db or self.spec.db[0]).upper()
@@ -387,6 +394,7 @@ class Rack:
             "faults": self.faults.to_state(),
             "statistics": self.statistics,
             "cache_clauses": self.cache_clauses,
+            "parameters": self.parameters,
             "server_settings": self.server_settings,
             "work": self.work.to_state(),
             "truths": {name: asdict(truth) for name, truth in self.truths.items()},

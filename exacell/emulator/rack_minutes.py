@@ -83,7 +83,7 @@ def _apply(
     seen: dict[str, float] = {}
     partners = Partners(rack.cells)
     takes_large_writes = rack.release.number >= LARGE_WRITES_SINCE
-    truth = rack.truths.get(database)
+    truth = rack.truth(database)
     for host, count in writes.items():
         if not count:
             continue

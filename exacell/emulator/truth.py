@@ -2,12 +2,14 @@
 
 Without one the model's own numbers hold: what flash wins by, what is rare, what a cache of some age and size serves. With one
 the flash log adds so many percent to the mean time of a redo write, negative for less, and prevents so many outliers per
-million; and a flash cache of some size, once it is full, serves so many percent of the reads of blocks.
+million; or a parameter of the database adds them while it has a value; and a flash cache of some size, once it is full, serves
+so many percent of the reads of blocks, and so many of those of tables with CELL_FLASH_CACHE KEEP.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator.cache_fill import MAX_USED_SHARE
@@ -24,15 +26,20 @@ class Truth:
 
     Attributes:
         adds: percent that the flash log adds to the mean time of a redo write; None: the model decides.
+        when: a parameter of the database and a value, ``open_cursors=444``: while it has that, ``adds`` is added, whatever the
+            flash log does; empty: it is the flash log that adds.
         prevents: outliers per million redo writes that it prevents; None: as many as the model has.
         hits: percent of reads of blocks that a full flash cache of ``cache`` bytes a cell serves, a smaller or emptier one in
-            proportion less; None: the model decides.
+            proportion less; None: the model decides. Of data with CELL_FLASH_CACHE NONE it serves nothing.
+        keeps: percent of reads that it serves of data with KEEP, whatever its size; None: as of other data.
     """
 
     adds: float | None = None
     prevents: float | None = None
     hits: float | None = None
     cache: int | None = None
+    keeps: float | None = None
+    when: str = ""
 
     def __post_init__(self) -> None:
         """Raise EmulatorError where no load can be like that."""
@@ -44,8 +51,21 @@ class Truth:
             raise EmulatorError(f"prevents={self.prevents:g} is not possible: per million, from 0 to 1000")
         if self.hits is not None and not 0 <= self.hits <= 100:
             raise EmulatorError(f"hits={self.hits:g} is not possible: percent, from 0 to 100")
+        if self.keeps is not None and not 0 <= self.keeps <= 100:
+            raise EmulatorError(f"keeps={self.keeps:g} is not possible: percent, from 0 to 100")
+        if self.keeps is not None and self.hits is None:
+            raise EmulatorError("keeps= goes with hits= and cache=: what the cache serves of other data")
+        if self.when and (self.adds is None or self.when.count("=") != 1):
+            raise EmulatorError(f"when={self.when}: PARAMETER=VALUE of the database, beside adds= or saves=")
         if (self.hits is None) != (not self.cache):
             raise EmulatorError("hits= and cache= go together: so many percent of the reads with a cache of that size")
+
+    def at(self, parameters: Mapping[str, str]) -> Truth:
+        """Return what holds while the database's parameters are these, by name in lower case."""
+        name, _, value = self.when.partition("=")
+        if not self.when or parameters.get(name.lower(), "").lower() == value.lower():
+            return self
+        return replace(self, adds=0.0)
 
     @property
     def prevented_rate(self) -> float:
@@ -58,20 +78,23 @@ class Truth:
 
     def plain_us(self, *, logged: bool) -> float:
         """Return the mean microseconds of a redo write that is no outlier, so that the mean of all is what ``adds`` says."""
-        if not logged:
+        if not logged and not self.when:
             return PLAIN_US
         slow = self.outlier_rate(logged=False)
         mean = ((1 - slow) * PLAIN_US + slow * OUTLIER_US) * (1 + (self.adds or 0.0) / 100)
         return (mean - ACTUAL_RATE * OUTLIER_US) / (1 - ACTUAL_RATE)
 
-    def hit_share(self, cell: Cell, most: int | None) -> float | None:
+    def hit_share(self, cell: Cell, most: int | None, clauses: tuple[float, float]) -> float | None:
         """Return the share of reads of blocks that a cell's flash cache serves; None where the model decides.
 
         Args:
             most: bytes that the database may have in the cache; None where nothing limits it.
+            clauses: which share of the data has CELL_FLASH_CACHE KEEP, and which NONE.
         """
         if self.hits is None or self.cache is None:
             return None
         used = cell.flash_cache.used_bytes if cell.flash_cache is not None else 0
         held = used if most is None else min(used, most)
-        return self.hits / 100 * min(1.0, held / (self.cache * MAX_USED_SHARE))
+        usual = self.hits / 100 * min(1.0, held / (self.cache * MAX_USED_SHARE))
+        kept, none = clauses
+        return kept * (usual if self.keeps is None else self.keeps / 100) + (1 - kept - none) * usual

@@ -68,6 +68,8 @@ def _convert(param: Param, text: str) -> Value:
             for choice in param.choices:
                 if text.lower() == choice.lower():
                     return choice
+                if choice.endswith(":") and text.lower().startswith(choice):
+                    return choice + text[len(choice) :]
             near = tuple(difflib.get_close_matches(text.lower(), param.choices, n=3))
             raise StatementError(f"'{text}' is not one of {', '.join(param.choices)}", suggestions=near)
         case Kind.CELLSET:

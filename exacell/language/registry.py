@@ -87,7 +87,8 @@ class Param:
         help: a phrase; units and limits in it.
         positional: given as a bare word in this order instead of ``name=value``.
         rest: takes every word that is left, verbatim (``sql asm "…"``, ``dcli …``); the last one only.
-        choices: the allowed words of a CHOICE; of NAMES those worth offering.
+        choices: the allowed words of a CHOICE, one that ends in a colon with anything behind it; of NAMES those worth
+            offering.
         words: words accepted besides the kind, such as ``keep`` or ``all``.
         values_by: values to offer, by the word that stands before this parameter.
         default: the value when it is not given; shown in help. None with ``required=False`` means absent.

@@ -3,8 +3,9 @@
 A file of plain statements is already a recipe. Header words come first: ``recipe "title"``, ``param name : kind =
 default "help"``, ``risk <ceiling>``, ``needs asm, release>=19.3``, ``let name = <statement that reads>.<column> [of <key>]``.
 ``when <condition>`` may end a statement; ``finally … end`` holds what runs in any case at the end; ``matrix x in 1,2,4 …
-end`` is written out for each of its values before the plan. There are no other loops and no templating: a value is put in as
-one word, quoted where it has to be, so that it can never become syntax.
+end`` is written out for each of its values before the plan; ``experiment … end`` holds what each run of it carries out.
+There are no other loops and no templating: a value is put in as one word, quoted where it has to be, so that it can never become
+syntax.
 """
 
 from __future__ import annotations
@@ -34,13 +35,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeLine:
-    """One statement of a recipe: where it stands, its text, its condition, whether it is in ``finally``, and in which matrix."""
+    """One statement of a recipe: where it stands, its text, its condition, whether it is in ``finally``, in which matrix, and
+    the line of the experiment whose runs carry it out (0 for none)."""
 
     number: int
     text: str
     when: str = ""
     final: bool = False
     matrix: Matrix | None = None
+    experiment: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +101,10 @@ def recipe_error(name: str, problems: Sequence[Problem]) -> RecipeError:
 
 def read_draft(name: str, text: str, path: str = "") -> Draft:
     """Return the recipe that ``text`` is, with all that is wrong with its header and blocks; never raises."""
-    scanner = _Scanner()
-    for number, lines in physical_lines(text):
-        scanner.take(number, join_continued(lines))
+    lines = [(number, join_continued(found)) for number, found in physical_lines(text)]
+    scanner = _Scanner(_experiments_with_block(lines))
+    for number, raw in lines:
+        scanner.take(number, raw)
     scanner.finish(len(text.splitlines()))
     recipe = Recipe(
         name=name,
@@ -116,10 +120,44 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
     return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
 
 
+_MAY_OPEN = (*BLOCKS, "experiment")
+"""Words that open a block; an experiment may stand alone, too."""
+
+_NOT_IN_RUNS = ("undo", "resume")
+"""Words that begin what no run of an experiment carries out."""
+
+
+def _experiments_with_block(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
+    """Return the lines of experiments that open a block: an ``end`` follows their statements which nothing around them needs."""
+    words = [(number, raw.split(None, 1)[0].rstrip(";").lower()) for number, raw in lines if raw.strip()]
+    found: set[int] = set()
+    around = opened = False
+    for place, (number, word) in enumerate(words, start=1):
+        if word in ("matrix", "finally"):
+            around, opened = True, False
+        elif word == "end":
+            around, opened = around and opened, False
+        elif word == "experiment":
+            later = [word for _, word in words[place:]]
+            ends = _before(later, "matrix", "finally").count("end")
+            own = _before(later, "matrix", "finally", "experiment")
+            if "end" in own[1:] and own[0] != "end" and ends > around:
+                found.add(number)
+                opened = True
+    return frozenset(found)
+
+
+def _before(words: Sequence[str], *stops: str) -> Sequence[str]:
+    return words[: next((place for place, word in enumerate(words) if word in stops), len(words))]
+
+
 class _Scanner:
     """Takes the lines of a recipe in order."""
 
-    def __init__(self) -> None:
+    def __init__(self, experiments: frozenset[int]) -> None:
+        self._experiments = experiments
+        self._experiment = 0
+        """The line of the experiment whose block is open."""
         self.title, self.risk = "", ""
         self.params: list[Param] = []
         self.needs: tuple[str, ...] = ()
@@ -167,7 +205,7 @@ class _Scanner:
         if self._matrix is not None:
             self._problem(last, "matrix is never closed with end")
         for line in self._openers:
-            near = closest(line.text.split()[0], BLOCKS)
+            near = closest(line.text.split()[0], _MAY_OPEN)
             if near and line in self.lines:
                 self.lines.remove(line)
                 self._problem(line.number, f"'{line.text.split()[0]}' opens no block", f"did you mean {near[0]}?")
@@ -240,7 +278,9 @@ class _Scanner:
     def _end(self, number: int, rest: str) -> None:
         if rest:
             self._problem(number, "end stands alone on its line")
-        if self._final:
+        if self._experiment:
+            self._experiment = 0
+        elif self._final:
             self._final = False
         elif self._matrix is not None:
             if not any(line.matrix is self._matrix for line in self.lines):
@@ -252,8 +292,8 @@ class _Scanner:
                 return  # What it is was told.
             self.lines.remove(line)
             word = line.text.split()[0]
-            near = closest(word, BLOCKS)
-            hint = f"did you mean {near[0]}?" if near else f"only {' and '.join(BLOCKS)} do"
+            near = closest(word, _MAY_OPEN)
+            hint = f"did you mean {near[0]}?" if near else f"only {', '.join(BLOCKS)} and experiment do"
             self._problem(line.number, f"'{word}' opens no block", hint)
         else:
             self._problem(number, "end closes nothing here")
@@ -269,12 +309,21 @@ class _Scanner:
             return
         if not when and text != body:
             self._problem(number, "a condition is missing behind when", "when $name = value")
-        line = RecipeLine(number=number, text=text, when=when, final=self._final, matrix=self._matrix)
+        line = RecipeLine(
+            number=number, text=text, when=when, final=self._final, matrix=self._matrix, experiment=self._experiment
+        )
         told = not known and word.lower() in INSTEAD
         if told:
             self._problem(number, f"'{word}' opens no block", INSTEAD[word.lower()])
         else:
             self.lines.append(line)
+        if self._experiment and word.lower() in _NOT_IN_RUNS:
+            self._problem(number, f"{word} can't be a part of an experiment")
+        if number in self._experiments:
+            self._experiment = number
+            given = next((w.value for w in split_words(text) if w.value.lower().startswith(("workload=", "load="))), "")
+            if given:
+                self._problem(number, f"{given.partition('=')[0]}= and its block both say what a run carries out")
         few = len(body.split()) <= 2 and "=" not in body
         if not known and (told or word.lower() in LIKE_BLOCKS or few or re.search(r"\sin\s", body)):
             self._openers.append(line)
@@ -292,7 +341,7 @@ class _Scanner:
         elif word.lower() in CLOSING:
             if not self._openers:
                 self._problem(number, f"'{word}' closes nothing", "end closes a block")
-            if self._openers or self._final or self._matrix is not None:
+            if self._openers or self._experiment or self._final or self._matrix is not None:
                 self._end(number, "")
         elif word.lower() in INLINE:
             self._problem(number, f"'{word}' is not a statement", INLINE[word.lower()])
@@ -326,7 +375,8 @@ def _is_first_word(word: str) -> bool:
 
 def opening(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
     """Return which lines open a block, of lines with their numbers."""
-    return frozenset(number for number, raw in lines if (raw.split(None, 1) or [""])[0].lower().rstrip(";") in BLOCKS)
+    own = (number for number, raw in lines if (raw.split(None, 1) or [""])[0].lower().rstrip(";") in BLOCKS)
+    return _experiments_with_block(lines).union(own)
 
 
 def physical_lines(text: str) -> list[tuple[int, list[str]]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import ConfigError, ExacellError, RefusedError
 from exacell.core.values import dataclass
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.said import MEASURES
+from exacell.measure.importers import fio
 from exacell.session.dbsql import query_database
 from exacell.session.sampling import read_counters, wait_for_collection
 
@@ -50,12 +51,24 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
     return Waited(count=int(count or 0), micros=float(micros or 0))
 
 
+def fio_waited(texts: Sequence[str]) -> Waited:
+    """Return the I/Os, and the time of all of them, that fio tells in its JSON.
+
+    Args:
+        texts: what statements said; what is not fio's is left aside.
+    """
+    found = [fio.waited(text) for text in texts if fio.claims(text)]
+    return Waited(count=sum(count for count, _ in found), micros=sum(micros for _, micros in found))
+
+
 def conditions(session: Session, services: Services, request: Request) -> dict[str, CellCounters]:
-    """Return the counters of the flash log and the passport of each cell.
+    """Return the counters of the flash log and the passport of each cell; nothing where the rack has no cells.
 
     Raises:
         RefusedError: a cell gave none.
     """
+    if not session.need_rack().cells:
+        return {}
     cells, problems, _ = read_counters(session, services, request, "flashlog")
     if problems or not cells:
         raise RefusedError(f"not all cells tell their conditions: {problems[0] if problems else 'there is none'}")
@@ -72,6 +85,8 @@ def unfair(
     session: Session, services: Services, request: Request, cells: Mapping[str, CellCounters], *, db: str, reset: bool
 ) -> list[str]:
     """Return why a comparison that begins now would not be fair, a sentence each without its stop."""
+    if not cells:
+        return _rebalancing(session, services)
     answers = services.query(_USED, _SIZE, _RATES, timeout=request.read_timeout)
     used: dict[str, tuple[float, float]] = {}
     rates: dict[str, float] = {}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.kernel import Kernel, kernel_of
 from tests.support.program import InProcess, Program
 
 
@@ -79,3 +80,10 @@ def fast(exacell: Program) -> Program:
     """The program with the default rack t1 running at ten times its usual speed."""
     InProcess(exacell.home).ok("emulator", "start", "t1", "speed=600")
     return exacell
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Iterator[Kernel]:
+    """A rack of one host, this machine."""
+    with kernel_of(tmp_path) as found:
+        yield found

@@ -168,3 +168,53 @@ def test_undo_run_passes_over_what_nobody_read(inside: InProcess) -> None:
     assert done.code == 0, done.err
     assert "is not taken back: exacell did not read what it carried" in done.err
     assert inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records == before
+
+
+BLOCKS = """\
+recipe "Keep a table in the cache, or keep it out"
+param db   : db = SPOT
+param warm : choice(yes|no) = no
+matrix level in keep,none
+  experiment factor=cell_flash_cache:app.customers levels=${level},default db=$db blocks=1 aa=0 as=clause_${level}
+    @look who=$level
+    emulator load t1 db=$db for=1m
+    emulator load t1 db=$db for=9m when $warm = yes
+  end
+end
+finally
+  list cell attributes name
+end
+"""
+
+
+def test_the_block_of_an_experiment_is_what_each_run_carries_out(shared: InProcess) -> None:
+    """It is shown whole before anything runs, carried out in every run and no other time, and only where when lets it be."""
+    written(shared, blocks=BLOCKS, look=LOOK)
+    assert "5 statements, well-formed" in shared.ok("-r", "t1", "check recipe blocks").err
+    warm = shared.ok("-r", "t1", "run blocks warm=yes", "-n").err
+    assert "for=1m - emulator load t1 db=SPOT for=9m" in warm
+    dry = shared.ok("-r", "t1", "run blocks", "-n").err
+    done = shared.ok("-r", "t1", "-o", "json", "run blocks", "-y")
+    for told in (dry, done.err):
+        outline = [line.strip() for line in told.partition("[1/3]")[0].splitlines()]
+        assert outline.count("each run:") == 2
+        assert outline.count("2  emulator load t1 db=SPOT for=1m  (level=keep)") == 1
+        assert "1  list flashcache attributes name, size" in outline and "for=9m" not in told
+        assert "Each run: @look who=keep - emulator load t1 db=SPOT for=1m" in told
+    assert len([row for row in done.records if "block" in row]) == 2
+    runs = shared.ok("-r", "t1", "-o", "json", "results clause_none").records
+    (reads,) = [row["count"] for row in runs if "block" in row]
+    assert reads > 0
+
+
+def test_a_block_that_fails_gives_back_what_its_experiment_switched(inside: InProcess) -> None:
+    """A check in it that does not hold ends the run; the factor is as it was, and what is final runs."""
+    text = BLOCKS.replace("emulator load t1 db=$db for=1m", "check list flashcache.size < 1g")
+    written(inside, blocks=text, look=LOOK)
+    clause = "sql db=SPOT \"select cell_flash_cache c from dba_tables where table_name = 'CUSTOMERS'\""
+    before = inside.ok("-r", "t1", "-o", "json", clause).records
+    done = inside("-r", "t1", "-o", "json", "run blocks", "-y")
+    assert done.code == 1 and "size is" in done.err and "the factor is given back as it was" in done.err
+    assert inside.ok("-r", "t1", "-o", "json", clause).records == before
+    assert [row["name"] for row in done.records if "name" in row][-3:] == ["exa1cel01", "exa1cel02", "exa1cel03"]
+    inside.ok("-r", "t1", "resume", "--abandon", "-y")

@@ -50,6 +50,10 @@ def test_what_is_planted_is_told_and_forgotten(rack: InProcess) -> None:
     for words, says in (
         (("saves=90",), "saves= takes off up to 60"),
         (("hits=10",), "hits= and cache= go together"),
+        (("keeps=10",), "keeps= goes with hits= and cache="),
+        (("hits=10", "cache=1g", "keeps=120"), "percent, from 0 to 100"),
+        (("when=open_cursors=7",), "PARAMETER=VALUE of the database, beside adds= or saves="),
+        (("adds=1", "when=open_cursors"), "PARAMETER=VALUE of the database, beside adds= or saves="),
         (("db=NONE", "adds=1"), "no database of rack t1"),
         (("adds=1", "saves=1"), "opposite things"),
         (("adds=1", "--forget"), "--forget takes the effect away"),

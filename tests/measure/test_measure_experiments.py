@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
+from exacell.change.factors import FACTORS, factor_and_subject, factor_of, level_of, statements
 from exacell.commands.declared import experiments as declared
+from exacell.core.errors import StatementError
+from exacell.language.line import parse_line
+from exacell.language.registry import Effect
 from exacell.measure.experiments import fairness
-from exacell.measure.experiments.record import Design, Experiment, Measured, from_json, to_json
-from exacell.measure.experiments.said import FACTORS, MEASURES, block_rows, same_line, schedule_lines, sentences
+from exacell.measure.experiments.record import Design, Experiment, Measured, Pause, from_json, to_json
+from exacell.measure.experiments.said import MEASURES, block_rows, same_line, schedule_lines, sentences, verdict_row
 from exacell.measure.experiments.schedule import ORDERS
 from exacell.measure.snapshot import CellCounters
+from exacell.plan.dbchange import read_change
 
 DESIGN = Design(
     factor="flashlog", levels=("on", "off"), db="SPOT", blocks=6, order="abba", seed=1, pairs=2, matters=2.0,
@@ -54,8 +61,14 @@ def measured(on: float, off: float, *, runs: int = 16) -> Experiment:
 
 def test_what_is_kept_comes_back_from_json() -> None:
     """Through the store's JSON an experiment is the same, with all its runs."""
-    found = replace(measured(530, 500), noticed=("a",), who={"pid": "1"}, passports={"cel01": PASSPORT})
+    found = replace(
+        measured(530, 500), noticed=("a",), who={"pid": "1"}, passports={"cel01": PASSPORT},
+        design=replace(DESIGN, workload=("cells", "racks")), pauses=(Pause(run=1, seconds=2.5, micros=3.0, again=True),),
+    )  # fmt: skip
     assert from_json(json.loads(json.dumps(to_json(found)))) == found
+    old = to_json(found)
+    old["design"]["workload"] = "cells"
+    assert from_json(old).design.workload == ("cells",)
 
 
 def test_a_block_that_was_cut_off_is_begun_anew() -> None:
@@ -114,7 +127,9 @@ def test_the_schedule_tells_all_that_will_happen() -> None:
 
 def test_what_is_declared_is_what_there_is() -> None:
     """The choices that completion offers are those that are carried out."""
-    assert (tuple(FACTORS), ORDERS, tuple(MEASURES)) == (declared.FACTORS, declared.ORDERS, declared.MEASURES)
+    shown = tuple(f"{name}:" if factor.of else name for name, factor in FACTORS.items())
+    assert (shown, ORDERS, tuple(MEASURES)) == (declared.FACTORS, declared.ORDERS, declared.MEASURES)
+    assert all(set(factor.measures) <= set(MEASURES) for factor in FACTORS.values())
 
 
 IMPOSSIBLE = [
@@ -160,26 +175,144 @@ LEVELS = [
     (("((name=ERP,share=1),(name=default,flashLog=off))",), "off"),
     (("",), "on"),
     (("((name=SPOT,flashLog=off))", "((name=SPOT,share=8))"), ""),
+    (("((name=SPOT,type=database,flashLog=off),(name=SPOT,type=profile,share=8))",), "off/on"),
 ]
 
 
 @pytest.mark.parametrize(("plans", "level"), LEVELS)
 def test_the_level_now_is_what_the_plan_means(plans: tuple[str, ...], level: str) -> None:
     """Without a directive of its own a database has what DEFAULT says, and flash logging is on unless something says off."""
-    assert fairness.level_now({str(place): plan for place, plan in enumerate(plans)}, "spot") == level
+    assert level_of(replace(DESIGN, db="spot"), plans) == level
+
+
+FACTOR_CASES = [
+    ("flashlog", ("off", "on"), ["disable flashlog db=SPOT", "enable flashlog db=SPOT"]),
+    (
+        "cell_flash_cache:app.orders", ("keep", "none"),
+        [f"sql db=SPOT 'alter table app.orders storage (cell_flash_cache {level})'" for level in ("keep", "none")],
+    ),
+    ("iorm:objective", ("auto", "balanced"), ["set iorm objective=auto", "set iorm objective=balanced"]),
+    ("iorm:flashCache", ("off", "on"), ["set iorm db=SPOT flashCache=off", "set iorm db=SPOT flashCache=on"]),
+    (
+        "parameter:cell_offload_parameters", ("A=1", "b"),
+        [
+            "sql db=SPOT \"alter system set cell_offload_parameters = 'A=1'\"",
+            "sql db=SPOT 'alter system set cell_offload_parameters = b'",
+        ],
+    ),
+    (
+        "setting:/sys/block/sdb/queue/max_sectors_kb", ("1280", "4096"),
+        [f"on @ini set setting /sys/block/sdb/queue/max_sectors_kb={kb}" for kb in (1280, 4096)],
+    ),
+]  # fmt: skip
+
+
+def designed(text: str, levels: tuple[str, str]) -> Design:
+    """Return the design of an experiment with that factor."""
+    factor, of = factor_and_subject(text)
+    return replace(DESIGN, factor=factor, of=of, levels=levels, on="@ini" if factor == "setting" else "")
+
+
+@pytest.mark.parametrize(("text", "levels", "sent"), FACTOR_CASES)
+def test_each_level_of_each_factor_is_a_statement_that_exacell_plans(
+    text: str, levels: tuple[str, str], sent: list[str]
+) -> None:
+    """What brings a factor to its levels reads as a change, and never as text that exacell can't read."""
+    assert statements(designed(text, levels)) == sent
+    for statement in sent:
+        line = parse_line(statement)
+        assert line is not None and line.call is not None and line.effect in (Effect.WRITE, Effect.OPAQUE)
+        if line.effect is Effect.OPAQUE:
+            assert line.call.command.name == "sql" and read_change(line.call.text_arg("text")) is not None
+
+
+NO_FACTORS = [
+    ("flashlog:x", ("on", "off"), "factor=flashlog:x is none"),
+    ("iorm", ("on", "off"), "factor=iorm is none: flashlog, cell_flash_cache:OWNER.TABLE"),
+    ("weather:sun", ("on", "off"), "factor=weather:sun is none"),
+    ("flashlog", ("on", "maybe"), "flash log can be on, off"),
+    ("cell_flash_cache:orders", ("keep", "none"), "a table is OWNER.NAME"),
+    ("cell_flash_cache:a.b) x (c.d", ("keep", "none"), "a table is OWNER.NAME"),
+    ("parameter:sga_target", ("1", "2"), "sets parameters that change speed alone"),
+    ("parameter:open_cursors", ("1\n2", "2"), "one line of signs"),
+    ("setting:/etc/passwd", ("1", "2"), "is no path of a setting"),
+    ("setting:/sys/block/sda/queue/scheduler", ("a;b", "2"), "is no value of a setting"),
+]
+
+
+@pytest.mark.parametrize(("text", "levels", "why"), NO_FACTORS)
+def test_what_exacell_does_not_plan_is_no_factor(text: str, levels: tuple[str, str], why: str) -> None:
+    """An unknown factor, a level that it can't have, and text that could be more than a name or a value are refused."""
+    with pytest.raises(StatementError, match=re.escape(why)):
+        statements(designed(text, levels))
 
 
 def test_the_factor_itself_is_no_other_condition() -> None:
     """Switching the flash log of the database is no change of conditions; a share, a mode or a silent cell is."""
     before = {cell: dict(found.passport) for cell, found in cells({}, {}).items()}
     switched = {"dbPlan": "((name=SPOT,share=8,flashLog=off),(name=default,share=1))"}
-    assert fairness.changed(before, cells(switched, switched), "SPOT") == []
+    own = partial(factor_of(DESIGN).own, DESIGN)
+    assert fairness.changed(before, cells(switched, switched), own) == []
     other = {"dbPlan": "((name=SPOT,share=4,flashLog=off),(name=default,share=1))"}
-    assert fairness.changed(before, cells(other, {"flashCacheMode": "writethrough"}), "SPOT") == [
+    assert fairness.changed(before, cells(other, {"flashCacheMode": "writethrough"}), own) == [
         "cel02: flash cache mode: writeback → writethrough",
         "cel01: IORM dbPlan: SPOT share: 8 → 4",
     ]
-    assert fairness.changed(before, cells({}), "SPOT") == ["cel02: no answer"]
+    assert fairness.changed(before, cells({}), own) == ["cel02: no answer"]
+    cached = designed("iorm:flashcache", ("off", "on"))
+    assert fairness.changed(before, cells(switched, switched), partial(factor_of(cached).own, cached)) != []
+    objective = designed("iorm:objective", ("auto", "balanced"))
+    spread = cells({"objective": "auto"}, {"objective": "balanced"})
+    assert fairness.changed(before, spread, partial(factor_of(objective).own, objective)) == []
+
+
+def test_a_table_s_clause_shows_nothing_where_nothing_of_it_is_cached() -> None:
+    """Without a flash cache, or with the database kept out of it, KEEP against NONE can't show anything."""
+    clause = designed("cell_flash_cache:app.orders", ("keep", "none"))
+    assert list(factor_of(clause).cannot(clause, cells({}, {}))) == []
+    assert list(factor_of(clause).cannot(clause, cells({}, {"cacheSize": "none"}))) == [
+        "there is no flash cache on cel02"
+    ]
+    (why,) = factor_of(clause).cannot(clause, cells({"dbPlan": "((name=SPOT,flashCache=off))"}))
+    assert why == "IORM keeps SPOT out of the flash cache of cel01 (flashCache=off)"
+
+
+def test_a_level_that_is_neither_is_given_back_and_not_run_at() -> None:
+    """Where the thing has a third value now, the A/A stretch runs at the level that is compared with, and that is said."""
+    third = replace(EMPTY, design=designed("setting:/sys/block/sdb/queue/max_sectors_kb", ("1280", "4096")), now="512")
+    assert {run.level for run in third.schedule if run.pair} == {"4096"}
+    lines = schedule_lines(third, None, "")
+    assert "  A/A stretch: 4 runs at 4096" in lines and lines[-1].endswith("as it is now (512)")
+
+
+def test_giving_way_is_told_with_the_verdict() -> None:
+    """How often, how long, why, and which runs were made anew stand behind the verdict and in its figures."""
+    pauses = (Pause(run=3, seconds=90.0, micros=31_000.0), Pause(run=5, seconds=0.0, micros=25_000.0, again=True))
+    found = replace(measured(530, 500), design=replace(DESIGN, limit=0.02), pauses=pauses)
+    (told,) = [line for line in sentences(found) if line.startswith("It gave way")]
+    assert "2 times, 1m30s in all" in told and "longer than 20 ms on average (up to 31 ms)" in told
+    assert "1 run lay in such a time, and its block was made anew" in told
+    figures = verdict_row(found)
+    assert (figures["pauses"], figures["pausedSeconds"], figures["madeAnew"]) == (2, 90.0, 1)
+
+
+def test_what_came_on_the_way_is_told_once() -> None:
+    """Of the reasons at the end those count whose kind was not there at the beginning, whatever their figures are."""
+    before = ["other databases have 30% of the requests to the cells (ERP 100/s)", "cells are not alike: release: a; b"]
+    now = [
+        "other databases have 45% of the requests to the cells (ERP 200/s)",
+        "disk group DATA is being rebalanced (REBAL)",
+    ]
+    assert fairness.new_among(now, before) == now[1:]
+    assert fairness.new_among(now, [*before, "disk group RECO is being rebalanced (REBAL)"]) == now[1:]
+
+
+def test_redo_is_judged_on_the_slowest_cell() -> None:
+    """Now by the cells' own rate, over a run by what was counted in it; cells that collected nothing say nothing."""
+    first, second = cells({}, {}, FL_RQ_W=10, FL_RQ_TM_W=4000), cells({}, {}, FL_RQ_W=110, FL_RQ_TM_W=54000)
+    slow = {**second, "cel02": replace(second["cel02"], values={"FL_RQ_W": 110.0, "FL_RQ_TM_W": 2_004_000.0})}
+    assert fairness.redo_since(first, slow) == 20_000 and fairness.redo_since(first, first) == 0
+    assert fairness.redo_now({**first, **cells({}, FL_RQ_TM_W_RQ=900)}) == 900 and fairness.redo_now({}) == 0
 
 
 def test_outliers_are_told_for_each_level_where_cells_counted_them() -> None:

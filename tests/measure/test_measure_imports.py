@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from exacell.core.errors import RefusedError
+from exacell.measure.importers import fio
 from exacell.measure.importers.findings import Imported, alone, pair
 from exacell.measure.importers.kinds import KINDS, PUBLISHED, read, together
 from exacell.measure.importers.levels import curves, effective, knee, levels, peak
-from exacell.measure.importers.model import Run, number
+from exacell.measure.importers.model import Run, UnreadableError, number
 
 DATA = Path(__file__).parent.parent / "data" / "imports"
 FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in (".tsv", ".fio"))
@@ -264,3 +266,23 @@ def test_samples_that_follow_each_other_count_for_less() -> None:
     """A slow wave of 100 samples is worth few independent ones; alternating ones are not worth more than they are."""
     assert effective([float(at) for at in range(100)]) < 10
     assert effective([1.0, 2.0] * 50) == 100
+
+
+@pytest.mark.parametrize("name", ["fio-alone.json", "fio-clients.json", "fio-unified.json", "fio-redo.json"])
+def test_fio_s_ios_and_their_time_are_those_of_its_jobs(name: str) -> None:
+    """The sum that fio adds for all clients is left out, and a sync is time of the write before it, and no I/O."""
+    text = (DATA / name).read_text(encoding="utf-8")
+    found = json.loads(text[text.index("{") :])
+    jobs = [job for job in found.get("client_stats") or found["jobs"] if job["jobname"] != "All clients"]
+    parts = [job[way]["lat_ns"] for job in jobs for way in ("read", "write", "trim", "mixed") if way in job]
+    syncs = [job["sync"]["lat_ns"] for job in jobs if "sync" in job]
+    count, micros = fio.waited(text)
+    assert count == sum(part["N"] for part in parts) > 0
+    assert micros == pytest.approx(sum(part["N"] * part["mean"] for part in (*parts, *syncs)) / 1000)
+
+
+def test_output_of_fio_without_an_io_is_refused() -> None:
+    """JSON that was cut and a job that did nothing are errors, never a latency of 0."""
+    for text in ('{"fio version": "fio-3.33", "jobs": [', '{"fio version": "fio-3.33", "jobs": [{"jobname": "j"}]}'):
+        with pytest.raises(UnreadableError):
+            fio.waited(text)

@@ -425,3 +425,32 @@ def test_check_uses_samples_for_any_kind() -> None:
         found = parse_recipe("r", f"param a : {kind}\nalter cell comment=$a\n")
         check_recipe(found)
         assert found.params[0] == Param(name="a", kind=Kind(kind), help="no help", required=True)
+
+
+BLOCK = """\
+matrix x in on,off
+  experiment factor=flashlog db=SPOT
+    list cell
+    list griddisk when $x = on
+  end
+  experiment factor=flashlog db=ERP
+end
+experiment factor=flashlog db=CRM
+finally
+  experiment factor=flashlog db=HR
+end
+experiment factor=flashlog db=DWH;
+  # what each run carries out
+  list lun
+END
+"""
+
+
+def test_an_end_that_nothing_else_needs_closes_an_experiment() -> None:
+    """Statements up to such an end belong to the runs of the experiment; without one it stands alone."""
+    lines = parse_recipe("r", BLOCK).lines
+    assert [(line.text.split()[-1].rstrip(";"), line.experiment) for line in lines] == [
+        ("db=SPOT", 0), ("cell", 2), ("griddisk", 2), ("db=ERP", 0), ("db=CRM", 0), ("db=HR", 0), ("db=DWH", 0), ("lun", 12),
+    ]  # fmt: skip
+    assert [line.when for line in lines if line.experiment] == ["", "$x = on", ""]
+    assert [line.matrix is not None for line in lines] == [True] * 4 + [False] * 4

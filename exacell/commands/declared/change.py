@@ -66,7 +66,10 @@ COMMANDS = (
         "is shown and confirmed like any other. undo takes an unfinished change back instead.",
         example="resume -y",
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
-        flags=(Flag(name="abandon", help="leave the change as it is; it is not offered again"),),
+        flags=(
+            Flag(name="abandon", help="leave the change as it is; it is not offered again"),
+            Flag(name="accept-opaque", help="let commands that an experiment's runs carry out run unread"),
+        ),
         recipe_ok=False,
         handler="exacell.commands.change:resume",
     ),

@@ -191,8 +191,9 @@ COMMANDS = (
         summary="plant a true effect in the loads of a database, so that what measures it can be judged",
         details="adds= and prevents= say what the flash log does to redo writes: loads from now on have it in the counters "
         "of cells and in the waits of the database. hits= and cache= go together: a full flash cache of that size a cell "
-        "serves so many percent of the reads of blocks, a smaller or emptier one in proportion less. Without any of them "
-        "it tells what is planted; --forget lets the model decide again.",
+        "serves so many percent of the reads of blocks, a smaller or emptier one in proportion less; with keeps= so many of "
+        "those of tables with KEEP. With when= it is a parameter of the database that adds, while it has that value. Without "
+        "any of them it tells what is planted; --forget lets the model decide again.",
         example="emulator truth t1 db=SPOT adds=6 prevents=25",
         params=(
             _NAME,
@@ -206,6 +207,8 @@ COMMANDS = (
             ),
             Param(name="hits", kind=Kind.NUMBER, help="percent of reads of blocks that the flash cache serves"),
             Param(name="cache", kind=Kind.SIZE, help="size of the flash cache, per cell, that serves so many"),
+            Param(name="keeps", kind=Kind.NUMBER, help="percent that it serves of the reads of tables with KEEP"),
+            Param(name="when", kind=Kind.TEXT, help="a parameter and a value that adds instead: open_cursors=444"),
         ),
         flags=(Flag(name="forget", help="take the effect away"),),
         handler="exacell.commands.emulator:truth",

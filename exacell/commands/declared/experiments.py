@@ -6,7 +6,8 @@ from exacell.language.registry import Command, Effect, Flag, Kind, Param
 
 GROUP = "metrics"
 
-FACTORS, ORDERS, MEASURES = ("flashlog",), ("abba", "random"), ("commits", "redo", "flashlog")
+FACTORS = ("flashlog", "cell_flash_cache:", "iorm:", "setting:", "parameter:")
+ORDERS, MEASURES = ("abba", "random"), ("commits", "redo", "reads", "flashlog", "fio")
 
 COMMANDS = (
     Command(
@@ -22,14 +23,9 @@ COMMANDS = (
         example="experiment factor=flashlog levels=on,off db=SPOT blocks=6 for=60s",
         params=(
             Param(name="factor", kind=Kind.CHOICE, choices=FACTORS, required=True, help="what is switched"),
-            Param(
-                name="levels",
-                kind=Kind.NAMES,
-                choices=("on", "off"),
-                default="on,off",
-                help="the tried one first",
-            ),
-            Param(name="db", kind=Kind.DB, required=True, help="whose it is, and whose waits are measured"),
+            Param(name="levels", kind=Kind.NAMES, help="two, the tried one first"),
+            Param(name="db", kind=Kind.DB, help="whose it is, and whose waits are measured"),
+            Param(name="on", kind=Kind.TEXT, help="whose setting it is: @initiators"),
             Param(name="blocks", kind=Kind.INT, default="6", help="of two runs; 6 for a verdict"),
             Param(name="order", kind=Kind.CHOICE, choices=ORDERS, default="abba", help="how blocks turn"),
             Param(name="seed", kind=Kind.INT, default="1", help="draws the order"),
@@ -38,8 +34,7 @@ COMMANDS = (
                 name="measure",
                 kind=Kind.CHOICE,
                 choices=MEASURES,
-                default="commits",
-                help="what waits count",
+                help="what waits count (the factor's usual)",
             ),
             Param(name="matters", kind=Kind.NUMBER, default="2", help="smallest percent of interest"),
             Param(
@@ -55,6 +50,7 @@ COMMANDS = (
             ),
             Param(name="for", kind=Kind.DURATION, default="60s", help="of a run without workload"),
             Param(name="settle", kind=Kind.DURATION, default="0s", help="wait before each run"),
+            Param(name="yield", kind=Kind.DURATION, help="give way while redo takes longer"),
             Param(name="reset", kind=Kind.TEXT, help="before each run, such as @reset_cold"),
             Param(name="as", kind=Kind.NAME, help="its name (e1, e2, …)"),
         ),

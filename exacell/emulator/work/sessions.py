@@ -135,9 +135,7 @@ class Desk:
             chance = random.Random(f"{rack.spec.seed}|log writer|{self.name}|{self.node}|{self.work.connected}")
             logged = [takes_part(cell, self.name) for cell in cells] or [False]
             self.writer = LogWriter(
-                latency=lambda: write_latency_us(
-                    chance, logged=chance.choice(logged), truth=rack.truths.get(self.name)
-                ),
+                latency=lambda: write_latency_us(chance, logged=chance.choice(logged), truth=rack.truth(self.name)),
                 scn=self.instance.database.change,
             )
             self.began = max(round(self.instance.asm.now() * 1e6), self.last)

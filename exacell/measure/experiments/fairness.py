@@ -2,41 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
-from exacell.cellcli.directives import DirectiveName
-from exacell.cellcli.iorm import inherited, parse, render, set_attributes
 from exacell.core.cellset import fold, grouped
-from exacell.core.errors import ExacellError
 from exacell.core.units import format_size
 from exacell.measure.delta import CONDITIONS, unlike
 from exacell.measure.limits import FAST_DEVICE, RedoPath, limits
 from exacell.measure.snapshot import CellCounters, Snapshot
 
 Cells = Mapping[str, CellCounters]
+Told = Mapping[str, str]
+"""A cell's conditions by name, as its passport has them."""
 
 
-def level_now(plans: Mapping[str, str], db: str) -> str:
-    """Return whether IORM lets a database use the flash log: ``on`` or ``off``; empty where cells differ in it.
-
-    Args:
-        plans: cell → dbPlan, as the cell writes it.
-
-    Raises:
-        ReplyError: a plan can't be read.
-    """
-    found = {_flash_log(text, db) for text in plans.values()}
-    return found.pop() if len(found) == 1 else ""
-
-
-def _flash_log(text: str, db: str) -> str:
-    plan = parse(text)
-    own = plan.named(db)
-    if own:
-        words = {(directive.get("flashlog") or "on").lower() for directive in own}
-        return words.pop() if len(words) == 1 else ""
-    told = inherited(plan).get("flashlog")
-    return told.value.lower() if told is not None else "on"
+def no_cache(cells: Cells) -> list[str]:
+    """Return that there is no flash cache, where that is so."""
+    without = [cell for cell, counters in cells.items() if counters.passport.get("cacheSize") in (None, "0", "none")]
+    return [f"there is no flash cache on {fold(without)}"] if without else []
 
 
 def cannot_show(cells: Cells) -> list[str]:
@@ -114,13 +96,53 @@ def others_busy(rates: Mapping[str, float], db: str) -> list[str]:
     return [f"other databases have {theirs / total:.0%} of the requests to the cells ({most} {others[most]:,.0f}/s)"]
 
 
-def changed(before: Mapping[str, Mapping[str, str]], after: Cells, db: str) -> list[str]:
-    """Return what of the cells' conditions is another now than in the first run, but for the flash log of one database."""
-    found = unlike(_snapshot(before, db), _snapshot({cell: counters.passport for cell, counters in after.items()}, db))
+def changed(before: Mapping[str, Told], after: Cells, own: Callable[[Told], Told]) -> list[str]:
+    """Return what of the cells' conditions is another now than in the first run.
+
+    Args:
+        own: makes conditions equal in what the factor itself changes.
+    """
+    found = unlike(
+        _snapshot({cell: own(told) for cell, told in before.items()}),
+        _snapshot({cell: own(counters.passport) for cell, counters in after.items()}),
+    )
     gone = [cell for cell in before if cell not in after]
     if gone:
         found.append(f"{fold(gone)}: no answer")
     return found
+
+
+def new_among(now: Sequence[str], before: Sequence[str]) -> list[str]:
+    """Return the reasons of which none of the same kind was there before: they are alike up to their first figure or name."""
+    kinds = {_kind(line) for line in before}
+    return [line for line in now if _kind(line) not in kinds]
+
+
+def _kind(line: str) -> str:
+    return " ".join(line.split()[:3])
+
+
+def redo_now(cells: Cells) -> float:
+    """Return the microseconds that a redo write took in the last minute, of all databases, on the slowest cell."""
+    return max((counters.values.get(REDO_RATE, 0.0) for counters in cells.values()), default=0.0)
+
+
+def redo_since(before: Cells, after: Cells) -> float:
+    """Return the same between two readings of all cells; 0 where no cell has collected in between."""
+    found = [0.0]
+    for cell, first in before.items():
+        second = after.get(cell, first)
+        writes, took = (
+            second.values.get(name, 0.0) - first.values.get(name, 0.0) for name in ("FL_RQ_W", "FL_RQ_TM_W")
+        )
+        if writes > 0 and took > 0:
+            found.append(took / writes)
+    return max(found)
+
+
+REDO_RATE = "FL_RQ_TM_W_RQ"
+"""Microseconds of a redo write in the last minute, of all databases: cells don't tell it by database. Source: Oracle SAGUG,
+monitoring Exadata Smart Flash Log."""
 
 
 def outliers(before: Cells, after: Cells) -> tuple[int | None, int | None, int | None]:
@@ -141,15 +163,6 @@ _TAIL = (("FL_RQ_W",), ("FL_ACTUAL_OUTLIERS", "FL_SKIP_OUTLIERS"), ("FL_PREVENTE
 measurement.md 2.1."""
 
 
-def _snapshot(passports: Mapping[str, Mapping[str, str]], db: str) -> Snapshot:
-    cells = {cell: CellCounters(collected=0, passport=_without(told, db)) for cell, told in passports.items()}
+def _snapshot(passports: Mapping[str, Told]) -> Snapshot:
+    cells = {cell: CellCounters(collected=0, passport=told) for cell, told in passports.items()}
     return Snapshot(rack="", name="", kind="flashlog", taken="", cells=cells)
-
-
-def _without(told: Mapping[str, str], db: str) -> dict[str, str]:
-    """Return a passport whose plan lets the database use the flash log by a directive of its own, as the experiment makes it."""
-    try:
-        plan = set_attributes(parse(told.get("dbPlan", "")), DirectiveName(name=db), {"flashLog": "on"})
-    except ExacellError:  # It is compared as it stands.
-        return dict(told)
-    return {**told, "dbPlan": render(plan)}

@@ -16,14 +16,19 @@ class Design:
     """What an experiment compares, how often, and how a run goes.
 
     Attributes:
+        factor, of: what is switched, as ``factor=`` names it before and behind its colon.
+        said: how people call it.
         levels: of the factor: the one that is tried, and the one that it is compared with.
+        db: whose waits are measured; empty where nothing of a database is.
+        on: the hosts whose setting is switched; empty for other factors.
         pairs: of two runs at one level that come before the blocks, so that they show what no difference looks like.
         matters: percent; a smaller difference is of no interest.
         measure: one of MEASURES.
-        workload: the statement that a run carries out while it is measured; empty: it waits.
+        workload: the statements that a run carries out while it is measured; without any it waits.
         seconds: for so long, where there is no workload.
         settle: seconds that are waited before each run is measured.
         reset: the statement that is carried out before each run; empty for none.
+        limit: seconds that a redo write may take on a cell, on average, before the experiment gives way; 0: any.
     """
 
     factor: str
@@ -35,10 +40,14 @@ class Design:
     pairs: int
     matters: float
     measure: str
-    workload: str = ""
+    workload: tuple[str, ...] = ()
     seconds: float = 0.0
     settle: float = 0.0
     reset: str = ""
+    limit: float = 0.0
+    of: str = ""
+    on: str = ""
+    said: str = "flash log"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +80,23 @@ class Measured:
         return self.block, self.pair
 
 
+@dataclass(frozen=True, kw_only=True)
+class Pause:
+    """Giving way to production before or after a run.
+
+    Attributes:
+        run: its number.
+        seconds: how long it lasted.
+        micros: how long a redo write took on average on the slowest cell when it began.
+        again: the run lay in it, so that its block or pair was made anew.
+    """
+
+    run: int
+    seconds: float
+    micros: float
+    again: bool = False
+
+
 RUNNING, STOPPED, DONE, ABANDONED = "running", "stopped", "done", "abandoned"
 """States of an experiment; resume goes on with the first two."""
 
@@ -82,13 +108,14 @@ class Experiment:
     Attributes:
         statement: as it was given, with what was left out in it.
         began: ISO 8601 UTC.
-        now: the level before it began, at which the A/A stretch runs.
+        now: the level before it began.
         runs: what was measured, in order; those of a pair or block that did not come to its end are left out.
         noticed: what was not alike, before it began or on the way; a sentence each without its stop.
         who: the process that carries it out or did so last.
         keeps: it has taken the rack's lock, and is to give it back.
         given_back: the factor is as it was before.
         passports: cell → under which conditions the first run was measured.
+        pauses: in which it gave way.
     """
 
     name: str
@@ -104,6 +131,12 @@ class Experiment:
     keeps: bool = False
     given_back: bool = True
     passports: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    pauses: tuple[Pause, ...] = ()
+
+    @property
+    def same_level(self) -> str:
+        """The level of the A/A stretch: the one that holds now, or the one that is compared with where it is neither."""
+        return self.now if self.now in self.design.levels else self.design.levels[1]
 
     @property
     def origin(self) -> str:
@@ -114,7 +147,13 @@ class Experiment:
     def schedule(self) -> tuple[Run, ...]:
         """All its runs."""
         d = self.design
-        return schedule(d.levels, blocks=d.blocks, order=d.order, seed=d.seed, pairs=d.pairs, now=self.now)
+        return schedule(d.levels, blocks=d.blocks, order=d.order, seed=d.seed, pairs=d.pairs, now=self.same_level)
+
+    @property
+    def next(self) -> Run | None:
+        """The first run that was not measured; None when all were."""
+        done = {run.number for run in self.runs}
+        return next((run for run in self.schedule if run.number not in done), None)
 
     @property
     def left(self) -> tuple[Run, ...]:
@@ -172,11 +211,20 @@ def to_json(experiment: Experiment) -> dict[str, Any]:
 def from_json(data: Mapping[str, Any]) -> Experiment:
     """Return the experiment of which :func:`to_json` made ``data``."""
     tried, base = data["design"]["levels"]
+    given = data["design"].get("workload") or ()
+    work = (given,) if isinstance(given, str) else tuple(given)
     return Experiment(
         **{
             **data,
-            "design": Design(**{**data["design"], "levels": (tried, base)}),
+            "design": Design(
+                **{
+                    **data["design"],
+                    "levels": (tried, base),
+                    "workload": (work,) if isinstance(work, str) else tuple(work),
+                }
+            ),
             "runs": tuple(Measured(**run) for run in data["runs"]),
             "noticed": tuple(data["noticed"]),
+            "pauses": tuple(Pause(**pause) for pause in data.get("pauses", ())),
         }
     )

@@ -14,12 +14,14 @@ from exacell.measure.experiments.verdict import Doubt, Finding, Verdict, percent
 MEASURES: Mapping[str, str] = {
     "commits": "log file sync",
     "redo": "log file parallel write",
+    "reads": "cell single block physical read",
     "flashlog": "a redo request on the cells",
+    "fio": "an I/O of fio",
 }
-"""What may be measured: two wait events of the database, or FL_RQ_TM_W over FL_RQ_W of all cells."""
+"""What may be measured: three wait events of the database, FL_RQ_TM_W over FL_RQ_W of all cells, or what fio itself tells."""
 
-FACTORS: Mapping[str, str] = {"flashlog": "flash log"}
-"""What may be switched, and how people call it."""
+EVENTS = ("commits", "redo", "reads")
+"""Those that are waits of the database."""
 
 
 def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str) -> list[str]:
@@ -31,11 +33,12 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
     """
     d, runs = experiment.design, experiment.left
     lines = [
-        f"Experiment {experiment.name} on {experiment.rack}: {FACTORS[d.factor]} {d.levels[0]} against {d.levels[1]} for {d.db}"
+        f"Experiment {experiment.name} on {experiment.rack}: {d.said} {d.levels[0]} against {d.levels[1]}{_whose(d)}"
     ]
     same = [run for run in runs if run.pair]
     if same:
-        lines.append(f"  A/A stretch: {counted(len(same), 'run')} at {experiment.now}, as it is now")
+        as_now = ", as it is now" if experiment.same_level == experiment.now else ""
+        lines.append(f"  A/A stretch: {counted(len(same), 'run')} at {experiment.same_level}{as_now}")
     blocks: dict[int, list[str]] = {}
     for run in runs:
         if run.block:
@@ -44,21 +47,38 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
     lines.append(f"  {counted(len(blocks), 'block')}, {d.order}, seed {d.seed}: {orders}")
     lines.append(f"  Each run: {_each(d)}")
     lines.append(f"  Measured: {_measured(d)}")
+    if d.limit:
+        lines.append(
+            f"  Gives way: before a run while a redo write takes longer than {_took(d.limit)} on average on a cell, of all "
+            "databases together (FL_RQ_TM_W_RQ); a block that this disturbs is made anew"
+        )
     lines.append(f"  Can detect: {_can_detect(d, spread, spread_of)}")
     lines.append(f"  Time: {_time(d, len(runs))}")
-    lines.append(f"  At the end, whatever happens: the {FACTORS[d.factor]} of {d.db} as it is now ({experiment.now})")
+    whose = _whose(d, "of") if d.on or d.factor == "flashlog" else ""
+    lines.append(f"  At the end, whatever happens: the {d.said}{whose} as it is now ({experiment.now})")
     return lines
+
+
+def _whose(d: Design, word: str = "for") -> str:
+    """Return for which database, or on which hosts."""
+    return f" on {d.on}" if d.on else f" {word} {d.db}" if d.db else ""
+
+
+def _took(seconds: float) -> str:
+    return f"{1000 * seconds:g} ms"
 
 
 def _each(d: Design) -> str:
     parts = [d.reset, f"wait {format_duration(round(d.settle))}" if d.settle else ""]
-    parts.append(d.workload or f"wait {format_duration(round(d.seconds))}, as the load comes")
+    parts += d.workload or [f"wait {format_duration(round(d.seconds))}, as the load comes"]
     return " · ".join(part for part in parts if part)
 
 
 def _measured(d: Design) -> str:
     if d.measure == "flashlog":
         return f"the mean time of {MEASURES[d.measure]}, of all databases (FL_RQ_TM_W / FL_RQ_W)"
+    if d.measure == "fio":
+        return "the mean latency that fio tells, over all of its jobs and hosts"
     return f"the mean wait for {MEASURES[d.measure]} on all instances of {d.db}"
 
 
@@ -79,9 +99,7 @@ def same_line(experiment: Experiment) -> str:
     d, spread = experiment.design, experiment.verdict().same_spread
     assert spread is not None
     size = f"{percent(detectable(d.blocks, d.order) * log1p(spread / 100)):.2g} %" if d.blocks >= FEWEST else "nothing"
-    return (
-        f"A/A stretch: two runs at {experiment.now} spread by {spread:.2g} %; with that {d.blocks} blocks detect {size}"
-    )
+    return f"A/A stretch: two runs at {experiment.same_level} spread by {spread:.2g} %; with that {d.blocks} blocks detect {size}"
 
 
 def _time(d: Design, runs: int) -> str:
@@ -106,11 +124,31 @@ def sentences(experiment: Experiment) -> Iterator[str]:
         same = len(experiment.same)
         own = "" if verdict.spread is None else f"; the differences within blocks spread by {verdict.spread:.2g} %"
         yield (
-            f"Without any difference, two runs at {experiment.now} spread by {verdict.same_spread:.2g} % "
+            f"Without any difference, two runs at {experiment.same_level} spread by {verdict.same_spread:.2g} % "
             f"(A/A, {counted(same, 'pair')}){own}."
         )
+    yield from _gave_way(experiment)
     yield from _tail(experiment)
     yield from (_doubt(doubt) for doubt in verdict.doubts)
+
+
+def _gave_way(experiment: Experiment) -> Iterator[str]:
+    """Yield how often, how long and why it gave way to production."""
+    pauses = experiment.pauses
+    if pauses:
+        again = [pause for pause in pauses if pause.again]
+        most = max(pause.micros for pause in pauses)
+        yield (
+            f"It gave way {counted(len(pauses), 'time')}, {format_duration(sum(pause.seconds for pause in pauses))} in all, "
+            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {_took(most / 1e6)}); "
+            + (
+                f"{counted(len(again), 'run')} lay in such a time, and its block was made anew."
+                if len(again) == 1
+                else f"{len(again)} runs lay in such a time, and their blocks were made anew."
+                if again
+                else "no block lay in such a time."
+            )
+        )
 
 
 def _tail(experiment: Experiment) -> Iterator[str]:
@@ -126,7 +164,7 @@ def _tail(experiment: Experiment) -> Iterator[str]:
         if not redo:
             return
         more = f" ({prevented:,} more were prevented)" if prevented else ""
-        told.append(f"{slow:,} in {redo:,} redo writes with {FACTORS[experiment.design.factor]} {level}{more}")
+        told.append(f"{slow:,} in {redo:,} redo writes with {experiment.design.said} {level}{more}")
     yield f"Outliers (over 500 ms), as the cells counted them for all databases: {', '.join(told)}."
 
 
@@ -147,13 +185,14 @@ def _noticed(lines: Sequence[str]) -> Iterator[str]:
 
 def _verdict(found: Verdict, d: Design) -> str:
     tried, base = d.levels
-    what, name = MEASURES[d.measure], FACTORS[d.factor]
+    what, name = MEASURES[d.measure], d.said
+    of = "" if d.measure == "fio" else f" of {d.db}"
     if found.finding is Finding.NOT_ENOUGH:
         seen = "" if found.effect is None else f" (so far {what} takes {_longer(found.effect)} with {name} {tried})"
         return f"Not enough data: {counted(found.blocks, 'block')}, and a verdict needs {FEWEST} at least{seen}."
     assert found.effect is not None and found.low is not None and found.high is not None
     told = (
-        f"with {name} {tried}, {what} of {d.db} takes {_longer(found.effect)} than with it {base} "
+        f"with {name} {tried}, {what}{of} takes {_longer(found.effect)} than with it {base} "
         f"(95 %: {found.low:+.1f} % to {found.high:+.1f} %), {found.blocks} blocks"
     )
     if found.finding is Finding.DIFFERENT:
@@ -215,6 +254,9 @@ def verdict_row(experiment: Experiment) -> dict[str, Any]:
         **{f"{name}Percent": None if value is None else round(value, 4) for name, value in percents.items()},
         "p": verdict.p,
         "notFair": list(dict.fromkeys(experiment.noticed)),
+        "pauses": len(experiment.pauses),
+        "pausedSeconds": round(sum(pause.seconds for pause in experiment.pauses), 1),
+        "madeAnew": sum(pause.again for pause in experiment.pauses),
     }
 
 

@@ -33,13 +33,9 @@ def read(text: str, source: str) -> Run:
     Raises:
         UnreadableError: the JSON is cut, or holds no job that did an I/O.
     """
-    try:
-        # A client writes a line in front, and warnings may stand there, too; servers' talk may follow.
-        found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
-    except ValueError as error:
-        raise UnreadableError(f"{source}: its JSON is cut or damaged ({error})") from error
+    found = _decoded(text, source)
     clients = "client_stats" in found
-    jobs = [job for job in found.get("client_stats", found.get("jobs", ())) if job.get("jobname") != _ALL]
+    jobs = _jobs(found)
     general: Mapping[str, str] = found.get("global options", {})
     groups: dict[int, list[dict[str, Any]]] = {}
     for job in jobs:
@@ -65,6 +61,38 @@ def read(text: str, source: str) -> Run:
         told={"fio version": str(found["fio version"]), **_common(options, ("runtime", "filename", "numjobs"))},
         notes=tuple(wrong),
     )
+
+
+def waited(text: str) -> tuple[int, float]:
+    """Return how many I/Os fio made in all jobs, and the microseconds of all of them, with those of the syncs behind them.
+
+    Raises:
+        UnreadableError: the JSON is cut, or holds no job that did an I/O.
+    """
+    count, micros = 0, 0.0
+    for job in _jobs(_decoded(text, "fio")):
+        for name in (*_DIRECTIONS, "sync"):
+            took = job.get(name, {}).get("lat_ns", {})
+            count += int(took.get("N", 0)) if name != "sync" else 0
+            micros += int(took.get("N", 0)) * float(took.get("mean", 0.0)) / 1000
+    if not count:
+        raise UnreadableError("fio: no job in its output did an I/O")
+    return count, micros
+
+
+def _decoded(text: str, source: str) -> dict[str, Any]:
+    try:
+        # A client writes a line in front, and warnings may stand there, too; servers' talk may follow.
+        found: dict[str, Any]
+        found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
+    except ValueError as error:
+        raise UnreadableError(f"{source}: its JSON is cut or damaged ({error})") from error
+    return found
+
+
+def _jobs(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the jobs of all clients, without the sum that fio adds for them."""
+    return [job for job in found.get("client_stats", found.get("jobs", ())) if job.get("jobname") != _ALL]
 
 
 def _common(options: Iterable[Mapping[str, str]], names: Sequence[str]) -> dict[str, str]:
