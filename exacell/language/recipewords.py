@@ -79,7 +79,7 @@ _ALL = (
         shape="finally",
         about="lines that run at the end whatever happened before",
     ),
-    RecipeWord(name="end", place=Place.END, shape="end", about="closes matrix and finally"),
+    RecipeWord(name="end", place=Place.END, shape="end", about="closes matrix, finally and experiment"),
 )
 
 RECIPE_WORDS = {word.name: word for word in _ALL}

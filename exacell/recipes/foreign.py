@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-LIKE_BLOCKS = frozenset(("rolling", "experiment", "repeat", "loop", "do"))
+LIKE_BLOCKS = frozenset(("rolling", "repeat", "loop", "do"))
 """Words that open a block in other languages, or do so in people's minds, beside those of INSTEAD."""
 
 INSTEAD = {

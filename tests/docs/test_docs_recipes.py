@@ -116,7 +116,7 @@ def test_each_word_has_its_page(word: str) -> None:
 
 def test_statements_of_recipes_lead_to_the_page() -> None:
     """help check, wait, prompt, confirm, run and undo run name the page that tells of them."""
-    for words in (["check"], ["wait"], ["prompt"], ["confirm"], ["run"], ["undo", "run"], ["keep"]):
+    for words in (["check"], ["wait"], ["prompt"], ["confirm"], ["run"], ["undo", "run"], ["keep"], ["experiment"]):
         if tuple(words) in commands():
             assert "help docs recipes" in "\n".join(page(words))
 

@@ -99,6 +99,7 @@ OPENERS = (
     "finally",
     "Finally",
     "rolling 2",
+    "experiment factor=flashlog  db=SPOT",
     "finaly",
 )
 LOOSE = ("# a comment", "#", "   REM   said", "-- dashed", "--x", "", "", "", "\t", "\f", "remark", "# don't", "# (")
@@ -179,9 +180,9 @@ def whole_recipe(chance: Random) -> str:
     """Return the text of a recipe in which nothing is wrong, set in any way."""
     header = [*chance.sample(WHOLE_HEADER[:2], 1), *WHOLE_PARAMS, WHOLE_HEADER[chance.randint(2, 3)]]
     lines = [*header, WHOLE_HEADER[chance.randint(4, 5)], *chance.sample(WHOLE_HEADER[6:], chance.randint(0, 2))]
-    blocks = chance.sample(["matrix x in $sizes y in 'a , b' ,c", "MATRIX x in 1 , 2", "", ""], 2) + chance.choice(
-        [[], ["Finally"]]
-    )
+    blocks = chance.sample(
+        ["matrix x in $sizes y in 'a , b' ,c", "MATRIX x in 1 , 2", "experiment  factor=flashlog db=$db", "", ""], 2
+    ) + chance.choice([[], ["Finally"]])
     for opens in blocks:
         body = [chance.choice(WHOLE_LINES) for _ in range(chance.randint(1, 4))]
         lines += [opens, *body, chance.choice(("end", "END"))] if opens else body
