@@ -288,19 +288,23 @@ class _GoingOn:
 
     def _moved(self, part: Ready, about: set[str]) -> Iterator[str]:
         """Yield what a recipe had read before its plan and is another value now, unless the run itself changed that object."""
-        try:
-            params = values_of(part.recipe, part.given)
-            for let, now in read_values(self._session, self._services, self._request, part.recipe, params):
-                was = part.values.get(let.name, "")
-                if now == was:
-                    continue
-                said = f"let {let.name}: {_sized(was)} before the plan, {_sized(now)} now ({let.reading})"
-                if _object(let.reading.statement) in about:
-                    self._told.append(f"{said}: this run changed it; {was} counts")
-                else:
-                    yield f"{said}, which this run did not change; {was} counts"
-        except ExacellError as error:
-            yield f"what was read before the plan can't be read now: {error.message}"
+        params = values_of(part.recipe, part.given)
+        for let in part.recipe.lets:
+            was, alone = part.values.get(let.name, ""), replace(part.recipe, lets=(let,))
+            said = f"let {let.name}: {_sized(was)} before the plan, "
+            try:
+                known = {**params, **part.values}
+                ((_, now),) = read_values(self._session, self._services, self._request, alone, known)
+                said += f"{_sized(now)} now ({let.reading})"
+            except ExacellError as error:
+                now = ""
+                said += f"and it can't be read now: {error.message}"
+            if now == was:
+                continue
+            if _object(let.reading.statement) in about:
+                self._told.append(f"{said}: this run changed it; {was} counts")
+            else:
+                yield f"{said}, which this run did not change; {was} counts"
 
     # -- the screen and its question ---------------------------------------------------------------------------------
 

@@ -126,6 +126,23 @@ def test_a_change_under_way_is_finished_and_the_rest_follows(operator: Operator)
     operator.whole()
 
 
+def test_what_the_run_itself_took_away_can_not_be_read_and_is_no_difference(operator: Operator) -> None:
+    """Where a grid disk is gone whose size was read before the plan, and the run itself dropped it, it goes on with -y."""
+    operator.write(
+        gone="let was = list griddisk.size of q_FD_00_exa1cel01\nrelease griddisk prefix=q\nwait 1s\n"
+        "carve griddisk prefix=q size=$was media=flash\n"
+    )
+    operator.inside.ok("-r", "t1", "resize flashcache size=288g -y")
+    operator.inside.ok("-r", "t1", "carve griddisk prefix=q size=1G media=flash -y")
+    operator.killed("run gone", "line 3: wait 1s")
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    assert "it can't be read now" in told(done.err) and "this run changed it" in told(done.err)
+    rows = operator.ask("list griddisk attributes name, size where name = q_FD_00_exa1cel01")
+    assert [row["size"] for row in rows] == [1 << 30]
+    operator.inside.ok("-r", "t1", "release griddisk prefix=q -y")
+    operator.whole()
+
+
 def test_what_was_done_is_not_done_again_and_a_wait_goes_on(operator: Operator) -> None:
     """Lines that had ended make no change again; of a wait only the rest is waited for; a recipe within goes on inside."""
     operator.write(
