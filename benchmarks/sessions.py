@@ -124,7 +124,7 @@ def _pages() -> Iterator[str]:
             line = parse_line(text)
         except StatementError:
             continue
-        first = text.split()[0]
+        first = text.partition(" ")[0]
         if (
             line is not None
             and line.call is not None
