@@ -39,14 +39,13 @@ def test_cells_are_asked_only_where_something_of_them_is_left(
 ) -> None:
     """A change that never ended says nothing of its cells: none is asked for it."""
     found: list[bool] = []
-    monkeypatch.setattr(lookingback, "pending", lambda *_: (SimpleNamespace(state=state),))
+    monkeypatch.setattr(lookingback, "pending", lambda *_, **__: (SimpleNamespace(state=state),))
     for name in ("_running", "_online", "_caching"):
         monkeypatch.setattr(lookingback, name, lambda *_: (found.append(True), ([], []))[1])
     ctx: Any = SimpleNamespace(
         journal=Journal(tmp_path / "journal.db"),
         need_rack=lambda: SimpleNamespace(name="r"),
         fleet=None,
-        store=lambda: None,
     )
     assert lookingback.look(ctx, ctx)[1] == ()
     assert bool(found) is asked
