@@ -214,7 +214,7 @@ def usage() -> str:
     verbs = sorted({words[0] for words in commands()})
 
     lines += textwrap.wrap(
-        "own statements: " + " ".join(verbs), 79, initial_indent="", subsequent_indent="  ", break_on_hyphens=False
+        "exacell's: " + " ".join(verbs), 79, initial_indent="", subsequent_indent=" ", break_on_hyphens=False
     )
     lines.append("CellCLI's: list describe alter create drop ... as on a cell, sent to all cells")
     lines.append("try: exacell demo     more: exacell help [WORD]     -h, --help   -V, --version")

@@ -16,14 +16,10 @@ COMMANDS = (
         effect=Effect.WRITE,
         runs=True,
         summary="compare two levels of a factor, run after run in blocks, and say what holds",
-        details="factor= is flashlog, cell_flash_cache:OWNER.TABLE, iorm:DIRECTIVE or iorm:objective, parameter:NAME of the "
-        "database, or setting:PATH of hosts (on=@initiators). A block is one run at each level, in drawn order; pairs of runs at "
-        "the level as it is come first (A/A). One question for the whole schedule, with what it can detect and what would be "
-        "unfair. commits, redo and reads are the mean wait for log file sync, log file parallel write and cell single block "
-        "physical read, flashlog the mean redo request on the cells, fio what fio's JSON tells. Below 6 blocks there is no "
-        "verdict. With yield=20ms it gives way while redo writes on the cells take longer. resume goes on after Ctrl-C or a "
-        "kill; the factor is given back whatever happens (help docs measuring). In a recipe it may end with end: what stands "
-        "between is what each run carries out.",
+        details="A block is one run at each level, in drawn order; pairs of runs at the level as it is come first (A/A). One "
+        "question for the whole schedule, with what it can detect and what would be unfair; the factor is given back whatever "
+        "happens, and resume goes on after a kill. What can be switched, what each measure is, and blocks in recipes: help docs "
+        "measuring.",
         example="experiment factor=flashlog levels=on,off db=SPOT blocks=6 for=60s",
         params=(
             Param(name="factor", kind=Kind.CHOICE, choices=FACTORS, required=True, help="what is switched"),
