@@ -202,8 +202,8 @@ def test_flags_before_the_statement_count_for_it() -> None:
 
 def test_a_long_error_is_broken_between_words_on_a_terminal(tmp_path: Path) -> None:
     """On a narrow terminal the reason has lines of whole words, and the place that is wrong is marked below it."""
-    with Program(tmp_path).at_terminal("show", "metric", columns=60) as terminal:
+    with Program(tmp_path).at_terminal("show", "nothing", columns=60) as terminal:
         *reason, statement, marks = terminal.rest().splitlines()
     assert len(reason) > 1 and max(map(len, reason)) <= 60
     assert told(" ".join(reason)).endswith("services, setting, settings, transports, versions, xrmemcache")
-    assert (statement, marks) == ("    show metric", "         ^^^^^^")
+    assert (statement, marks) == ("    show nothing", "         ^^^^^^^")
