@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _MANY = 12
 _LONG = 50
+_USAGE = 4
+"""Lines of a usage above which it names what is needed alone: each parameter and flag stands below it."""
+
 
 _EFFECTS = {
     Effect.READ: "reads; never asks",
@@ -204,7 +207,11 @@ def _command(found: Command) -> Iterator[str]:
     usage = found.usage
     for param in found.params:
         usage = usage.replace(param.shape, _brief_shape(param))
-    yield from wrap(usage, indent="    ", first="")
+    shown = wrap(usage, indent="    ", first="")
+    if len(shown) > _USAGE:
+        needed = [_brief_shape(param) for param in found.params if param.required]
+        shown = [" ".join([found.name, *needed, "[name=value ...]", *(["[--flag ...]"] if found.flags else [])])]
+    yield from shown
     yield ""
     yield from wrap(found.summary[:1].upper() + found.summary[1:] + ".")
     if found.details:

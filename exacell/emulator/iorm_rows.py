@@ -17,7 +17,11 @@ def directive_line(directive: Directive) -> str:
 
 
 def _plain_or_quoted(value: str) -> str:
-    return value if value and all(char in _WORD for char in value) else f"'{value}'"
+    """Return a value so that the plan can be sent again as it is printed. Source: reference cellcli.md 7.4."""
+    if value and all(char in _WORD for char in value):
+        return value
+    quote = '"' if "'" in value else "'"
+    return f"{quote}{value}{quote}"
 
 
 def plan_value(plan: tuple[Directive, ...]) -> Value:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import subprocess
 import sys
@@ -26,7 +25,7 @@ FACTORS = {
     "iorm:flashcache": ("off", "on"),
     "parameter:open_cursors": ("444", "555"),
 }
-SEEDS = 2 if os.environ.get("TEST_REAL") else 1
+SEEDS = 2
 LONGEST = 9.0
 """Seconds within which a process is killed: about what the whole experiment takes."""
 

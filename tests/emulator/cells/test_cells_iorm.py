@@ -20,6 +20,7 @@ DEFAULT = "((name=SPOT,share=8,limit=80),(name=ERP,share=4,flashcache=off),(name
         "((name=a,flashcachemin=1g,flashcachelimit=4g))",
         "((name=a,share=1,asmcluster=c1),(name=a,share=2,asmcluster=c2))",
         "((name='two words',limit=100))",
+        '((name="it\'s",limit=100))',
         "((name=not_a_database,flashlog=off))",
     ],
 )
