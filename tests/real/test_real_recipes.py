@@ -60,7 +60,7 @@ def reads_of(lab: Program, *words: str) -> dict[tuple[str, str], float]:
 def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program, guests: Guests) -> None:
     """Killed by kill -9 while fio reads at the second size: resume alone picks up that fio, measures at the third size, and sets
     the first one again, as a run that nobody killed does; each run has kept three results of each host."""
-    words = ["-r", "lab", f"run {LIMITS} seconds=12 -y --accept-opaque"]
+    words = ["-r", "lab", f"run {LIMITS} seconds=8 -y --accept-opaque"]
     quiet = subprocess.DEVNULL
     began = time.monotonic()
     process = subprocess.Popen(
@@ -87,10 +87,10 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program
     assert "was broken off after 4 of its lines: resume goes on with it" in lab.ok("-r", "lab", "pending").out
     done = lab.ok("-r", "lab", "resume -y")
     assert "is not started twice: ini1: " in " ".join(done.err.split())
-    lasted = time.monotonic() - began
     assert lab.ok("-r", "lab", "-o", "json", "pending").records == []
     assert both(guests, "max_sectors_kb") == ["1280"] * 2
     lab.ok("-r", "lab", f"run {LIMITS} seconds=2 -y --accept-opaque")
+    assert time.monotonic() - began < 120
     assert both(guests, "max_sectors_kb") == ["1280"] * 2
     for run in ("r1", "r2"):
         found = reads_of(lab, run)
@@ -98,7 +98,6 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program
         assert all(found.values())
     for host in guests.names:
         assert "exacell-" not in guests.said(host, "ls /tmp")
-    assert lasted < 120, "the killed run and its resume"
 
 
 def test_vpd_limits_stand_beside_what_the_kernel_holds(lab: Program, guests: Guests) -> None:
