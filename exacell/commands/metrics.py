@@ -7,14 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.schema import metrics as metric_table
-from exacell.commands.declared.metrics import COUNTED, KINDS, SYSSTAT
+from exacell.commands.declared.metrics import COUNTED, KINDS
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import and_more, counted
 from exacell.core.values import dataclass
 from exacell.language.registry import Call
 from exacell.measure.delta import over_all, without_load
 from exacell.measure.explain import Figure, explain
-from exacell.measure.snapshot import Snapshot
+from exacell.measure.snapshot import SYSSTAT, Snapshot
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines

@@ -44,10 +44,7 @@ class ExacellError(Exception):
         self.hint = hint
 
 
-_SEEN = "ls shows what is there"
 _OF_FILES = {
-    errno.ENOENT: _SEEN,
-    errno.ENOTDIR: _SEEN,
     errno.EISDIR: "name a file in it",
     errno.EEXIST: "name another one",
     errno.EACCES: "ls -ld tells whose it is and who may",

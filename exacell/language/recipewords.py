@@ -30,56 +30,44 @@ class RecipeWord:
     about: str
 
 
-_ALL = (
-    RecipeWord(
-        name="recipe",
-        place=Place.HEADER,
-        shape='recipe "what it does"',
-        about="the title, which recipes and a run show",
-    ),
-    RecipeWord(
-        name="param",
-        place=Place.HEADER,
-        shape='param name : kind = default "help"',
-        about="a parameter of a recipe; lines take it as $name",
-    ),
-    RecipeWord(
-        name="risk",
-        place=Place.HEADER,
-        shape="risk none|performance|redundancy|data",
-        about="a ceiling: a plan of the recipe that risks more is refused",
-    ),
-    RecipeWord(
-        name="needs",
-        place=Place.HEADER,
-        shape="needs asm, release>=19.3",
-        about="what has to be there, asked before anything runs",
-    ),
-    RecipeWord(
-        name="let",
-        place=Place.HEADER,
-        shape="let name = STATEMENT.COLUMN [of CELL or NAME]",
-        about="a value that is read before the plan; lines take it as $name",
-    ),
-    RecipeWord(
-        name="when",
-        place=Place.BEHIND,
-        shape="STATEMENT when $name = value [and $other != value]",
-        about="ends a statement that only runs when parameters are so",
-    ),
-    RecipeWord(
-        name="matrix",
-        place=Place.BLOCK,
-        shape="matrix name in VALUE,VALUE [name in …]",
-        about="lines that are written out once for each of some values, before the plan",
-    ),
-    RecipeWord(
-        name="finally",
-        place=Place.BLOCK,
-        shape="finally",
-        about="lines that run at the end whatever happened before",
-    ),
-    RecipeWord(name="end", place=Place.END, shape="end", about="closes matrix, finally and experiment"),
+_ALL = tuple(
+    RecipeWord(name=name, place=place, shape=shape, about=about)
+    for name, place, shape, about in (
+        ("recipe", Place.HEADER, 'recipe "what it does"', "the title, which recipes and a run show"),
+        (
+            "param",
+            Place.HEADER,
+            'param name : kind = default "help"',
+            "a parameter of a recipe; lines take it as $name",
+        ),
+        (
+            "risk",
+            Place.HEADER,
+            "risk none|performance|redundancy|data",
+            "a ceiling: a plan of the recipe that risks more is refused",
+        ),
+        ("needs", Place.HEADER, "needs asm, release>=19.3", "what has to be there, asked before anything runs"),
+        (
+            "let",
+            Place.HEADER,
+            "let name = STATEMENT.COLUMN [of CELL or NAME]",
+            "a value that is read before the plan; lines take it as $name",
+        ),
+        (
+            "when",
+            Place.BEHIND,
+            "STATEMENT when $name = value [and $other != value]",
+            "ends a statement that only runs when parameters are so",
+        ),
+        (
+            "matrix",
+            Place.BLOCK,
+            "matrix name in VALUE,VALUE [name in …]",
+            "lines that are written out once for each of some values, before the plan",
+        ),
+        ("finally", Place.BLOCK, "finally", "lines that run at the end whatever happened before"),
+        ("end", Place.END, "end", "closes matrix, finally and experiment"),
+    )
 )
 
 RECIPE_WORDS = {word.name: word for word in _ALL}

@@ -85,6 +85,9 @@ _FIGURES: Mapping[str, Callable[[Mapping[str, Number]], dict[str, Number | None]
 }
 
 
+FIGURED = tuple(_FIGURES)
+"""Kinds of which a cell has one object, and of whose counters figures follow."""
+
 _NO_LOAD: Mapping[str, tuple[tuple[str, ...], str]] = {
     "flashlog": (("redoWrites",), "no redo was written in between, so the flash log's figures say nothing"),
     "flashcache": (

@@ -16,6 +16,9 @@ from typing import Any
 
 from exacell.core.values import dataclass
 
+SYSSTAT = "sysstat"
+"""The kind of a snapshot of a database's statistics, V$SYSSTAT, by instance."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CellCounters:

@@ -11,9 +11,8 @@ from exacell.core.cellset import fold
 from exacell.core.values import dataclass
 from exacell.journal.state import Reset, resets
 from exacell.measure.delta import CellDelta, delta, unlike, untold
-from exacell.measure.snapshot import CellCounters, Snapshot, shared
+from exacell.measure.snapshot import SYSSTAT, CellCounters, Snapshot, shared
 from exacell.session.sampling import NO_HISTORY, read_history
-from exacell.session.sysstat import SYSSTAT
 
 if TYPE_CHECKING:
     from exacell.session.request import Request

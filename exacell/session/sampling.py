@@ -11,6 +11,7 @@ from exacell.cellcli.schema import metrics as metric_table
 from exacell.core.errors import ExitCode
 from exacell.core.units import format_duration, size_text
 from exacell.core.values import dataclass
+from exacell.measure.delta import FIGURED
 from exacell.measure.snapshot import CellCounters, Snapshot, fell_in_history, history_witness
 from exacell.plan import facts as f
 
@@ -43,10 +44,6 @@ _PLANS = ("objective", "dbPlan", "catPlan", "clusterPlan")
 _SERVICES = ("cellsrv", "ms", "rs")
 
 
-_SINGLE = ("flashlog", "flashcache")
-"""Kinds of which a cell has one object, and of which explain reads more than counters."""
-
-
 def _statement(kind: str) -> str:
     return f"list metriccurrent where objectType = '{kind.upper()}'"
 
@@ -64,7 +61,7 @@ def read_counters(
         values = f.metric_values(metrics)
         found[cell] = CellCounters(
             collected=max((at for _, at in values.values()), default=0),
-            values={name: value for name, (value, _) in values.items()} if kind in _SINGLE else _marks(metrics),
+            values={name: value for name, (value, _) in values.items()} if kind in FIGURED else _marks(metrics),
             passport=_passport(kind, *(rows[0] if rows else {} for rows in conditions)),
             started=answer.cellsrv_start,
             marks=_marks(marks),

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from exacell.session.services import Services
     from exacell.session.state import Session
 
-SYSSTAT = "sysstat"
-"""The kind of such a snapshot."""
-
 _INSTANCE = (
     "select instance_name, version, to_char(startup_time, 'YYYY-MM-DD HH24:MI:SS') started, "
     "to_char(sysdate, 'YYYY-MM-DD HH24:MI:SS') now from v$instance"

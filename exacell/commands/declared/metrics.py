@@ -9,12 +9,9 @@ GROUP = "metrics"
 KINDS = ("flashlog", "flashcache")
 """Kinds of counters that explain and reports know."""
 
-SYSSTAT = "sysstat"
-"""The statistics of a database's instances, V$SYSSTAT."""
-
 COUNTED = (
     *(*KINDS, "smartio", "xrmemcache", "cell", "celldisk", "griddisk", "host_interconnect", "ibport", "iorm_database"),
-    *("iorm_pluggable_database", "iorm_category", "iorm_consumer_group", "iorm_cluster", SYSSTAT),
+    *("iorm_pluggable_database", "iorm_category", "iorm_consumer_group", "iorm_cluster", "sysstat"),
 )
 """Everything whose counters are kept: objectTypes of METRICCURRENT, and what a database counts."""
 

@@ -24,7 +24,9 @@ def named_files(text: str) -> list[Path]:
     for name in names:
         paths = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else [name]
         if not paths:
-            raise RefusedError(f"{name}: there is no such file", hint="ls shows what is there: !ls")
+            raise RefusedError(
+                f"{name}: there is no such file", hint="a pattern counts from the folder in which exacell was started"
+            )
         found |= dict.fromkeys(Path(path).expanduser() for path in paths)
     return list(found)
 
