@@ -14,7 +14,6 @@ from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Effect
 from exacell.live.appending import Appending
 from exacell.live.deck import Deck
-from exacell.live.load import STATEMENT
 from exacell.live.loop import Reader, run_live
 from exacell.live.pages import Page
 from exacell.live.polling import Looking
@@ -208,15 +207,16 @@ _TOP_COLUMNS = (
     Column("preventedOutliers", "number", "prevented"),
     Column("cpuPercent", "number", "cpu%"),
     Column("diskPercent", "number", "disk%"),
+    Column("criticalAlerts", "number", "alerts"),
 )
 
 
 def _table(view: Top) -> Result:
     loads = view.sorted()
     problems = tuple(f"{load.cell}: {load.problem}" for load in loads if load.problem)
-    rows = [load.record() for load in loads if not load.problem]
+    rows = [{**load.record(), "criticalAlerts": view.alerts.get(load.cell, 0)} for load in loads if not load.problem]
     if rows:
-        rows.append(view.loads.rack().record())
+        rows.append({**view.loads.rack().record(), "criticalAlerts": sum(view.alerts.values())})
     code = ExitCode.FAILED if problems else ExitCode.DONE
     return Result(records=rows, columns=_TOP_COLUMNS, data=True, problems=problems, exit_code=code)
 
@@ -232,7 +232,7 @@ def _top_appended(
     frames = Appending(form, header=console.header, columns=lambda: console.columns)
     code, done, told, fresh = ExitCode.DONE, 0, False, frozenset[str]()
     while True:
-        answers = _quietly(services)[1].query(STATEMENT, timeout=Request().read_timeout)
+        answers = _quietly(services)[1].query(*view.statements, timeout=Request().read_timeout)
         moved = view.arrived(list(answers.answers.values()))
         fresh |= moved
         settled = bool(fresh) and (not moved or fresh.issuperset(answers.good))

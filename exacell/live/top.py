@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from exacell.care.alerts import ALERTS, alerts_of
 from exacell.core.cellset import fold, natural_key
 from exacell.core.units import counted, human_size
 from exacell.core.values import dataclass
@@ -16,6 +17,9 @@ from exacell.output.style import cut, paint
 from exacell.output.tables import number_text
 from exacell.plan.facts import metric_values
 from exacell.session.answers import Answer
+
+UNSEEN = f"{ALERTS} where severity = critical and examinedBy = ''"
+"""Critical alerts that nobody has examined: few rows, also where the history is long. Source: Oracle SAGUG, LIST ALERTHISTORY."""
 
 _TREND = 8
 _SPAN = 10.0
@@ -96,7 +100,7 @@ class Top:
         cells: all that are asked: each has its row.
     """
 
-    statements = (STATEMENT,)
+    statements = (STATEMENT, UNSEEN)
 
     def __init__(
         self, *, rack: str, order: str = "worst", cells: Sequence[str] = (), silence: Silence, unicode: bool = True
@@ -106,6 +110,8 @@ class Top:
         self.silence = silence
         self.cells = tuple(cells)
         self.loads = Loads()
+        self.alerts: dict[str, int] = {}
+        """Cell → how many critical alerts wait there for somebody to look."""
         self._rack = rack
         self._order = next(index for index, known in enumerate(ORDERS) if known.name == order)
         self._unicode = unicode
@@ -116,7 +122,8 @@ class Top:
         for answer in answers:
             self.silence.arrived(answer)
             if not answer.problem:
-                rows = answer.tables[0]
+                rows, alerts = answer.tables
+                self.alerts[answer.cell] = sum(alert.critical for alert in alerts_of(alerts))
                 readings[answer.cell] = reading_of(rows, max((at for _, at in metric_values(rows).values()), default=0))
         return self.loads.add(readings, {answer.cell: answer.problem for answer in answers if answer.problem})
 
@@ -132,9 +139,20 @@ class Top:
         return ORDERS[self._order].name
 
     def sorted(self) -> list[Load]:
-        """Return the cells that have answered, the worst first; those with a problem before all others."""
-        key = ORDERS[self._order].key
-        return sorted(self.loads.cells, key=lambda load: (not load.problem, key(load), natural_key(load.cell)))
+        """Return the cells that have answered, the worst first; those with a problem before all others.
+
+        In the order of the worst a critical alert that nobody has examined weighs more than any figure.
+        """
+        key, weighs = ORDERS[self._order].key, self.order == ORDERS[0].name
+        return sorted(
+            self.loads.cells,
+            key=lambda load: (
+                not load.problem,
+                -self.alerts.get(load.cell, 0) if weighs else 0,
+                key(load),
+                natural_key(load.cell),
+            ),
+        )
 
     def shown(self, width: int, height: int) -> Shown:
         """Return a row a cell; silent ones come first, but those for which a third of the screen has no room last."""
@@ -154,7 +172,8 @@ class Top:
         figures = [
             Row(
                 key=load.cell, text=self._text(load.cell, label, self._texts(load), names),
-                meaning="odd" if load.outliers else "", place=Place(kind="cell", cell=load.cell),
+                meaning="error" if self.alerts.get(load.cell) else "odd" if load.outliers else "",
+                place=Place(kind="cell", cell=load.cell),
             )
             for load in good
         ]  # fmt: skip
@@ -167,6 +186,8 @@ class Top:
         if spans:
             span = f"over {spans[0]}s" if len(spans) == 1 else f"over {spans[0]}-{spans[-1]}s"
         head = f"{self._rack or 'cells'}  {len(good)} of {of} cells, {span}, sorted by {self.order}"
+        if alarmed := [load.cell for load in good if self.alerts.get(load.cell)]:
+            head += f", alerts: {fold(alarmed)}"
         above, titles = ({h.name: getattr(h, line) for h in HEADINGS} for line in ("above", "title"))
         return Shown(
             above=(

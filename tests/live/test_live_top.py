@@ -87,9 +87,12 @@ def test_of_a_metric_with_many_objects_the_largest_counts() -> None:
     assert reading_of(rows, 5).values == {"CD_IO_UTIL": 71.5}
 
 
-def answered(cell: str, at: Reading) -> Answer:
+CRITICAL = {"name": "3", "severity": "critical", "endTime": "", "examinedBy": "", "alertMessage": "Hard disk failed"}
+
+
+def answered(cell: str, at: Reading, *alerts: dict[str, str]) -> Answer:
     rows = [{"name": name, "metricValue": value, "collectionTime": at.at} for name, value in at.values.items()]
-    return Answer(cell=cell, tables=(rows,), reply=Reply(target=cell, state=State.OK))
+    return Answer(cell=cell, tables=(rows, alerts), reply=Reply(target=cell, state=State.OK))
 
 
 def failed(cell: str, problem: str, seconds: float = 0.0) -> Answer:
@@ -110,6 +113,22 @@ def busy(count: int, **options: object) -> Top:
             readings["exa1cel05"] = Reading(at=minute * MINUTE, values=values)
         view.arrived([answered(cell, reading) for cell, reading in readings.items()])
     return view
+
+
+def test_a_critical_alert_that_nobody_examined_comes_first() -> None:
+    """The cell stands above those with worse figures, in red, and is named above the table, until somebody has looked; an order
+    by a figure is by that figure."""
+    view = busy(10)
+    assert view.sorted()[0].cell == "exa1cel05" and "alerts" not in view.shown(80, 24).above[0]
+    view.arrived([answered("exa1cel09", counters(4, scale=9), CRITICAL)])
+    shown = view.shown(80, 24)
+    assert (shown.rows[0].key, shown.rows[0].meaning) == ("exa1cel09", "error")
+    assert shown.above[0].endswith("sorted by worst, alerts: exa1cel09")
+    view.press("S")
+    assert view.order == "cell" and view.sorted()[0].cell == "exa1cel01"
+    view.press("s")
+    view.arrived([answered("exa1cel09", counters(5, scale=9))])
+    assert view.sorted()[0].cell == "exa1cel05" and "alerts" not in view.shown(80, 24).above[0]
 
 
 def texts(view: Top, width: int = 80, height: int = 24) -> list[str]:
