@@ -163,9 +163,8 @@ def truth(session: Session, call: Call) -> Result:
 
 _KIND_OF_TRUTH = {"cache": "size", "when": "text"}
 
-_FAULT_COLUMNS = tuple(
-    Column(n) for n in ("host", "kind", "state", "begins", "ends", "match", "every", "nth", "struck", "options")
-)
+_FAULT_COLUMNS = tuple(Column(n) for n in ("host", "kind", "state", "ends", "struck", "options"))
+"""What a table shows of a fault; every value that it was given is in the other formats."""
 
 
 def fault(session: Session, call: Call) -> Result:
