@@ -41,8 +41,7 @@ from exacell.session.signals import ScriptRequested, SessionExit
 from exacell.transport.base import State
 
 if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
     from exacell.transport.base import Reply
 
 

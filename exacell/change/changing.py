@@ -50,9 +50,7 @@ from exacell.transport.base import Capabilities
 
 if TYPE_CHECKING:
     from exacell.language.registry import Flag, Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:

@@ -28,8 +28,7 @@ from exacell.transport.base import State
 
 if TYPE_CHECKING:
     from exacell.journal.rows import Planned
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 GIVEN_ANEW = "given anew"
 """What the end of a change counts that a run's resume carried out again, as a change of its own."""

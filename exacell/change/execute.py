@@ -17,9 +17,7 @@ from exacell.session.vault import refuse_forgotten
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.plan.model import Planned
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def execute(session: Session, services: Services, request: Request, line: Line, *, inside: bool = False) -> Result:

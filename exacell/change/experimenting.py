@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from exacell.language.registry import Value
     from exacell.measure.experiments.schedule import Run
     from exacell.measure.snapshot import CellCounters
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def carry_out(

@@ -20,9 +20,8 @@ from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
 
 if TYPE_CHECKING:
+    from exacell.session import Services, Session
     from exacell.session.fleet import Fleet
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 

@@ -16,9 +16,7 @@ from exacell.session.checking import failures
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def line_to_read(reading: Reading) -> Line:

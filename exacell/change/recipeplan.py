@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from exacell.change.recipeready import Ready, ReadyLine
     from exacell.language.line import Line
     from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 _COLUMNS = (Column("line", "number"), Column("does"), Column("outcome", "prose"), Column("risk"))
 

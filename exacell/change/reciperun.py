@@ -31,10 +31,8 @@ from exacell.session.store import StoreError
 
 if TYPE_CHECKING:
     from exacell.change.recipeready import Ready, ReadyLine
-    from exacell.session.request import Request
+    from exacell.session import Request, Services, Session
     from exacell.session.runs import Track
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 class RecipeRunner:

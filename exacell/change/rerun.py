@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from exacell.journal.rows import Planned
     from exacell.language.line import Line
     from exacell.recipes.record import LineState
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def parts_of(services: Services, rack: str, run: str, place: str, begun: LineState) -> list[ChangeState]:

@@ -27,9 +27,7 @@ from exacell.session.runs import unfinished_runs
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 NOTHING = ["nothing is unfinished"]

@@ -6,7 +6,6 @@ How a step ended is judged from its target's text, and becomes a row of the jour
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from enum import StrEnum
 
 from exacell.cellcli.messages import NO_ANSWER, always_prints
@@ -14,7 +13,7 @@ from exacell.cellcli.reply import errors as reply_errors, successes
 from exacell.cellcli.statement import parse
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
 from exacell.plan.model import Gate, Plan, Stage, Step

@@ -18,8 +18,7 @@ from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.journal.record import Journal
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 BEGIN = 30.0
 """Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""

@@ -25,8 +25,7 @@ from exacell.plan.model import Step
 from exacell.session.dbclient import sql_targets
 
 if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 
 def plan_row(journal: Journal, rack: str, change: int) -> Planned:

@@ -38,9 +38,7 @@ from exacell.session.vault import hide
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.plan.facts import CellFacts
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def plan_typed(session: Session, services: Services, request: Request, line: Line) -> Planned:

@@ -7,7 +7,6 @@ Before that, what the change left behind must still be there; if somebody change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ from exacell.core.errors import (
     RefusedError,
     StatementError,
 )
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.journal.actor import actor
 from exacell.journal.confirming import note_reverted
 from exacell.journal.left import caching_off
@@ -42,9 +41,7 @@ from exacell.session.dbclient import sql_targets
 
 if TYPE_CHECKING:
     from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 @dataclass(frozen=True, kw_only=True)

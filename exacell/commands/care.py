@@ -47,9 +47,7 @@ from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.plan.asmfacts import AsmFacts, Operation
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 _ABOUT = 90

@@ -29,9 +29,7 @@ from exacell.plan.planners.availability import (
 from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")

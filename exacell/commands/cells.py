@@ -12,8 +12,7 @@ from exacell.transport.factory import over_ssh
 from exacell.transport.ssh.hostkeys import Trust
 
 if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 
 def trust(session: Session, services: Services, call: Call) -> Result:

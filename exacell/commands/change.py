@@ -48,8 +48,7 @@ from exacell.session.store import Store
 from exacell.session.trials import conducted_elsewhere, left_line, unfinished
 
 if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 
 def plan(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -13,9 +13,7 @@ from exacell.language.shellwords import ACCEPT, stray_flag
 from exacell.output.result import Result
 
 if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def dcli(session: Session, services: Services, request: Request, call: Call) -> Result:

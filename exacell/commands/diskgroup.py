@@ -47,9 +47,7 @@ if TYPE_CHECKING:
     from exacell.plan.asmchange import Change
     from exacell.plan.asmfacts import AsmFacts
     from exacell.plan.facts import GridDisk
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 _COLUMNS = (
     Column("name"),

@@ -35,9 +35,7 @@ from exacell.session.store import Store, StoreError
 
 if TYPE_CHECKING:
     from exacell.plan.drift import Difference
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def _read_list(

@@ -23,9 +23,7 @@ from exacell.session.measuring import conditions, unfair
 from exacell.session.trials import experiments, find
 
 if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 _MOST = 200
 

@@ -17,10 +17,8 @@ from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.language.registry import Call
+    from exacell.session import Request, Services, Session
     from exacell.session.fetching import There
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 DEADLINE = 3600.0
 """Seconds for one file of one host where --timeout says nothing."""

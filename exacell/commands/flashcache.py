@@ -23,10 +23,8 @@ from exacell.session.factreading import read_facts
 if TYPE_CHECKING:
     from exacell.plan.facts import CellFacts
     from exacell.plan.model import Plan
+    from exacell.session import Request, Services, Session
     from exacell.session.answers import Answers
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def planning_facts() -> tuple[str, ...]:

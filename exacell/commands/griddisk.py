@@ -20,9 +20,7 @@ from exacell.plan.planners.griddisk_size import resize_griddisk_plan
 from exacell.session.factreading import headers_if_needed, read_facts
 
 if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 _COLUMNS = (
     Column("cell"),

@@ -32,9 +32,7 @@ from exacell.session.factreading import read_facts
 from exacell.session.store import Store
 
 if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def _wanted(call: Call) -> DirectiveName:

@@ -32,9 +32,7 @@ from exacell.output.result import Column, Result
 
 if TYPE_CHECKING:
     from exacell.journal.rows import Entry, Planned
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def show(session: Session, services: Services, request: Request, call: Call) -> Result:

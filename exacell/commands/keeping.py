@@ -23,9 +23,7 @@ from exacell.session.artifacts import Fresh, Keeping, kept, state_of
 if TYPE_CHECKING:
     from exacell.journal import rows
     from exacell.language.registry import Call
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def keep(session: Session, services: Services, request: Request, call: Call) -> Result:

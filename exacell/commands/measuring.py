@@ -26,9 +26,7 @@ from exacell.session.tracecollect import Asked, collect
 from exacell.session.tracefiles import summarize_files
 
 if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 _KEPT = (
     Column("name"),

@@ -21,10 +21,8 @@ from exacell.session.answers import Answers
 from exacell.session.factreading import read_facts
 
 if TYPE_CHECKING:
+    from exacell.session import Request, Services, Session
     from exacell.session.answers import Answer
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def show(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -26,9 +26,7 @@ from exacell.session.sysstat import read_sysstat
 
 if TYPE_CHECKING:
     from exacell.measure.delta import CellDelta
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""

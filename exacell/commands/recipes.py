@@ -35,9 +35,7 @@ from exacell.session.recording import since, told_while_waiting
 if TYPE_CHECKING:
     from exacell.cellcli.condition import FactCheck
     from exacell.language.reading import ReadingCheck
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 def recipes(session: Session, call: Call) -> Result:

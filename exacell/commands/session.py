@@ -25,8 +25,7 @@ from exacell.session.wherecells import use_cells
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
 
 if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 
 _OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")

@@ -11,8 +11,7 @@ from exacell.session.services import no_companion
 from exacell.session.tutorial import Tutorial
 
 if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 
 def tutorial(session: Session, services: Services, call: Call) -> Result:

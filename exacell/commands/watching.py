@@ -30,8 +30,7 @@ from exacell.session.request import Request
 if TYPE_CHECKING:
     from exacell.language.line import Line
     from exacell.output.screen import Screen
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""

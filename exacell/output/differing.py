@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.fold import VOLATILE, for_cell
 from exacell.core.cellset import fold, natural_key
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.output.folding import mask_value
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, paint_within

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 from exacell.cellcli.fold import OWN_NAME, OWN_UPPER, label_of
 from exacell.core.cellset import fold, natural_key
 from exacell.core.errors import StatementError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.output.result import Result
 
 Record = Mapping[str, Any]

@@ -9,11 +9,10 @@ has no metric of what is dirty: there the status is the proof, and what the cach
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
 from exacell.core.units import human_size
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 
 COMPLETE = ("complete", "completed")
 

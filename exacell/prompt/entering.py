@@ -37,8 +37,7 @@ from exacell.session.request import Request
 from exacell.session.signals import EditRequested
 
 if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Services, Session
 
 
 AT_LEAST = 0.4

@@ -16,7 +16,6 @@ import shlex
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import field
 from typing import Any
 
 # ClusterShell imports its workers on first use: two threads that do so at once meet half-made modules.
@@ -29,7 +28,7 @@ from ClusterShell.Propagation import RouteResolvingError
 from ClusterShell.Task import Task, task_self
 
 from exacell.core.config import RackConfig, Settings
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import CLUSH
 from exacell.transport.capture import Capture, Ending

@@ -12,7 +12,6 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -65,7 +64,7 @@ from exacell.change.dcli.work import (
 )
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.opaque.findings import Findings
 from exacell.opaque.scan import arguments, carried, command_findings, script_findings, wrapped
 from exacell.output.result import Column, Result
@@ -75,9 +74,7 @@ from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
 if TYPE_CHECKING:
     from exacell.language.registry import Call, Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 _PRINTED = ("table", "raw")
 """Output formats in which dcli's own output appears; the others get one record a target."""

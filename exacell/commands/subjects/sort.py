@@ -9,9 +9,7 @@ from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
     from exacell.measure.finding import Finding
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session import Request, Services, Session
 
 
 @dataclass(frozen=True, kw_only=True)

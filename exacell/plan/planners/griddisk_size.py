@@ -7,7 +7,6 @@ cells and then in ASM. Source: Oracle DBMMN, resizing grid disks; reference cell
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
@@ -20,7 +19,7 @@ from exacell.core.units import (
     round_down,
     whole_size,
 )
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
