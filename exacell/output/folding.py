@@ -15,8 +15,8 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from exacell.cellcli.fold import OWN_NAME, OWN_UPPER, label_of
 from exacell.cellcli.rows import Rows
-from exacell.core.cellset import fold, grouped, natural_key
-from exacell.core.errors import StatementError
+from exacell.core.cellset import CellSet, fold, grouped, natural_key
+from exacell.core.errors import CellSetError, StatementError
 from exacell.core.values import dataclass, replace
 from exacell.output.result import Result
 
@@ -75,6 +75,22 @@ def masker(cell: str) -> Callable[[str], str]:
 def unmasked(text: str, cell: str) -> str:
     """Return ``text`` as it is about this cell alone."""
     return text.replace(MASK, cell).replace(OWN_UPPER, label_of(cell).upper())
+
+
+def alike(said: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """Return what is said of targets, given as (target, text), each text once with those of which it is said; their own names
+    are masked in it where they are several."""
+    groups = grouped((masker(target)(text) if target else text, target) for target, text in said)
+    return [(text if len(targets) > 1 else unmasked(text, targets[0]), targets) for text, targets in groups.items()]
+
+
+def folded(names: Iterable[str]) -> str:
+    """Return names as one set, listed where its notation does not know a sign of them."""
+    known = sorted(set(names), key=natural_key)
+    try:
+        return CellSet.parse(fold(known)).fold() if known else ""
+    except CellSetError:
+        return ", ".join(known)
 
 
 def mask_value(value: Any, cell: str) -> Any:
