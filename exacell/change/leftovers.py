@@ -7,13 +7,13 @@ in the journal. A cell that does not say it keeps its warning.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import LOOKED_AT, Pending, pending
 from exacell.change.probe import seen
 from exacell.core.cellset import fold
-from exacell.core.errors import JournalError
 from exacell.journal.left import caching_off, offline_by_cell, stopped_services
 from exacell.journal.record import Journal, Row, runs
 from exacell.plan import facts as f
@@ -65,13 +65,8 @@ def _is_changed(journal: Journal, rack: str) -> bool:
 
 def _note(journal: Journal, rack: str, rows: Sequence[tuple[int, Row]]) -> str:
     """Write the rows, unless a change began meanwhile; return why they could not be noted, empty when they were."""
-    try:
-        if rows and not _is_changed(journal, rack):
-            for change in dict.fromkeys(change for change, _ in rows):
-                journal.append(rack, change, [row for number, row in rows if number == change])
-    except JournalError as error:
-        return error.message
-    return ""
+    by_change = sorted(rows, key=itemgetter(0))
+    return journal.observe(rack, lambda: by_change if rows and not _is_changed(journal, rack) else ())
 
 
 def _running(fleet: Fleet, journal: Journal, rack: str) -> _Found:
