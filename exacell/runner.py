@@ -41,7 +41,7 @@ from exacell.session.signals import ScriptRequested, SessionExit
 from exacell.transport.base import State
 
 if TYPE_CHECKING:
-    from exacell.session import Services, Session
+    from exacell.session.given import Services, Session
     from exacell.transport.base import Reply
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -20,22 +21,20 @@ from exacell.core.units import format_duration
 from exacell.journal.actor import actor
 from exacell.journal.rows import Actor
 from exacell.language.line import with_call_flags
+from exacell.language.registry import Value
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Design, Experiment, Measured, Pause
 from exacell.measure.experiments.said import EVENTS, MEASURES, same_line
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result
+from exacell.session.given import Request, Services, Session
 from exacell.session.measuring import Waited, conditions, fio_waited, unfair, waited
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.trials import conducted_elsewhere, keep
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from exacell.language.registry import Value
     from exacell.measure.experiments.schedule import Run
     from exacell.measure.snapshot import CellCounters
-    from exacell.session import Request, Services, Session
 
 
 def carry_out(

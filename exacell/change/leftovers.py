@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import LOOKED_AT, Pending, pending
@@ -18,10 +18,8 @@ from exacell.journal.left import caching_off, offline_by_cell, stopped_services
 from exacell.journal.record import Journal, Row, runs
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
-
-if TYPE_CHECKING:
-    from exacell.session import Services, Session
-    from exacell.session.fleet import Fleet
+from exacell.session.fleet import Fleet
+from exacell.session.given import Services, Session
 
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 

@@ -17,17 +17,16 @@ from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.record import Row
+from exacell.journal.rows import Planned
 from exacell.journal.state import GOOD, ChangeState, by_change
-from exacell.language.line import parse_line
+from exacell.language.line import Line, parse_line
 from exacell.language.reading import read_until
 from exacell.output.result import Result, together
 from exacell.session.detached import Stands
+from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
-    from exacell.journal.rows import Planned
-    from exacell.language.line import Line
     from exacell.recipes.record import LineState
-    from exacell.session import Request, Services, Session
 
 
 def parts_of(services: Services, rack: str, run: str, place: str, begun: LineState) -> list[ChangeState]:

@@ -14,6 +14,7 @@ from exacell.change.pending import observe_caching
 from exacell.core.errors import RefusedError
 from exacell.core.meant import refuse_slip
 from exacell.journal.left import observe_services
+from exacell.language.line import Line
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.guards.steps import with_inverse
@@ -33,12 +34,11 @@ from exacell.session.factreading import (
     read_facts,
     with_asm_sizes,
 )
+from exacell.session.given import Request, Services, Session
 from exacell.session.vault import hide
 
 if TYPE_CHECKING:
-    from exacell.language.line import Line
     from exacell.plan.facts import CellFacts
-    from exacell.session import Request, Services, Session
 
 
 def plan_typed(session: Session, services: Services, request: Request, line: Line) -> Planned:

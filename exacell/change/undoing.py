@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
@@ -32,16 +31,14 @@ from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
 from exacell.language.line import parse_line, with_call_flags
+from exacell.language.registry import Value
 from exacell.output.result import Result, together
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
 from exacell.plan.model import Check, Step, Undo
 from exacell.plan.rolling import flags_again
 from exacell.session.dbclient import sql_targets
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Value
-    from exacell.session import Request, Services, Session
+from exacell.session.given import Request, Services, Session
 
 
 @dataclass(frozen=True, kw_only=True)

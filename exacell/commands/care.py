@@ -40,6 +40,7 @@ from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan import facts as f
 from exacell.session.answers import Answers
+from exacell.session.given import Request, Services, Session
 from exacell.session.hung import PATIENCE
 from exacell.session.store import Store, StoreError
 from exacell.transport.base import State
@@ -47,7 +48,6 @@ from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.plan.asmfacts import AsmFacts, Operation
-    from exacell.session import Request, Services, Session
 
 
 _ABOUT = 90

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
@@ -40,14 +41,12 @@ from exacell.plan.planners.diskgroup import (
 from exacell.plan.planners.griddisk import members
 from exacell.plan.planners.rebalance import power_plan
 from exacell.session.factreading import read_facts
+from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from exacell.plan.asmchange import Change
     from exacell.plan.asmfacts import AsmFacts
     from exacell.plan.facts import GridDisk
-    from exacell.session import Request, Services, Session
 
 _COLUMNS = (
     Column("name"),

@@ -30,12 +30,12 @@ from exacell.plan.drift import (
     neutral,
     told,
 )
+from exacell.session.given import Request, Services, Session
 from exacell.session.hostfacts import comparable_facts
 from exacell.session.store import Store, StoreError
 
 if TYPE_CHECKING:
     from exacell.plan.drift import Difference
-    from exacell.session import Request, Services, Session
 
 
 def _read_list(

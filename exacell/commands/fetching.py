@@ -11,13 +11,13 @@ from exacell.change.sending import Sending
 from exacell.commands.hosts import hosts_of
 from exacell.core.errors import ExitCode, StatementError, why_unreadable
 from exacell.language.hostpath import read_remote_path
+from exacell.language.registry import Call
 from exacell.output.result import HOST, Column, Result
 from exacell.session.fetching import fetch, is_here, look
+from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
-    from exacell.language.registry import Call
-    from exacell.session import Request, Services, Session
     from exacell.session.fetching import There
 
 DEADLINE = 3600.0

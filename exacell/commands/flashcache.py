@@ -18,13 +18,13 @@ from exacell.plan.facts import IORMPLAN
 from exacell.plan.model import Planned
 from exacell.plan.planners.cachemode import mode_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
+from exacell.session.answers import Answers
 from exacell.session.factreading import read_facts
+from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
     from exacell.plan.facts import CellFacts
     from exacell.plan.model import Plan
-    from exacell.session import Request, Services, Session
-    from exacell.session.answers import Answers
 
 
 def planning_facts() -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.schema import release_key
 from exacell.change.leftbehind import unnoted
@@ -17,12 +17,9 @@ from exacell.plan import facts as f
 from exacell.plan.facts import PMEMCACHE, metric_values
 from exacell.plan.model import Planned
 from exacell.plan.planners.memorycache import memory_flush_plan
-from exacell.session.answers import Answers
+from exacell.session.answers import Answer, Answers
 from exacell.session.factreading import read_facts
-
-if TYPE_CHECKING:
-    from exacell.session import Request, Services, Session
-    from exacell.session.answers import Answer
+from exacell.session.given import Request, Services, Session
 
 
 def show(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -19,6 +19,7 @@ from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.session.comparing import Comparison, compare
+from exacell.session.given import Request, Services, Session
 from exacell.session.hostfacts import comparable_facts
 from exacell.session.sampling import read_counters, wait_for_collection
 from exacell.session.store import Store
@@ -26,7 +27,6 @@ from exacell.session.sysstat import read_sysstat
 
 if TYPE_CHECKING:
     from exacell.measure.delta import CellDelta
-    from exacell.session import Request, Services, Session
 
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""

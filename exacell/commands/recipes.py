@@ -7,6 +7,7 @@ from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from exacell.cellcli.condition import FactCheck
 from exacell.change.readings import wrong_with
 from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
@@ -30,12 +31,11 @@ from exacell.output.tables import table_lines
 from exacell.recipes.checker import problems_of
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
 from exacell.recipes.parsing import Draft, Problem
+from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
-    from exacell.cellcli.condition import FactCheck
     from exacell.language.reading import ReadingCheck
-    from exacell.session import Request, Services, Session
 
 
 def recipes(session: Session, call: Call) -> Result:

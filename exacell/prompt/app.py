@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from exacell.prompt.background import BackgroundReads
     from exacell.prompt.check import Surroundings
     from exacell.prompt.entering import PromptRunner
-    from exacell.session import Services, Session
+    from exacell.session.given import Services, Session
 
 _CPR_TIMEOUT = 1
 """Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""

@@ -37,7 +37,7 @@ from exacell.session.request import Request
 from exacell.session.signals import EditRequested
 
 if TYPE_CHECKING:
-    from exacell.session import Services, Session
+    from exacell.session.given import Services, Session
 
 
 AT_LEAST = 0.4

@@ -9,7 +9,6 @@ production rack refuses that, elsewhere it is said before the question.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from exacell.care.sqltext import refuse_losses
 from exacell.change.consent import accepted_loss, ask
@@ -30,10 +29,8 @@ from exacell.plan.ageing import ages
 from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Plan, Risk, highest
 from exacell.session.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
+from exacell.session.given import Request, Services, Session
 from exacell.session.logins import READERS, refuse_writer
-
-if TYPE_CHECKING:
-    from exacell.session import Request, Services, Session
 
 
 def door_of(session: Session) -> Door:

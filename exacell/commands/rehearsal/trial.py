@@ -24,6 +24,7 @@ from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.paths import Home
 from exacell.core.units import counted, format_size
+from exacell.output.console import Console, Progress as ConsoleProgress
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan.copying import unlike
@@ -34,7 +35,6 @@ from exacell.session.state import Options, Session
 from exacell.session.wherecells import use_cells
 
 if TYPE_CHECKING:
-    from exacell.output.console import Console, Progress as ConsoleProgress
     from exacell.plan.model import Plan
 
 
