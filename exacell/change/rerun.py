@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from exacell.change.detached import GIVEN_ANEW, phrases, pick_up, standings
 from exacell.change.execute import execute
@@ -22,11 +21,9 @@ from exacell.journal.state import GOOD, ChangeState, by_change
 from exacell.language.line import Line, parse_line
 from exacell.language.reading import read_until
 from exacell.output.result import Result, together
+from exacell.recipes.record import LineState
 from exacell.session.detached import Stands
 from exacell.session.given import Request, Services, Session
-
-if TYPE_CHECKING:
-    from exacell.recipes.record import LineState
 
 
 def parts_of(services: Services, rack: str, run: str, place: str, begun: LineState) -> list[ChangeState]:

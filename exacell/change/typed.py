@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.fold import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
@@ -15,6 +15,7 @@ from exacell.core.errors import RefusedError
 from exacell.core.meant import refuse_slip
 from exacell.journal.left import observe_services
 from exacell.language.line import Line
+from exacell.plan.facts import CellFacts
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.guards.steps import with_inverse
@@ -36,9 +37,6 @@ from exacell.session.factreading import (
 )
 from exacell.session.given import Request, Services, Session
 from exacell.session.vault import hide
-
-if TYPE_CHECKING:
-    from exacell.plan.facts import CellFacts
 
 
 def plan_typed(session: Session, services: Services, request: Request, line: Line) -> Planned:

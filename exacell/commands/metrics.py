@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.schema import metrics as metric_table
 from exacell.commands.declared.metrics import COUNTED, KINDS
@@ -12,7 +12,7 @@ from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import and_more, counted
 from exacell.core.values import dataclass
 from exacell.language.registry import Call
-from exacell.measure.delta import over_all, without_load
+from exacell.measure.delta import CellDelta, over_all, without_load
 from exacell.measure.explain import Figure, explain
 from exacell.measure.snapshot import SYSSTAT, Snapshot
 from exacell.output.explained import explained
@@ -24,9 +24,6 @@ from exacell.session.hostfacts import comparable_facts
 from exacell.session.sampling import read_counters, wait_for_collection
 from exacell.session.store import Store
 from exacell.session.sysstat import read_sysstat
-
-if TYPE_CHECKING:
-    from exacell.measure.delta import CellDelta
 
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""
