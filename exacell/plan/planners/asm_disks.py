@@ -24,7 +24,7 @@ from exacell.plan.planners.asm_members import Maker, being
 from exacell.plan.planners.availability import ONLINE_WITHIN
 from exacell.plan.planners.diskgroup import VOTING_FAILGROUPS
 from exacell.plan.planners.diskgroup_disks import ADDABLE, FAILGROUPS, taken_by
-from exacell.plan.planners.griddisk_size import COPIES, REBALANCE_WITHIN, RESIZE_WITHIN
+from exacell.plan.planners.griddisk_size import COPIES, REBALANCE_WITHIN, RESIZE_WITHIN, becomes_usable, quiet
 
 DiskChange = AddDisks | DropDisks | ResizeDisks | SwitchDisks
 
@@ -93,7 +93,7 @@ class _Add(Maker):
                 self.same(),
                 Check(object="asm.disk", op=Op.COUNT, value=len(paths), where={"gridDisk": paths, "header": ADDABLE}),
             ),
-            proves=(mine, self.quiet()) if change.wait else (mine,),
+            proves=(mine, quiet(self.name)) if change.wait else (mine,),
             within=REBALANCE_WITHIN if change.wait else RESIZE_WITHIN,
             hopes=(self.moves(),) if change.wait else (),
             risk=Risk.PERFORMANCE if self.group.files else Risk.NONE,
@@ -217,7 +217,7 @@ class _Drop(Maker):
             changes=(self.change("disks", str(len(self.members)), str(len(self.members) - len(chosen))),),
         )
         notes = (f"ASM moves about {human_size(moved * MIB)} to the {counted(len(staying), 'disk')} that stay",)
-        return self.made(step, back, notes, self.tight(room))
+        return self.made(step, back, notes, (becomes_usable(self.group, room),))
 
     def _refuse_few(self, staying: Sequence[AsmDisk]) -> None:
         """Refuse when too few failure groups would stay for the copies, or for the voting files."""
@@ -266,7 +266,7 @@ class _Resize(Maker):
                 return self.done(f"each disk of {self.name} has {size} MB already")
             self.refuse_power(None, waits=True)
             what = f"wait for the rebalance of {self.name}"
-            return self.wait(what, proof, self.quiet(), within=REBALANCE_WITHIN)
+            return self.wait(what, proof, quiet(self.name), within=REBALANCE_WITHIN)
         shrinks = size < old[-1]
         self.refuse_power(change.power, waits=shrinks)
         if self.asm.told(self.name):
@@ -282,10 +282,10 @@ class _Resize(Maker):
             change.power,
             needs=(
                 self.count(self.members, mode="ONLINE", state="NORMAL"),
-                self.quiet(),
+                quiet(self.name),
                 replace(group_check(self.name, "freeMb", max(0, self.group.total_mb - room)), op=Op.AT_LEAST),
             ),
-            proves=(proof, self.quiet()) if shrinks else (proof,),
+            proves=(proof, quiet(self.name)) if shrinks else (proof,),
             hopes=(self.moves(),) if shrinks else (),
             within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
             estimate=rebalance_seconds(moved, len(self.members)) if shrinks else None,
@@ -295,7 +295,7 @@ class _Resize(Maker):
             changes=(self.change("MB of each disk", ", ".join(map(str, old)), str(size)),),
         )
         note = "the grid disks keep their size on the cells: resize griddisk changes both"
-        return self.made(step, back if even else "", (note,), self.tight(room) if shrinks else ())
+        return self.made(step, back if even else "", (note,), (becomes_usable(self.group, room),) if shrinks else ())
 
 
 class _Switch(Maker):
@@ -374,7 +374,7 @@ class _Switch(Maker):
         step = self.step(
             f"ALTER DISKGROUP {self.name} OFFLINE {self.named(going)}{after}",
             f"take {counted(len(names), 'disk')} of {self.name} offline",
-            needs=(self.same(), self.count(safe, mode="ONLINE", state="NORMAL"), self.quiet()),
+            needs=(self.same(), self.count(safe, mode="ONLINE", state="NORMAL"), quiet(self.name)),
             proves=(Check(object="asm.disk", attribute="mode", value="OFFLINE", where=gone),),
             risk=Risk.REDUNDANCY,
             undo=Undo.STATEMENT,

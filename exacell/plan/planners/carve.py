@@ -193,13 +193,17 @@ def _refuse_beside(
         for grid in fact.grid_disks
         if grid.prefix.lower() == prefix.lower() and grid.cell_disk.lower() not in meant
     ]
-    if not others:
-        return
+    if others:
+        raise taken_prefix("carve griddisk", prefix, others, f"other disks than media={media} means")
+
+
+def taken_prefix(what: str, prefix: str, others: Sequence[GridDisk], on: str) -> RefusedError:
+    """Return the error that grid disks on other disks, as ``on`` says, have the prefix of those that are to be made."""
     groups = sorted({grid.asm_group for grid in others if grid.asm_group})
     whose = f" of disk group {' and '.join(groups)}" if groups else ""
-    raise RefusedError(
-        f"carve griddisk: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on other disks than media={media} "
-        f"means: {fold_briefly([grid.name for grid in others])}; nothing was sent",
+    return RefusedError(
+        f"{what}: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on {on}: "
+        f"{fold_briefly([grid.name for grid in others])}; nothing was sent",
         hint=f"use a prefix of their own, one that does not begin with {prefix}_",
     )
 
