@@ -14,7 +14,7 @@ from exacell.core.units import MIB
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
-from exacell.plan.facts import PMEMCACHE, metric_values
+from exacell.plan.facts import FLUSHED, PMEMCACHE, metric_values
 from exacell.plan.model import Planned
 from exacell.plan.planners.memorycache import memory_flush_plan
 from exacell.session.answers import Answer, Answers
@@ -77,7 +77,7 @@ def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bo
         "memory": "pmem" if "size" in cache else "dram",
         "mode": mode or None,
         "size": cache.get("size", cache.get("effectiveCacheSize")),
-        "dirty": 0 if mode == "writethrough" or status == "normal - flushed" else None,
+        "dirty": 0 if mode == "writethrough" or status == FLUSHED else None,
         "used": None if used is None else int(used * MIB),
         "status": status or None,
         "caching": "off" if "flush" in status else "on",

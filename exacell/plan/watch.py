@@ -13,12 +13,12 @@ from typing import Any
 
 from exacell.core.units import human_size
 from exacell.core.values import dataclass, field
+from exacell.plan.facts import FLUSHED
 
 COMPLETE = ("complete", "completed")
 
 SLOPE_OVER = 5
 """So many of the last collections decide how fast dirty data is written now: old ones ran under another load."""
-FLUSHED = "normal - flushed"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,10 @@ from exacell.cellcli.nodes import Group, Scalar, Setting, Value
 from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB, MIB
-from exacell.plan.facts import CellFacts
+from exacell.plan.facts import FLUSHED, CellFacts
 from exacell.plan.guards.caches import unproven_cache
 from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Check, Op, Risk, Undo
-from exacell.plan.planners.flashcache import FLUSHED
 
 LOSING = [
     "drop flashcache",
