@@ -180,6 +180,11 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     return found
 
 
+def summed(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
+    """Return the sum of the second of all pairs by their first, in the order in which those came."""
+    return {key: sum(values) for key, values in grouped(pairs).items()}
+
+
 def told_together(said: Iterable[tuple[str, str]]) -> list[str]:
     """Return ``exa1cel[01-03]: what is said of them`` for each thing that is said of a cell, given as (cell, text)."""
     return [f"{fold(cells)}: {text}" for text, cells in grouped((text, cell) for cell, text in said).items()]

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from exacell.core.cellset import fold_briefly, grouped
+from exacell.core.cellset import fold_briefly, grouped, summed
 from exacell.core.errors import RefusedError
 from exacell.core.meant import ask_for
 from exacell.core.units import MIB, human_size
@@ -185,8 +185,8 @@ def capacity(sizes: Iterable[tuple[str, int]], copies: int) -> int:
 
     So it is less than their sum where one of them is larger than the others together.
     """
-    by_group = {name: sum(found) for name, found in grouped(sizes).items()}
-    largest, total = sorted(by_group.values(), reverse=True), sum(by_group.values())
+    largest = sorted(summed(sizes).values(), reverse=True)
+    total = sum(largest)
     return min((total - sum(largest[:k])) * copies // (copies - k) for k in range(copies))
 
 

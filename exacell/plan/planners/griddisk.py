@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from exacell.core.cellset import fold, fold_briefly, grouped, told_together
+from exacell.core.cellset import fold, fold_briefly, grouped, summed, told_together
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted, format_size, whole_size
 from exacell.plan.asmspace import ways_out
@@ -217,10 +217,7 @@ def _regrow(
     grown: list[CellFacts] = []
     sizes: dict[str, int] = {}
     for cell, fact in facts.items():
-        freed: dict[str, int] = {}
-        for grid in found.get(cell, ()):
-            freed[grid.cell_disk] = freed.get(grid.cell_disk, 0) + grid.size
-        room = fact.cache_room(plus=freed)
+        room = fact.cache_room(plus=summed((grid.cell_disk, grid.size) for grid in found.get(cell, ())))
         if fact.flash_disks and room > fact.cache_size:
             grown.append(fact)
             sizes[cell] = room
