@@ -123,11 +123,7 @@ def carve_plan(
         said = "" if available_to is not None else ", as the ASM cluster's other grid disks have"
         notes.append(f"availableTo={clients}{said}")
     if usable is not None:
-        copies = "1 copy" if keeping.copies == 1 else f"{keeping.copies} copies"
-        notes.append(
-            f"{format_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
-            f"rounded up to 16M and to allocation units of {format_size(keeping.au_size)}"
-        )
+        notes.append(_usable_note(usable, keeping, spread))
     # Whoever makes others of that prefix on another kind of disk later keeps them.
     back = f"release griddisk prefix={prefix} media={'hard' if media == 'hard' else 'flash'}"
     return Plan(
@@ -138,6 +134,14 @@ def carve_plan(
         inverse=dict.fromkeys(todo, (back,)),
         notes=tuple(notes),
         stages=(Stage(title=f"create grid disks {prefix}_*", key="create", steps=steps), *stages),
+    )
+
+
+def _usable_note(usable: int, keeping: Keeping, spread: Sequence[int]) -> str:
+    copies = "1 copy" if keeping.copies == 1 else f"{keeping.copies} copies"
+    return (
+        f"{format_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
+        f"rounded up to 16M and to allocation units of {format_size(keeping.au_size)}"
     )
 
 
