@@ -10,16 +10,14 @@ from exacell.cellcli.nodes import Describe, List
 from exacell.cellcli.schema import ON_NODES
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
+from exacell.language.line import Line
 from exacell.language.registry import Effect, commands, handler_of, wanted_by
 from exacell.output.result import Result
+from exacell.session.given import Request, Services, Session
 from exacell.session.vault import refuse_forgotten
 
 if TYPE_CHECKING:
-    from exacell.language.line import Line
     from exacell.plan.model import Planned
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def execute(session: Session, services: Services, request: Request, line: Line, *, inside: bool = False) -> Result:

@@ -18,19 +18,17 @@ from exacell.cellcli.statement import Describe, List, render
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
 from exacell.core.meant import ask_for
+from exacell.language.line import Line
 from exacell.language.suggestion import NAMED
 from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.session.answers import Answers, problem_of
+from exacell.session.given import Request, Services, Session
 from exacell.transport.base import FleetResult, Reply, Request as Sent, Role, State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
-    from exacell.language.line import Line
     from exacell.plan.model import Planned
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 AS_PRINTED = ("table", "raw")
 """Output formats that show what the cells printed; the others get typed values."""

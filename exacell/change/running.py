@@ -6,15 +6,14 @@ How a step ended is judged from its target's text, and becomes a row of the jour
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from enum import StrEnum
 
 from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors as reply_errors, successes
 from exacell.cellcli.statement import parse
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, summed
 from exacell.core.errors import ExacellError, ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
 from exacell.plan.model import Gate, Plan, Stage, Step
@@ -202,10 +201,7 @@ class Run:
 
     def tally(self) -> Mapping[str, int]:
         """Return outcome → number of steps, for the journal."""
-        counts: dict[str, int] = {}
-        for result in self.report.results:
-            counts[result.outcome] = counts.get(result.outcome, 0) + 1
-        return counts
+        return summed((result.outcome, 1) for result in self.report.results)
 
 
 REPLY_KEPT = 20_000

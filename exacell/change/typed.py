@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.fold import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
@@ -14,6 +14,8 @@ from exacell.change.pending import observe_caching
 from exacell.core.errors import RefusedError
 from exacell.core.meant import refuse_slip
 from exacell.journal.left import observe_services
+from exacell.language.line import Line
+from exacell.plan.facts import CellFacts
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.guards.steps import with_inverse
@@ -33,14 +35,8 @@ from exacell.session.factreading import (
     read_facts,
     with_asm_sizes,
 )
+from exacell.session.given import Request, Services, Session
 from exacell.session.vault import hide
-
-if TYPE_CHECKING:
-    from exacell.language.line import Line
-    from exacell.plan.facts import CellFacts
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def plan_typed(session: Session, services: Services, request: Request, line: Line) -> Planned:

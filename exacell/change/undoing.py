@@ -7,9 +7,7 @@ Before that, what the change left behind must still be there; if somebody change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
@@ -25,7 +23,7 @@ from exacell.core.errors import (
     RefusedError,
     StatementError,
 )
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.journal.actor import actor
 from exacell.journal.confirming import note_reverted
 from exacell.journal.left import caching_off
@@ -33,18 +31,14 @@ from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
 from exacell.language.line import parse_line, with_call_flags
+from exacell.language.registry import Value
 from exacell.output.result import Result, together
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
 from exacell.plan.model import Check, Step, Undo
 from exacell.plan.rolling import flags_again
 from exacell.session.dbclient import sql_targets
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.care.alerts import ALERTS, ack_plan, alerts_of
 from exacell.cellcli.statement import Change, parse as parse_cellcli
@@ -27,12 +27,7 @@ from exacell.plan.planners.availability import (
     restart_words,
 )
 from exacell.session.factreading import read_facts
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
-
+from exacell.session.given import Request, Services, Session
 
 _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
 

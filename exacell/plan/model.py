@@ -8,12 +8,11 @@ stored and read back; nothing in here talks to a cell.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
 from exacell.core.units import format_size
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.plan.facts import CellFacts
 
 FactValue = str | int | float | bool | tuple[str | int, ...] | None

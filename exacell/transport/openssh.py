@@ -17,12 +17,11 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import field
 from pathlib import Path
 
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, TransportError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 from exacell.transport.capabilities import OPENSSH
 from exacell.transport.capture import End

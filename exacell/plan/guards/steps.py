@@ -7,12 +7,11 @@ that the cells held before, where LIST told them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from exacell.cellcli.schema import Kind, objects, typed_value
 from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render
 from exacell.core.cellset import grouped
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, highest
 

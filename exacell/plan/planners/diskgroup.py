@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from exacell.core.errors import RefusedError
 from exacell.core.meant import ask_for
 from exacell.core.units import MIB, counted
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
 from exacell.plan.asmspace import Keeping, keeps_failgroup
 from exacell.plan.checks import group_check
