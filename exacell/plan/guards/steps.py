@@ -206,7 +206,7 @@ def _setting(change: Change) -> str:
     """Return ``attribute=value`` as it was before, empty when that can't be said."""
     attribute = objects()[change.object.upper()].attributes[change.attribute.lower()]
     value = "" if change.before == "-" else change.before
-    if attribute.name in _NEVER or "'" in value:
+    if attribute.name in _NEVER or "'" in value or not attribute.modifiable:
         return ""
     if attribute.kind in _TEXT:
         return f"{attribute.name}='{value}'"

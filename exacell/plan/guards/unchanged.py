@@ -110,7 +110,7 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
 
 
 def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
-    """Return the plan whose steps say what an ALTER of plain attributes makes of each object's values.
+    """Return the plan whose steps say what an ALTER of plain attributes, or of services, makes of each object's values.
 
     Args:
         told: cell → what it answered to :func:`told_by`; a cell of which that is not known is left out.
@@ -121,7 +121,15 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
 
 
 def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Moved, ...]:
-    """Return each attribute that becomes another, per object."""
+    """Return each attribute that becomes another, per object; the states of services that start or stop, too."""
+    after = "running" if statement.action == "STARTUP SERVICES" else "stopped"
+    if services := _services(statement):
+        return tuple(
+            Moved(object="cell", name=str(row.get("name")), attribute=name, before=str(row[name]), after=after)
+            for row in rows
+            for name in services
+            if row.get(name) and str(row[name]).lower() != after
+        )
     known = objects()[statement.object].attributes
     return tuple(
         Moved(
