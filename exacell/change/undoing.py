@@ -159,8 +159,8 @@ def undo(
         gone = [done for done in found if done.change in back.within]
         numbers = ", ".join(str(done.change) for done in reversed(gone))
         services.console.say(
-            f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them put back what they changed on "
-            f"{fold(back.steps)}, and it is so now; nothing is left to take back"
+            f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them put back what they changed"
+            f"{f' on {fold(back.steps)}, and it is so now' if back.steps else ''}; nothing of it is left to take back"
         )
         found = [done for done in found if done not in gone]
     for done in found:
@@ -173,7 +173,8 @@ def undo(
 
 
 def _put_back(found: Sequence[Done]) -> Iterator[Done]:
-    """Yield, for changes that together left nothing behind, the newest of them with each target's last step.
+    """Yield, for changes that together left nothing behind, the newest of them with the last step of each target on which no
+    other change came later.
 
     A step is put back by the next one on its target that is not put back itself, where that one sent its inverse, or swapped
     each value that it changed. Changes belong together where steps of them are such a pair, and none of them may have done more.
@@ -198,9 +199,12 @@ def _put_back(found: Sequence[Done]) -> Iterator[Done]:
     gone = [done for done in found if done.change not in more and any(done.change in pair for pair in pairs)]
     if gone:
         last: dict[str, tuple[Step, ...]] = {}
-        for done in gone:
-            for target, steps in done.steps.items():
-                last.setdefault(target, steps[-1:])
+        newest = {target: done for done in reversed(found) for target in done.steps}
+        for target, done in newest.items():
+            if (
+                done in gone
+            ):  # What a later change of the same run made of the others is proven when that one is undone.
+                last[target] = done.steps[target][-1:]
         yield replace(
             gone[0], steps=last, sure=frozenset(last), within=frozenset(done.change for done in gone), inverse={}
         )

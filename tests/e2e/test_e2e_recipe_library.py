@@ -85,7 +85,10 @@ def test_undo_run_of_what_the_run_put_back_takes_nothing_back(inside: InProcess,
     run = "run calibrate_cells cells=exa1cel02 media=flashdisk -y"
     script.write_text(f"{run}\nundo run -y\n")
     done = inside.ok("-r", "t1", "-l", "root", "-f", str(script))
-    assert "later ones of them put back what they changed on exa1cel02, and it is so now; nothing is left" in done.err
+    assert (
+        "later ones of them put back what they changed on exa1cel02, and it is so now; nothing of it is left"
+        in done.err
+    )
     changes = [row["statement"] for row in inside.ok("-r", "t1", "-o", "json", "journal").records]
     assert changes[-1] == "online cell exa1cel02"
     other = f"{sys.executable} -m exacell -r t1 offline cell exa1cel02 -y"

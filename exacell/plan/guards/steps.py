@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.schema import Kind, objects, typed_value
+from exacell.cellcli.schema import Kind, attributes_of, typed_value
 from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render
 from exacell.core.cellset import grouped
 from exacell.core.values import dataclass
@@ -140,7 +140,7 @@ def settings_proof(statement: CellChange, names: Sequence[str] = ()) -> tuple[Ch
     Args:
         names: the disks that it means on the cell; none for the cell itself.
     """
-    known, where = objects()[statement.object].attributes, {"name": tuple(names)} if names else {}
+    known, where = attributes_of(statement.object), {"name": tuple(names)} if names else {}
     found = []
     for setting in statement.settings:
         name, value = setting.attribute.lower(), setting.value
@@ -197,14 +197,14 @@ def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
         return ()
     alike = grouped(((kind, ", ".join(texts)), name) for (kind, name), texts in settings.items())
     return tuple(
-        f"ALTER {kind.upper()} {'' if kind == 'cell' else ','.join(names) + ' '}{text}"
+        f"ALTER {kind.upper()} {'' if kind in ('cell', 'dbserver') else ','.join(names) + ' '}{text}"
         for (kind, text), names in alike.items()
     )
 
 
 def _setting(change: Change) -> str:
     """Return ``attribute=value`` as it was before, empty when that can't be said."""
-    attribute = objects()[change.object.upper()].attributes[change.attribute.lower()]
+    attribute = attributes_of(change.object)[change.attribute.lower()]
     value = "" if change.before == "-" else change.before
     if attribute.name in _NEVER or "'" in value or not attribute.modifiable:
         return ""
