@@ -295,7 +295,7 @@ def test_for_all_instances_means_those_without_their_own_entry() -> None:
     plan = planned("alter system set open_cursors=400", **{"db.parameter": rows})
     (step,) = plan.steps
     assert [check.where.get("sid") for check in step.proves] == [("SPOT1",), None]
-    assert any("SPOT2 has its own entry, 350, which stays" in note for note in plan.notes)
+    assert any("SPOT2 has its own entry, 350, which stays" in warning for warning in plan.warnings)
     rows = parameter("open_cursors", "300", "300", SPOT2=("350", None))
     plan = planned("alter system set open_cursors=400 scope=memory", **{"db.parameter": rows})
     assert [(c.name, c.before) for c in plan.steps[0].changes] == [

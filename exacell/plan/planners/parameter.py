@@ -84,22 +84,15 @@ class ParameterMaker:
             changes=tuple(_changed(change.name, sid, places, change.value, wanted)),
         )
         later = f"{'each instance' if sid == '*' else sid} takes it when it starts again"
-        notes = (
-            *(
-                (later,)
-                if change.scope == "SPFILE"
-                else ("for all instances: each is read back",)
-                if sid == "*"
-                else ()
-            ),
-            *(self._exceptions(change) if sid == "*" else ()),
-        )
         return self.plan(
-            Stage(title=f"set {change.name}", key="set", steps=(step,)),
+            Stage(title=f"set {change.name}{whose}", key="set", steps=(step,)),
             node=node,
             inverse=back,
-            warnings=_caveat(change) if change.name == OVERRIDE else (),
-            notes=notes,
+            warnings=(
+                *(_caveat(change) if change.name == OVERRIDE else ()),
+                *(self._exceptions(change) if sid == "*" else ()),
+            ),
+            notes=(later,) if change.scope == "SPFILE" else ("for all instances: each is read back",) * (sid == "*"),
         )
 
     def of(self, name: str) -> dict[str, Mapping[str, Any]]:
@@ -166,7 +159,7 @@ class ParameterMaker:
         return tuple(places)
 
     def _exceptions(self, change: SetParameter) -> list[str]:
-        """Return notes on instances with an entry of their own, which a statement for all does not touch."""
+        """Return warnings of instances with an entry of their own, which a statement for all does not touch."""
         own = {sid: each["spfile"] for sid, each in self.of(change.name).items() if sid != "*" and each["spfile"]}
         return [f"{sid} has its own entry, {value}, which stays: SID='{sid}' changes it" for sid, value in own.items()]
 
@@ -188,7 +181,7 @@ class ParameterMaker:
             changes=tuple(_changed(change.name, sid, places, "-")),
         )
         return self.plan(
-            Stage(title=f"reset {change.name}", key="set", steps=(step,)),
+            Stage(title=f"reset {told}", key="set", steps=(step,)),
             node=node,
             inverse=back,
             notes=("memory keeps its value until the instance starts again",),
