@@ -364,6 +364,8 @@ def test_what_the_database_would_refuse_is_refused_before(sql: str, said: str) -
     with pytest.raises(RefusedError, match=said) as caught:
         planned(sql, **more)
     assert "nothing was sent" in caught.value.message + caught.value.hint
+    if said == "ORA-01378":
+        assert "leave BLOCKSIZE out: it is 512 then" in caught.value.hint and "scope=memory" in caught.value.hint
 
 
 def test_blocks_of_4096_pass_with_the_override_or_on_such_sectors() -> None:

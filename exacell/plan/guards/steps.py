@@ -238,6 +238,9 @@ class Back:
 def taken_back(plan: Plan, step: Step) -> Back | None:
     """Return what takes a step of the plan back; None where there is nothing to take back, or nothing is known of it."""
     undo = "; ".join(plan.inverse.get(step.target, ()))
+    alike = (other.target for other in plan.steps if other.asm == step.asm)
+    if step.undo is Undo.STATEMENT and step.asm and not undo and any(plan.inverse.get(node) for node in alike):
+        return None  # What takes a disk group back is one statement for all nodes.
     if step.undo is Undo.IMPOSSIBLE:
         return Back(undo=undo, but=step.inverse or step.what)
     if step.undo is Undo.NOTHING or not (undo or step.inverse):

@@ -148,7 +148,7 @@ class _Maker(ParameterMaker):
             same = _is_standby(log) == change.standby and log["bytes"] == size
             same = same and (not change.targets or tuple(log["diskgroups"]) == change.targets)
             if same and (change.block_size or log["blockSize"]) == log["blockSize"] and change.group:
-                return self.done(f"redo log group {group} is there already")
+                return self.done(f"{_noun(change)} {group} is there already")
             raise RefusedError(
                 f"{self.database} has a redo log group {group} already (ORA-01184): {human_size(int(log['bytes']))} of blocks of "
                 f"{log['blockSize']} on {', '.join(log['diskgroups'])}; nothing was sent",
@@ -178,7 +178,7 @@ class _Maker(ParameterMaker):
         told = f"{human_size(size)} of blocks of {block} on {', '.join(targets)}"
         step = self.step(
             sql,
-            f"add redo log group {group} of thread {thread}: {told}",
+            f"add {_noun(change)} {group} of thread {thread}: {told}",
             needs=(Check(object="db.log", op=Op.ABSENT, where=where),),
             proves=(
                 Check(object="db.log", attribute="bytes", value=size, where=where),
@@ -188,10 +188,10 @@ class _Maker(ParameterMaker):
             within=_SETTLES,
             undo=Undo.STATEMENT,
             inverse=drop,
-            changes=(Change(object="redo log group", name=str(group), attribute="size", before="-", after=told),),
+            changes=(Change(object=_noun(change), name=str(group), attribute="size", before="-", after=told),),
         )
         return self.plan(
-            Stage(title=f"add redo log group {group}", key="add", steps=(step,)),
+            Stage(title=f"add {_noun(change)} {group}", key="add", steps=(step,)),
             inverse=(drop,),
             notes=(f"every byte of {human_size(size)} is written before it may be used",),
         )
@@ -223,8 +223,8 @@ class _Maker(ParameterMaker):
             raise RefusedError(
                 f"blocks of {block} bytes do not fit the sectors of {group['name']}, {sector} bytes (ORA-01378); nothing "
                 "was sent",
-                hint=f"only where {group['name']} lies on flash that tells 512 falsely: sql db={self.database} "
-                f"'alter system set \"{OVERRIDE}\"=TRUE scope=both', and undo that afterwards",
+                hint=f"leave BLOCKSIZE out: it is {sector} then. Only where {group['name']} lies on flash that tells 512 "
+                f"falsely: sql db={self.database} 'alter system set \"{OVERRIDE}\"=TRUE scope=memory', and undo that afterwards",
             )
         return block
 
@@ -300,7 +300,7 @@ class _Maker(ParameterMaker):
         back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"], standby=change.standby)
         drop = self.step(
             f"ALTER DATABASE DROP {_kind(change.standby)} GROUP {change.group}",
-            f"drop redo log group {change.group} of thread {thread}",
+            f"drop {_noun(change)} {change.group} of thread {thread}",
             needs=(idle,),
             proves=(Check(object="db.log", op=Op.ABSENT, where=where),),
             within=_SETTLES,
@@ -308,7 +308,7 @@ class _Maker(ParameterMaker):
             inverse=back,
             changes=(
                 Change(
-                    object="redo log group",
+                    object=_noun(change),
                     name=str(change.group),
                     attribute="size",
                     before=f"{human_size(int(log['bytes']))} of blocks of {log['blockSize']} on "
@@ -317,7 +317,7 @@ class _Maker(ParameterMaker):
                 ),
             ),
         )
-        last = Stage(title=f"drop redo log group {change.group}", key="drop", steps=(drop,))
+        last = Stage(title=f"drop {_noun(change)} {change.group}", key="drop", steps=(drop,))
         return self.plan(*stages, last, inverse=(back,))
 
 
@@ -330,6 +330,10 @@ def _storage(change: KeepInCache, value: str) -> str:
 
 def _is_standby(log: Mapping[str, Any]) -> bool:
     return bool(log["type"] == "standby")
+
+
+def _noun(change: AddLog | DropLog) -> str:
+    return "standby redo log group" if change.standby else "redo log group"
 
 
 def _kind(standby: bool) -> str:
