@@ -54,6 +54,7 @@ class Done:
         inverse: per target the statements that take the change back.
         rolling: the flags with which it rolled, so that it is taken back in the same manner.
         hosts: the targets that are hosts beside the cells.
+        within: the changes that this one ended by putting back what they had changed.
     """
 
     change: int
@@ -64,6 +65,7 @@ class Done:
     inverse: Mapping[str, tuple[str, ...]]
     rolling: Mapping[str, Value] = field(default_factory=dict)
     hosts: frozenset[str] = frozenset()
+    within: frozenset[int] = frozenset()
 
 
 def read_change(entries: Sequence[Entry]) -> Done:
@@ -146,6 +148,15 @@ def undo(
     for done in [done for done in found if whole and _left_nothing(done)]:
         services.console.say(f"change {done.change} ({done.statement}) left nothing behind that could be taken back")
         found.remove(done)
+    for back in _put_back(found) if whole else ():
+        _refuse_moved(session, services, back)
+        gone = [done for done in found if done.change in back.within]
+        numbers = ", ".join(str(done.change) for done in reversed(gone))
+        services.console.say(
+            f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them put back what they changed"
+            f"{f' on {fold(back.steps)}, and it is so now' if back.steps else ''}; nothing of it is left to take back"
+        )
+        found = [done for done in found if done not in gone]
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, session, services, done.change))
     results: list[Result] = []
@@ -153,6 +164,52 @@ def undo(
         if not _take_back(session, services, request, done, flags, results):
             break
     return replace(together(results), fold=True)
+
+
+def _put_back(found: Sequence[Done]) -> Iterator[Done]:
+    """Yield, for changes that together left nothing behind, the newest of them with the last step of each target on which no
+    other change came later.
+
+    A step is put back by the next one on its target that is not put back itself, where that one sent its inverse, or swapped
+    each value that it changed. Changes belong together where steps of them are such a pair, and none of them may have done more.
+
+    Args:
+        found: newest first.
+    """
+    open_steps: dict[str, list[tuple[int, Step]]] = {}
+    pairs: list[tuple[int, int]] = []
+    for done in reversed(found):
+        for target, steps in done.steps.items():
+            left = open_steps.setdefault(target, [])
+            for step in (step for step in steps if step.undo is not Undo.NOTHING):
+                if left and _puts_back(step, left[-1][1]):
+                    pairs.append((left.pop()[0], done.change))
+                else:
+                    left.append((done.change, step))
+    more = {change for left in open_steps.values() for change, _ in left}
+    more |= {done.change for done in found if not done.sure.issuperset(done.touched)}
+    while grown := {change for pair in pairs if more.intersection(pair) for change in pair} - more:
+        more |= grown
+    gone = [done for done in found if done.change not in more and any(done.change in pair for pair in pairs)]
+    if gone:
+        last: dict[str, tuple[Step, ...]] = {}
+        newest = {target: done for done in reversed(found) for target in done.steps}
+        for target, done in newest.items():
+            if (
+                done in gone
+            ):  # What a later change of the same run made of the others is proven when that one is undone.
+                last[target] = done.steps[target][-1:]
+        yield replace(
+            gone[0], steps=last, sure=frozenset(last), within=frozenset(done.change for done in gone), inverse={}
+        )
+
+
+def _puts_back(step: Step, before: Step) -> bool:
+    """Whether a step makes undone what the one before it did, as the journal has both."""
+    if before.undo is Undo.STATEMENT:
+        return step.statement == before.inverse
+    swapped = tuple(replace(change, before=change.after, after=change.before) for change in before.changes)
+    return bool(swapped) and swapped == step.changes
 
 
 def _settled(session: Session, services: Services, changes: Sequence[int], *, wait: bool) -> Iterator[Done]:

@@ -192,9 +192,11 @@ def _create(asm: AsmFacts, node: str, name: str, sql: str, wanted: Wanted, match
     )
 
 
-def _mount_stages(asm: AsmFacts, nodes: Sequence[str], instances: Mapping[str, str], name: str) -> list[Stage]:
+def _mount_stages(
+    asm: AsmFacts, nodes: Sequence[str], instances: Mapping[str, str], name: str, *, everywhere: bool = False
+) -> list[Stage]:
     steps = (_mount(asm, node, instances, name) for node in nodes)
-    return staged("mount it on the other nodes", steps, "mount", gate=Gate.ALL)
+    return staged("mount it" if everywhere else "mount it on the other nodes", steps, "mount", gate=Gate.ALL)
 
 
 def _mounted(name: str, instance: str, op: Op = Op.EQ) -> Check:
@@ -250,7 +252,7 @@ def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], sta
     return Plan(
         statement=statement,
         rack=rack,
-        stages=tuple(_mount_stages(asm, unmounted, instances, name)),
+        stages=tuple(_mount_stages(asm, unmounted, instances, name, everywhere=group.state == "DISMOUNTED")),
         inverse=dict.fromkeys(unmounted, back) if group.state == "DISMOUNTED" else {},
     )
 
