@@ -86,7 +86,10 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
         changes=tuple(changes),
         repeat=(experiment.statement,),
         artifacts=(*_own_files(experiment), *artifacts),
-        notes=(f"{left} of {len(experiment.schedule)} runs were not made ({experiment.state})",) if left else (),
+        notes=(
+            *([f"{left} of {len(experiment.schedule)} runs were not made ({experiment.state})"] if left else ()),
+            *([_MEANS_ALONE.get(d.measure, _MEANS_OF_WAITS)] if experiment.runs else ()),
+        ),
         records=(verdict_row(experiment),),
     )
 
@@ -177,6 +180,19 @@ def _charts(experiment: Experiment) -> Iterator[Chart]:
         form=Form.TIMELINE,
         names=(*(f"{_SAME} {pair}" for pair in range(1, len(same) + 1)), *(str(row + 1) for row in range(len(rows)))),
     )
+
+
+_MEANS_OF_WAITS = (
+    "The database's counters give the mean of a run alone: there is no distribution of single waits, so their tail can't be "
+    "seen here. trace on db=, then trace collect as= with each level, and compare of the two show it"
+)
+_MEANS_ALONE = {
+    "flashlog": "The cells' counters give the mean of a run alone: there is no distribution of single redo requests. The table "
+    "of runs has the outliers that were counted",
+    "fio": "Of each run the mean alone is kept: there is no distribution of single I/Os. import fio of each level's json+ "
+    "output, and compare of the two show it",
+}
+"""What a report says of the distribution that there is not, by what is measured."""
 
 
 _SHORT = 180
