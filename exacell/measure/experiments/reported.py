@@ -75,7 +75,10 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
     told = tuple(name for name in _RUNS if any(row[name] is not None for row in runs))
     return Finding(
         title=f"{experiment.rack}: experiment {experiment.name}, {d.said} {' against '.join(d.levels)}{whose(d)}",
-        sentences=tuple(sentences(experiment)),
+        sentences=(
+            *sentences(experiment),
+            *([_MEANS_ALONE.get(d.measure, _MEANS_OF_WAITS)] if experiment.runs else ()),
+        ),
         figures=Table(title="What was found", columns=_FIGURES, rows=tuple(_figures(experiment, verdict))),
         tables=(
             Table(title="Blocks", columns=(*(name for name, _ in columns_of(d)), "at"), rows=blocks),
@@ -86,10 +89,7 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
         changes=tuple(changes),
         repeat=(experiment.statement,),
         artifacts=(*_own_files(experiment), *artifacts),
-        notes=(
-            *([f"{left} of {len(experiment.schedule)} runs were not made ({experiment.state})"] if left else ()),
-            *([_MEANS_ALONE.get(d.measure, _MEANS_OF_WAITS)] if experiment.runs else ()),
-        ),
+        notes=(f"{left} of {len(experiment.schedule)} runs were not made ({experiment.state})",) if left else (),
         records=(verdict_row(experiment),),
     )
 
@@ -183,14 +183,13 @@ def _charts(experiment: Experiment) -> Iterator[Chart]:
 
 
 _MEANS_OF_WAITS = (
-    "The database's counters give the mean of a run alone: there is no distribution of single waits, so their tail can't be "
-    "seen here. trace on db=, then trace collect as= with each level, and compare of the two show it"
+    "The database's counters gave the mean of each run alone: there is no distribution of single waits here, so no tail. Traces "
+    "have both: trace on, trace collect, compare."
 )
 _MEANS_ALONE = {
-    "flashlog": "The cells' counters give the mean of a run alone: there is no distribution of single redo requests. The table "
-    "of runs has the outliers that were counted",
-    "fio": "Of each run the mean alone is kept: there is no distribution of single I/Os. import fio of each level's json+ "
-    "output, and compare of the two show it",
+    "flashlog": "The cells' counters gave the mean of each run alone: there is no distribution of single redo requests here.",
+    "fio": "The mean of each run alone is kept: there is no distribution of single I/Os here. fio's json+ output has it: import "
+    "fio, compare.",
 }
 """What a report says of the distribution that there is not, by what is measured."""
 
