@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.change.readings import values_read
 from exacell.core.cellset import fold
-from exacell.core.errors import ExacellError, RecipeError, RefusedError, StatementError
+from exacell.core.errors import CellSetError, ExacellError, RecipeError, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.language.reading import shown_beside, single
@@ -160,6 +160,8 @@ def make_ready(
         if not holds(source.when, known):
             continue
         line = line_of(recipe, source, known)
+        if line.on and run is None:
+            _refuse_nobody(session, recipe, source, line.on)
         if line.cellcli is not None and line.cellcli.verb == "CALIBRATE":
             refuse_unless_root(session)  # Before a cell is taken offline for it.
         inner = None
@@ -190,6 +192,20 @@ def make_ready(
     if not within:
         _refuse_same_names(ready)
     return ready
+
+
+def _refuse_nobody(session: Session, recipe: Recipe, source: RecipeLine, on: str) -> None:
+    """Return when the rack has the cells or hosts that a line names: without them not even its ``finally`` could end the run.
+
+    Raises:
+        RecipeError: it has not.
+    """
+    try:
+        session.selection.targets(on)
+    except CellSetError as error:
+        raise RecipeError(
+            f"recipe {recipe.name}, line {source.number}: {error.message}; nothing was run", hint=error.hint
+        ) from error
 
 
 def _kept(recipe: Recipe, source: RecipeLine, line: Line) -> Kept | None:

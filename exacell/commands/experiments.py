@@ -135,7 +135,10 @@ def _design(session: Session, call: Call) -> Design:
     if known.levels:
         given = tuple(level.lower() for level in given)
     if len(given) != 2 or given[0] == given[1]:
-        raise StatementError(f"levels={','.join(given)}: two different ones, the tried one first")
+        raise StatementError(
+            f"levels={','.join(given)}: two different levels are compared",
+            hint="name both, the one to try first: levels=on,off",
+        )
     blocks, seed, pairs = (call.int_arg(name) or 0 for name in ("blocks", "seed", "aa"))
     if not 1 <= blocks <= _MOST or not 0 <= pairs <= _MOST:
         raise StatementError(f"blocks={blocks} aa={pairs}: blocks= may be 1 to {_MOST}, aa= 0 to {_MOST}")

@@ -136,6 +136,11 @@ def pairs_of(
     store = Store(session.home.state_dir / "store.db")
     first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
     kinds = [kind for kind in wanted if kind in first and kind in second]
+    if not kinds and len(wanted) > 1 and (both := [kind for kind in first if kind in second]):
+        raise RefusedError(
+            f"{names[0]} and {names[1]} hold {', '.join(both)}: what is explained is {' and '.join(wanted)}",
+            hint=f"delta {names[0]} {names[1]} shows each counter that moved",
+        )
     if not kinds:
         lacking = "they have no counters in common" if len(wanted) > 1 else f"not both have {', '.join(wanted)}"
         raise RefusedError(
