@@ -24,7 +24,7 @@ from exacell.output.result import Column, Result
 from exacell.session.answers import Answers, problem_of
 from exacell.session.dbmcli import dbmcli
 from exacell.session.given import Request, Services, Session
-from exacell.transport.base import FleetResult, Reply, Request as Sent, Role, State
+from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
