@@ -73,7 +73,7 @@ def rehearse(session: Session, services: Services, carry_out: Callable[[Session,
 
     notes = [f"rehearsed on a copy: {note}" for note in result.notes] + [f"it would leave: {said}" for said in left]
     if not rows:
-        notes.append("it would leave everything as it is")
+        notes.append("it would leave cells and disk groups as they are")
     return Result(
         records=rows,
         columns=columns,
