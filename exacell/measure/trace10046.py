@@ -200,7 +200,7 @@ def _wait_lines(event: str) -> WaitLines | None:
         from exacell.measure.waitlines import WaitLines  # numpy takes its time, and small files do without.
     except ImportError:
         return None
-    return WaitLines(event)
+    return WaitLines(event, BEHIND)
 
 
 def headers(head: bytes) -> tuple[str, ...]:

@@ -14,8 +14,6 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
-from exacell.measure.trace10046 import BEHIND
-
 Places = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
@@ -93,16 +91,20 @@ def _check(part: bytes, digits: range) -> tuple[np.uint64, np.uint64 | None, np.
 
 
 class WaitLines:
-    """The waits of one file, gathered piece by piece."""
+    """The waits of one file, gathered piece by piece.
 
-    def __init__(self, event: str) -> None:
-        """Count one event's waits, or those of all where none is named."""
-        self.event = event.encode()
+    Args:
+        event: whose waits are counted; of all where none is named.
+        behind: bytes that stand behind each piece at least, so that whole words can be read at its end.
+    """
+
+    def __init__(self, event: str, behind: int) -> None:
+        self.event, self._behind = event.encode(), behind
         self._shapes: dict[bytes, _Shape] = {}
         self._seen: Counter[bytes] = Counter()
 
     def look(self, text: bytearray, end: int) -> bool:
-        """Count the waits in a piece whose last line ends at ``end``; behind it are BEHIND bytes at least.
+        """Count the waits in a piece whose last line ends at ``end``; behind it are ``behind`` bytes at least.
 
         Returns:
             Whether the piece may hold statements or bind values, too.
@@ -152,7 +154,7 @@ class WaitLines:
         begin, start = bytes(text[lines[0] : match.start(3)]), int(lines[0])
         cursor = (match.start(1) - start, match.end(1) - start)
         known = begin[: cursor[0]] + b"0" * (cursor[1] - cursor[0]) + begin[cursor[1] :]
-        if known not in self._shapes and len(self._shapes) < _SHAPES and 8 <= len(begin) < BEHIND - 8:
+        if known not in self._shapes and len(self._shapes) < _SHAPES and 8 <= len(begin) < self._behind - 8:
             shape = self._shapes[known] = _Shape(begin, cursor, match[2])
             left = self._count(shape, text, eight, lines)
             if not len(left) or left[0] != lines[0]:
