@@ -148,7 +148,7 @@ def undo(
     for done in [done for done in found if whole and _left_nothing(done)]:
         services.console.say(f"change {done.change} ({done.statement}) left nothing behind that could be taken back")
         found.remove(done)
-    for back in _put_back(found) if whole else ():
+    if whole and (back := _put_back(found)) is not None:
         _refuse_moved(session, services, back)
         gone = [done for done in found if done.change in back.within]
         numbers = ", ".join(str(done.change) for done in reversed(gone))
@@ -166,9 +166,9 @@ def undo(
     return replace(together(results), fold=True)
 
 
-def _put_back(found: Sequence[Done]) -> Iterator[Done]:
-    """Yield, for changes that together left nothing behind, the newest of them with the last step of each target on which no
-    other change came later.
+def _put_back(found: Sequence[Done]) -> Done | None:
+    """Return, for changes that together left nothing behind, the newest of them with the last step of each target on which no
+    other change came later; None where there are no such changes.
 
     A step is put back by the next one on its target that is not put back itself, where that one sent its inverse, or swapped
     each value that it changed. Changes belong together where steps of them are such a pair, and none of them may have done more.
@@ -191,17 +191,13 @@ def _put_back(found: Sequence[Done]) -> Iterator[Done]:
     while grown := {change for pair in pairs if more.intersection(pair) for change in pair} - more:
         more |= grown
     gone = [done for done in found if done.change not in more and any(done.change in pair for pair in pairs)]
-    if gone:
-        last: dict[str, tuple[Step, ...]] = {}
-        newest = {target: done for done in reversed(found) for target in done.steps}
-        for target, done in newest.items():
-            if (
-                done in gone
-            ):  # What a later change of the same run made of the others is proven when that one is undone.
-                last[target] = done.steps[target][-1:]
-        yield replace(
-            gone[0], steps=last, sure=frozenset(last), within=frozenset(done.change for done in gone), inverse={}
-        )
+    if not gone:
+        return None
+    newest = {target: done for done in reversed(found) for target in done.steps}
+    # What a later change of the same run made of the other targets is proven when that one is undone.
+    last = {target: done.steps[target][-1:] for target, done in newest.items() if done in gone}
+    within = frozenset(done.change for done in gone)
+    return replace(gone[0], steps=last, sure=frozenset(last), within=within, inverse={})
 
 
 def _puts_back(step: Step, before: Step) -> bool:
