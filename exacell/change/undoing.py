@@ -370,7 +370,7 @@ def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
     raise RefusedError(
         f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no inverse was recorded'}; "
         "nothing was sent",
-        hint=way(),
+        hint=way() or (f"journal show {done.change} tells what it carried" if steps else ""),
     )
 
 
