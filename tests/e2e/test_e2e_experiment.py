@@ -50,9 +50,14 @@ def verdict(done: Done) -> dict[str, Any]:
 
 
 def near_six(found: dict[str, Any]) -> bool:
-    """Whether the interval is about the planted 6 %: five times in a hundred it is beside it, by its own width at most."""
+    """Whether an experiment of six blocks, ``for=4m`` each run, is about the planted 6 %.
+
+    The effect of such an experiment has a standard deviation of 0.3 (by the emulator's spreads, and by 14 experiments), so the
+    bounds are further away than chance goes: six and more of them. How often the interval holds the truth is judged by
+    benchmarks/verdicts.py.
+    """
     half = (found["highPercent"] - found["lowPercent"]) / 2
-    return bool(abs(found["effectPercent"] - 6) < 2 * half < 6)
+    return bool(abs(found["effectPercent"] - 6) < 2 and half < 3)
 
 
 def blocks(done: Done) -> list[dict[str, Any]]:
@@ -141,7 +146,7 @@ def switched(rack: Program) -> bool:
 
 def test_a_killed_experiment_is_told_and_gone_on_with(rack: InProcess) -> None:
     """After kill -9 each start tells of it, resume does what is left only, and the verdict has all blocks."""
-    process = start(rack, "as=killed")
+    process = start(rack, "as=killed", "for=4m")
     process.kill()
     process.communicate()
     assert "experiment killed ended before its last run" in rack("-r", "t1", "cells").err
