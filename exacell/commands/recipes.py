@@ -11,6 +11,7 @@ from exacell.change.readings import wrong_with
 from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.runs import begin, carry_out
+from exacell.change.waves import asked_of_waves
 from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExacellError,
@@ -155,13 +156,14 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     dry = bool(session.options.over(call.flags).get("dry-run"))
     accepted = consent(services, ready, accepted=bool(call.flags.get("accept-opaque")), dry=dry)
     call = replace(call, flags={**call.flags, **({"accept-opaque": True} if accepted else {})})
+    turns = asked_of_waves(session, call.flags, rolls=ready.rolls)
     services.more_to_come = True
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
     for said in ready.outline():
         services.console.say(said)
     if dry or request.origin or not ready.changes:  # Nobody has to go on with it.
-        return RecipeRunner(session, services, request, ready, call).run()
-    return carry_out(session, services, request, ready, call, begin(session, services, ready, call))
+        return RecipeRunner(session, services, request, ready, call, turns=turns).run()
+    return carry_out(session, services, request, ready, call, begin(session, services, ready, call), turns)
 
 
 def check(session: Session, services: Services, request: Request, call: Call) -> Result:
