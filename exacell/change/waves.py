@@ -108,7 +108,7 @@ class Targets:
         if self._rolled:
             raise RecipeError(
                 "rolling holds no rolling, and the line that runs this recipe is in one",
-                hint="one of the two goes without",
+                hint="take rolling out of one of the two",
             )
         if self._begins:
             made = self._made(self._set(on or self._on), most)

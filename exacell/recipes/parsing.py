@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from exacell.core.errors import RecipeError, StatementError
 from exacell.core.meant import closest
@@ -27,9 +26,6 @@ from exacell.recipes.foreign import CLOSING, INLINE, INSTEAD, LIKE_BLOCKS
 from exacell.recipes.matrix import Matrix, read_matrix
 from exacell.recipes.rolling import WAVE, Turns, read_rolling, split_rolling
 from exacell.recipes.values import read_needs, read_param, read_risk, read_title
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -293,7 +289,9 @@ class _Scanner:
         refused = self._refuse_inside(number, "rolling")
         if WAVE.name in (name.lower() for name in self._names()):
             self._problem(
-                number, f"{WAVE.name} is declared twice: rolling counts its waves in it", "name yours otherwise"
+                number,
+                f"{WAVE.name} is declared twice: lines of rolling take the number of their wave as ${WAVE.name}",
+                "name yours otherwise",
             )
         try:
             turns = read_rolling(number, on, rest, self.params)
@@ -307,7 +305,7 @@ class _Scanner:
         outer.holds = True
         if not outer.word:
             return False
-        same = {"matrix": "matrix x in 1,2 y in a,b writes out all pairs", "rolling": "one of the two goes without"}
+        same = {"matrix": "matrix x in 1,2 y in a,b writes out all pairs", "rolling": "take one of the two out"}
         hint = same[word] if outer.word == word else _OF_ITS_OWN
         self._problem(number, f"{_named(outer.word, 'a ')} holds no {word}", hint)
         return True
@@ -345,7 +343,11 @@ class _Scanner:
             self._problem(line.number, f"'{word}' opens no block", hint)
         else:
             alone = any(line.text.lower().startswith("experiment") and not line.experiment for line in self.lines)
-            self._problem(number, "end closes nothing here", "an experiment holds no other block" if alone else "")
+            self._problem(
+                number,
+                "end closes nothing here",
+                "an experiment's block holds statements, and no other block" if alone else "",
+            )
 
     def _statement(self, number: int, word: str, body: str) -> None:
         known = _is_first_word(word)

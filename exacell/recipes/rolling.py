@@ -66,6 +66,10 @@ def read_rolling(number: int, on: str, rest: str, params: Sequence[Param]) -> Tu
 
 
 def _count(text: str) -> int:
+    if text.startswith("--"):
+        raise StatementError(
+            f"{text.split('=')[0]} stands behind run, and holds for all waves", hint=f"such as: run NAME {text}"
+        )
     if not re.fullmatch(r"\d{1,6}", text):
         raise StatementError(
             f"'rolling{'' if text.startswith('=') else ' '}{text}' is not: [on CELLS] rolling [N]", hint=_EXAMPLE
