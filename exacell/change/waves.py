@@ -20,7 +20,7 @@ from exacell.plan import facts as f
 from exacell.plan.gate import GATE_FACTS, first_cells, offline_cells
 from exacell.plan.model import GATE_WITHIN, Rolling
 from exacell.plan.rolling import Asked, in_turns
-from exacell.recipes.rolling import WAVE
+from exacell.recipes.rolling import WAVE, WITHIN_ROLLING, WITHIN_ROLLING_HINT
 from exacell.session.wherecells import cells_of
 
 if TYPE_CHECKING:
@@ -106,10 +106,7 @@ class Targets:
             CellSetError: there is no cell, or one is not in the rack.
         """
         if self._rolled:
-            raise RecipeError(
-                "rolling holds no rolling, and the line that runs this recipe is in one",
-                hint="take rolling out of one of the two",
-            )
+            raise RecipeError(WITHIN_ROLLING.format("rolling"), hint=WITHIN_ROLLING_HINT)
         if self._begins:
             made = self._made(self._set(on or self._on), most)
             self.settled[str(turns.number)] = tuple(fold(wave) for wave in made)
@@ -158,10 +155,12 @@ class Targets:
             CellSetError: a cell is not in the rack.
         """
         within = CellSet(wave.targets) if wave is not None else self._set(self._on) if self._rolled else None
-        runs = line.call is not None and line.call.command.words == ("run",)
+        words = line.call.command.words if line.call is not None else ()
+        if self._rolled and words == ("experiment",):
+            raise RecipeError(WITHIN_ROLLING.format("experiment"), hint=WITHIN_ROLLING_HINT)
         if not line.on:
             return self._sent(line, within if within is not None else self._set(self._on) if self._on else None)
-        if within is None and not runs:
+        if within is None and words != ("run",):
             return line
         if self._begins:
             self.settled[str(source.number)] = (str(self._set(line.on)),)

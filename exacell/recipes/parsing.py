@@ -116,6 +116,9 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
     return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
 
 
+ENDS = "; \t"
+"""What stands behind a line and means nothing."""
+
 _MAY_OPEN = (*BLOCKS, "experiment")
 """Words that open a block; an experiment may stand alone, too."""
 
@@ -192,7 +195,7 @@ class _Scanner:
         except StatementError as error:
             self._wrong(number, error)
             return
-        plain = body.rstrip("; ")
+        plain = body.rstrip(ENDS)
         if not plain:
             return
         if needs_more(raw):  # It was joined with all that follows, and that is its end.
@@ -411,7 +414,7 @@ class _Scanner:
             self._problem(number, f"'{word}' is not a statement", INLINE[word.lower()])
         elif given := re.match(r"\$?([A-Za-z_]\w*)\s*=(?!=)", body):
             hint = f"param {given[1]} : kind = default in the header; let {given[1]} = … for what is read"
-            self._problem(number, f"'{body}' is not a statement: nothing is set within a recipe", hint)
+            self._problem(number, f"'{body.rstrip(ENDS)}' is not a statement: nothing is set within a recipe", hint)
         elif not self.lines and (near := closest(word, [each for each in HEADER if each != "let"])):
             hint = f"did you mean {near[0]}?"
             self._problem(number, f"'{word}' is neither a statement nor a word of the header", hint)

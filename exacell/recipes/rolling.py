@@ -14,6 +14,10 @@ WAVE = Param(name="wave", kind=Kind.INT, help="which wave of the rolling it is",
 
 _LINE = re.compile(r"(?:on\s+(?P<on>\((?:[^()]|\([^()]*\))*\)|\S+)\s+)?rolling(?=[\s;=]|$)(?P<size>.*)", re.I | re.S)
 
+WITHIN_ROLLING = "rolling holds no {}, and the line that runs this recipe is in one"
+WITHIN_ROLLING_HINT = "run it outside of rolling … end"
+"""What is said of a recipe that a line of a rolling runs, and the way out."""
+
 _EXAMPLE = "such as: rolling 2"
 
 
