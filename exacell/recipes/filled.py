@@ -66,7 +66,8 @@ def written_out(
             if matrix is not None:
                 every = matrix.combinations(values)
             elif turns is not None:
-                many = waves(turns, turns.most(values), substitute(turns.on, values))
+                named = RecipeLine(number=turns.number, text=f"on {turns.on} list cell")
+                many = waves(turns, turns.most(values), line_of(recipe, named, values).on if turns.on else "")
                 every = [{WAVE.name: str(number)} for number in range(1, many + 1)]
         except StatementError as error:
             number = matrix.number if matrix is not None else turns.number if turns is not None else 0
