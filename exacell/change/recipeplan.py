@@ -67,7 +67,8 @@ def plan_run(
         rows += [{"cell": step["cell"], **about, **step} for step in steps] or [
             {"cell": None, **about, "outcome": outcome, "risk": risk or None}
         ]
-        alike = (name, each.source.number, steps and [step["statement"] for step in steps] or outcome, risk)
+        sent = tuple(dict.fromkeys(step["statement"] for step in steps))
+        alike = (name, each.source.number, sent or outcome, risk)
         told = {**about, "outcome": outcome, "risk": risk or None}
         summary.append(_Planned(told=told, wave=wave, steps=len(steps), alike=alike))
         changed = changed or (str(number) if each.effect is Effect.WRITE else "")
