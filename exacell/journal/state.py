@@ -201,8 +201,8 @@ def paired(rows: Iterable[Entry]) -> Iterator[tuple[Entry, Intent | None]]:
 
 FLASHCACHE, FLASHLOG = "flashcache", "flashlog"
 
-_NEVER = ("failed", "not done")
-"""States of a statement that did nothing, as far as that is known."""
+_NEVER = ("failed", "not done", "refused", "not needed")
+"""States of a statement that did nothing, as far as that is known, or that never left."""
 
 _RESETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     r"\bSERVICES?\s+(?:CELLSRV|ALL)\b|\bservice\s+celld\s+\w*st(?:art|op)\b|\bsystemctl\s+\w*st(?:art|op)\s+celld\b": (
