@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.readings import values_read
-from exacell.change.waves import Targets
+from exacell.change.waves import Targets, asked_of_waves
 from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import ExacellError, RecipeError, RefusedError, StatementError
 from exacell.core.units import counted
@@ -257,7 +257,9 @@ def make_ready(
                     on=line.on,
                     rolled=rolled or wave is not None,
                 )
-            except RecipeError as error:
+                if run is None:
+                    asked_of_waves(session, line.call.flags, rolls=inner.rolls)
+            except (RecipeError, RefusedError) as error:
                 raise RecipeError(
                     f"recipe {recipe.name}, line {source.number}: {error.message}", hint=error.hint
                 ) from error

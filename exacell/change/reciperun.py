@@ -10,7 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
-from exacell.change.waves import TOGETHER, pass_gate
+from exacell.change.waves import TOGETHER, own_turns, pass_gate
 from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExacellError,
@@ -218,7 +218,8 @@ class RecipeRunner:
             flags = {**{k: v for k, v in self._flags.items() if k in PASSED_ON}, **line.call.flags}
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
             if inner is not None and line.call is not None:
-                runner = RecipeRunner(session, services, request, inner, line.call, self._track, turns=self._turns)
+                turns = own_turns(self._turns, each.line.flags)
+                runner = RecipeRunner(session, services, request, inner, line.call, self._track, turns=turns)
                 result = runner.run()
                 self._planned = self._planned or runner._planned
                 self.unsettled = self.unsettled or runner.unsettled

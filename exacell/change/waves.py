@@ -232,6 +232,23 @@ def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool)
     return asked({name: value for name, value in session.options.over(flags).items() if name in OF_WAVES})
 
 
+def own_turns(outer: Asked, flags: Mapping[str, Value]) -> Asked:
+    """Return what holds between the waves of a recipe that another one runs: what its line says, else what the run says.
+
+    Raises:
+        RefusedError: its time is past.
+    """
+    own = asked({name: value for name, value in flags.items() if name in OF_WAVES})
+    paused = own if own.ask or own.pause is not None else outer
+    return replace(
+        outer,
+        pause=paused.pause,
+        ask=paused.ask,
+        within=outer.within if own.within is None else own.within,
+        not_after=own.not_after or outer.not_after,
+    )
+
+
 def pass_gate(session: Session, services: Services, wave: Wave, turns: Asked, *, unread: bool) -> None:
     """Return when a wave may begin, as a wave of a change that rolls may.
 

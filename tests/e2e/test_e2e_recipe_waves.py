@@ -156,6 +156,23 @@ def test_what_holds_between_waves(rolled: InProcess) -> None:
     assert wrong.code == 2 and "--rolling is a change's flag" in wrong.err
 
 
+def test_a_line_that_runs_a_recipe_may_say_what_holds_between_its_waves(rolled: InProcess) -> None:
+    """What stands behind run in a recipe holds for the waves of that one, and is refused at once where it has none."""
+    written(
+        rolled,
+        outer="@marked --pause=ask\n",
+        marked=MARKED,
+        wrong="list cell\n@plain --pause=1s\n",
+        plain="list cell\n",
+    )
+    asked = rolled("-r", "t1", "run outer", "-y")
+    assert asked.code == 4 and "nobody is at the terminal to say go on before wave 2" in asked.err
+    assert marks(rolled) == {"exa1cel01": "done", "exa1cel02": "", "exa1cel03": ""}
+    idle = rolled("-r", "t1", "run wrong", "-y")
+    assert idle.code == 2 and "recipe wrong, line 2: --pause is about what happens between waves" in idle.err
+    assert "[1/" not in idle.err
+
+
 def test_rolling_within_rolling_is_found_before_anything_runs(rolled: InProcess) -> None:
     """A line of a rolling runs no recipe that rolls itself or experiments: check recipe says so, and so does run."""
     written(
