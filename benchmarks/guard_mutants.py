@@ -189,7 +189,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     **{
         f"plan/planners/{name}.py": ((), ("tests/plan/test_plan_asm_disks.py",))
-        for name in ("asm_disks", "asm_members", "asm_switch")
+        for name in ("asm_disks", "asm_members")
     },
     "plan/planners/asm_attribute.py": ((), ("tests/plan/test_plan_asm_attribute.py",)),
     "plan/planners/diskgroup_disks.py": (

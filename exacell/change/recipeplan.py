@@ -17,22 +17,19 @@ from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode, RecipeError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
+from exacell.language.line import Line
 from exacell.language.reading import ReadingCheck, read_fact, read_until
-from exacell.language.registry import Effect
+from exacell.language.registry import Effect, Value
 from exacell.language.shellwords import command_given
 from exacell.opaque.scan import command_findings
 from exacell.output.result import Column, Record, Result
 from exacell.output.tables import table_lines
 from exacell.recipes.answers import reads
+from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
     from exacell.change.recipeready import Ready, ReadyLine
     from exacell.change.waves import Wave
-    from exacell.language.line import Line
-    from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 _COLUMNS = (Column("line", "number"), Column("does"), Column("outcome", "prose"), Column("risk"))
 

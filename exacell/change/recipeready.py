@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from exacell.change.readings import values_read
 from exacell.change.waves import Targets, asked_of_waves
 from exacell.core.cellset import CellSet, fold
-from exacell.core.errors import ExacellError, RecipeError, RefusedError, StatementError
+from exacell.core.errors import CellSetError, ExacellError, RecipeError, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.language.reading import shown_beside, single
@@ -232,9 +232,11 @@ def make_ready(
     for source, known in written_out(recipe, values, targets.waves):
         if not holds(source.when, known):
             continue
-        wave = targets.wave(source, known)
+        wave, parsed = targets.wave(source, known), line_of(recipe, source, known)
+        if parsed.on and run is None:
+            _refuse_nobody(session, recipe, source, parsed.on)
         try:
-            line = targets.line(source, line_of(recipe, source, known), wave)
+            line = targets.line(source, parsed, wave)
         except ExacellError as error:
             error.message = f"recipe {recipe.name}, line {source.number}: {error.message}"
             raise
@@ -277,6 +279,20 @@ def make_ready(
     if not within:
         _refuse_same_names(ready)
     return ready
+
+
+def _refuse_nobody(session: Session, recipe: Recipe, source: RecipeLine, on: str) -> None:
+    """Return when the rack has the cells or hosts that a line names: without them not even its ``finally`` could end the run.
+
+    Raises:
+        RecipeError: it has not.
+    """
+    try:
+        session.selection.targets(on)
+    except CellSetError as error:
+        raise RecipeError(
+            f"recipe {recipe.name}, line {source.number}: {error.message}; nothing was run", hint=error.hint
+        ) from error
 
 
 def _kept(recipe: Recipe, source: RecipeLine, line: Line) -> Kept | None:

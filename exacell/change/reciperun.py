@@ -28,6 +28,7 @@ from exacell.output.tables import table_blocks
 from exacell.recipes.answers import reads
 from exacell.recipes.record import BEGUN, DONE, FAILED, LineState
 from exacell.recipes.values import RISKS
+from exacell.session.given import Request, Services, Session
 from exacell.session.recording import Recording, told_while_waiting
 from exacell.session.store import StoreError
 
@@ -35,10 +36,7 @@ if TYPE_CHECKING:
     from exacell.change.recipeready import Ready, ReadyLine
     from exacell.change.waves import Wave
     from exacell.plan.rolling import Asked
-    from exacell.session.request import Request
     from exacell.session.runs import Track
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 class RecipeRunner:

@@ -8,11 +8,13 @@ from pathlib import Path
 from time import monotonic
 
 from exacell.change.following import Board
+from exacell.core.cellset import fold
 from exacell.core.units import human_size
 from exacell.output.console import Console
 
 _QUICK, _OFTEN = 1.0, 0.5
 """Seconds in which nothing is shown, and between two looks at one target."""
+_UNTOLD = "copied by scp, which tells no percent: no SFTP there"
 
 
 def size_of(sources: Sequence[Path]) -> int:
@@ -34,6 +36,7 @@ class Sending:
         self._told = dict.fromkeys(targets, monotonic() + _QUICK - _OFTEN)
         self._begun = monotonic()
         self._board: Board | None = None
+        self._untold: list[str] = []
         self._lock = threading.Lock()
 
     def sent(self, target: str, count: int) -> None:
@@ -46,10 +49,25 @@ class Sending:
             self._told[target] = now
             if self._board is None:
                 self._board = Board(self._console, self._title, 1, 1, list(self._sent), "waiting for its turn")
+                for each in self._untold:
+                    self._board.set(each, _UNTOLD)
             done = self._sent[target]
             pace = done / (now - self._begun)
             much = f"{human_size(done)} of {human_size(self._total)}"
             self._board.set(target, much, done / self._total, (self._total - done) / pace)
+
+    def tells_nothing(self, target: str) -> None:
+        """Take that a target has no SFTP: scp copies to it."""
+        with self._lock:
+            self._untold.append(target)
+            if self._board is not None:
+                self._board.set(target, _UNTOLD)
+
+    def apart(self, left: Sequence[str]) -> str:
+        """Return what there is to say of those of ``left`` of which no percent is known; empty where there are none."""
+        with self._lock:
+            there = [target for target in left if target in self._untold]
+        return f"; {fold(there)}: {_UNTOLD}" if there else ""
 
     def ended(self, target: str, state: str) -> None:
         """Take how it ended on a target."""

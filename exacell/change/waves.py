@@ -21,6 +21,7 @@ from exacell.plan.gate import GATE_FACTS, first_cells, offline_cells
 from exacell.plan.model import GATE_WITHIN, Rolling
 from exacell.plan.rolling import Asked, in_turns
 from exacell.recipes.rolling import WAVE, WITHIN_ROLLING, WITHIN_ROLLING_HINT
+from exacell.session.given import Request, Services, Session
 from exacell.session.wherecells import cells_of
 
 if TYPE_CHECKING:
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
     from exacell.language.registry import Value
     from exacell.recipes.parsing import RecipeLine
     from exacell.recipes.rolling import Turns
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 @dataclass(frozen=True, kw_only=True)

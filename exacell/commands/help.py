@@ -25,8 +25,7 @@ from exacell.session.completion.stored_names import recipe_titles
 
 if TYPE_CHECKING:
     from exacell.core.packaged import Place
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session.given import Services, Session
 
 _MANY = 12
 _LONG = 50

@@ -59,7 +59,7 @@ from exacell.transport.base import Upload
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from exacell.care.sqltext import Rows
     from exacell.language.registry import Value
@@ -399,7 +399,7 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
         sending = Sending(group.services.console, steps[-1].command, labels, size_of(sources))
         work = [
             partial(
-                work_through, group, where, [_counted(step, partial(sending.sent, where.label)) for step in steps],
+                work_through, group, where, [_counted(step, sending, where.label) for step in steps],
                 login=group.login, pid=os.getpid(), live=None, leaving=leaving,
             )
             for where in group.targets
@@ -408,10 +408,10 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
 
         def sentence() -> str:
             waited, left = begun(), list(open_)
+            if not waited or not left:
+                return ""
             return (
-                f"waiting for {fold(left)}: {len(work) - len(left)} of {len(work)} ended{waited}"
-                if waited and left
-                else ""
+                f"waiting for {fold(left)}: {len(work) - len(left)} of {len(work)} ended{waited}{sending.apart(left)}"
             )
 
         def ended(outcome: Outcome) -> None:
@@ -426,6 +426,9 @@ def _done_everywhere(group: Group, judgement: Judgement, steps: Sequence[Step], 
     return outcomes
 
 
-def _counted(step: Step, sent: Callable[[int], None]) -> Step:
-    """Return a step whose upload, where it is one, tells of each piece."""
-    return step if step.upload is None else replace(step, upload=replace(step.upload, sent=sent))
+def _counted(step: Step, sending: Sending, label: str) -> Step:
+    """Return a step whose upload, where it is one, tells how far it is."""
+    if step.upload is None:
+        return step
+    sent, untold = partial(sending.sent, label), partial(sending.tells_nothing, label)
+    return replace(step, upload=replace(step.upload, sent=sent, untold=untold))

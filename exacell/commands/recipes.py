@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from exacell.cellcli.condition import FactCheck
 from exacell.change.readings import wrong_with
 from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
@@ -23,7 +23,7 @@ from exacell.core.errors import (
 from exacell.core.units import and_more, counted, format_duration
 from exacell.journal.confirming import confirm as keep
 from exacell.language.line import parse_line
-from exacell.language.reading import read_fact, read_until
+from exacell.language.reading import ReadingCheck, read_fact, read_until
 from exacell.language.registry import Call
 from exacell.output.result import Column, Draw, Record, Result
 from exacell.output.style import hung, paint, printable
@@ -32,14 +32,8 @@ from exacell.recipes.checker import problems_of
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
 from exacell.recipes.parsing import Draft, Problem, Recipe
 from exacell.recipes.rolling import WITHIN_ROLLING, WITHIN_ROLLING_HINT
+from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
-
-if TYPE_CHECKING:
-    from exacell.cellcli.condition import FactCheck
-    from exacell.language.reading import ReadingCheck
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def recipes(session: Session, call: Call) -> Result:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from exacell.core.cellset import fold, grouped
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Intent, Observed, Outcome, StepRow
 from exacell.journal.state import paired, services_of

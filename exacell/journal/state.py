@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 from exacell.journal.rows import Ended, Entry, Intent, Outcome, Planned, StepRow
 
 if TYPE_CHECKING:

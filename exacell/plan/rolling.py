@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from exacell.core.errors import RefusedError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, Stage, Step
 
 

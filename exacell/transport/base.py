@@ -11,14 +11,13 @@ import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
 from exacell.core.errors import ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 
 
 class State(StrEnum):
@@ -62,7 +61,8 @@ class Upload:
         sources: local files; directories only with ``recursive``.
         destination: a file or directory there, relative to the login's home; empty for the home itself.
         keep: modification time and exact mode are kept (``scp -p``).
-        sent: told of the bytes of each piece that was sent, from the thread that sends; a transport that can't tell does not.
+        sent: told of the bytes of each piece that was sent, from the thread that sends.
+        untold: called instead, once, where the files go in a way of which nothing is told.
     """
 
     sources: tuple[Path, ...]
@@ -70,6 +70,14 @@ class Upload:
     keep: bool = False
     recursive: bool = False
     sent: Callable[[int], None] | None = None
+    untold: Callable[[], None] | None = None
+
+    @property
+    def place(self) -> str:
+        """The destination from the login's home, where relative names begin for SFTP."""
+        if self.destination in ("", "~", "~/"):
+            return "."
+        return self.destination.removeprefix("~/")
 
 
 @dataclass(frozen=True, kw_only=True)

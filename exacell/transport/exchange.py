@@ -17,6 +17,7 @@ import selectors
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -300,8 +301,10 @@ class ProcessPipe:
             return  # Its end is heard of.
 
     def close(self) -> None:
-        """Close our ends."""
+        """Close our ends; what the program has not taken is lost."""
         self._selector.close()
+        with suppress(BrokenPipeError):
+            self._input.close()
 
 
 def over_process(

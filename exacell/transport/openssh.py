@@ -1,6 +1,7 @@
 """The system's ssh as transport: one kept connection a host and login (ControlMaster), one ssh process a command.
 
 For what paramiko can't do: host keys signed by an authority, cells that know SHA-1 only, smart cards, a site's own ssh.
+Files go over SFTP, its packets through ``ssh -s``; by scp in its old manner where a host has no SFTP.
 The user's ssh_config holds; BatchMode and strict host keys are always on. A command is sent at most once, except that a
 read whose kept connection turns out to be dead before any byte came back is sent again on a new one.
 
@@ -12,21 +13,21 @@ from __future__ import annotations
 
 import functools
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import field
 from pathlib import Path
 
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, TransportError
-from exacell.core.values import dataclass
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from exacell.core.values import dataclass, field, replace
+from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State, Upload
 from exacell.transport.capabilities import OPENSSH
 from exacell.transport.capture import End
-from exacell.transport.exchange import over_process, wait_until_ours
+from exacell.transport.exchange import ProcessPipe, over_process, wait_until_ours
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
 from exacell.transport.local_process import Ended, LocalProcess
@@ -126,10 +127,14 @@ class OpensshTransport(RackTransport):
                 why = wait_until_ours(request)
                 if why:
                     return flight.reply(State.NOT_ATTEMPTED, why)
-                ended, child = self._send(flight, master, user, command, seconds)
+                ended = (
+                    self._send(flight, master, user, command, seconds)
+                    if request.upload is None
+                    else self._copy(flight, master, user, request.upload, seconds)
+                )
                 if ended.status == OWN_STATUS and not self._alive(master, request.target):
                     master.up = False
-                    if kept and may_retry and not request.role.changes and not child.capture.stdout:
+                    if kept and may_retry and not request.role.changes and not ended.stdout:
                         continue
                     return flight.reply(State.FAILED, _LOST, stdout=ended.stdout, stderr=ended.stderr)
                 return self._reply(flight, ended)
@@ -143,7 +148,7 @@ class OpensshTransport(RackTransport):
         pair = request.pair
         assert pair is not None
         program = login.command(pair.program)
-        argv = [self._program, "-S", master.path, *self._options(), *_user(user), "--", request.target, program]
+        argv = self._over(master, user, request.target, program)
 
         def reply(ended: Ended) -> Reply:
             if ended.status == OWN_STATUS and not self._alive(master, request.target):
@@ -153,25 +158,62 @@ class OpensshTransport(RackTransport):
 
         return over_process(flight, LocalProcess(argv, on_output=request.on_output), pair, self.seconds(request), reply)
 
-    def _send(
-        self, flight: Flight, master: _Master, user: str | None, command: str, seconds: float
-    ) -> tuple[Ended, LocalProcess]:
+    def _over(self, master: _Master, user: str | None, target: str, command: str, *kind: str) -> list[str]:
+        """Return the command line that runs ``command`` there; ``kind`` ``-s``: the subsystem of that name."""
+        return [self._program, "-S", master.path, *self._options(), *_user(user), *kind, "--", target, command]
+
+    def _send(self, flight: Flight, master: _Master, user: str | None, command: str, seconds: float) -> Ended:
         request = flight.request
-        if request.upload is not None:
-            upload = request.upload
-            options = [*(["-p"] if upload.keep else []), *(["-r"] if upload.recursive else [])]
-            place = f"{user}@{request.target}" if user else request.target
-            sources = [str(path) for path in upload.sources]
-            control = ["-o", f"ControlPath={master.path}", *self._options()]
-            argv = [self._scp, *options, *control, "--", *sources, f"{place}:{upload.destination}"]
-        else:
-            argv = [self._program, "-S", master.path, *self._options(), *_user(user), "--", request.target, command]
         child = LocalProcess(
-            argv, stdin=request.stdin, on_output=request.on_output, limit=self.settings.max_answer,
-            in_pieces=request.in_pieces,
+            self._over(master, user, request.target, command), stdin=request.stdin, on_output=request.on_output,
+            limit=self.settings.max_answer, in_pieces=request.in_pieces,
         )  # fmt: skip
         watch(flight, child, seconds)
-        return child.run(), child
+        return child.run()
+
+    def _copy(self, flight: Flight, master: _Master, user: str | None, upload: Upload, seconds: float) -> Ended:
+        """Send files over SFTP, or by scp where the host has none."""
+        from exacell.transport.ssh.sftp import write_through  # It loads paramiko, which nothing else here needs.
+
+        target, written = flight.request.target, None
+        child = LocalProcess(self._over(master, user, target, "sftp", "-s"))
+
+        def talk(process: subprocess.Popen[bytes]) -> None:
+            nonlocal written
+            pipe = ProcessPipe(process, child.capture.take_error)
+            try:
+                written = write_through(pipe, upload, child.capture)
+            finally:
+                pipe.close()
+            if written is None:
+                child.kill()
+
+        watch(flight, child, seconds)
+        ended = child.run(talk)
+        if written is not None:
+            return replace(ended, status=ended.status or written)
+        if flight.abandoned or not self._alive(master, target):
+            return replace(ended, status=OWN_STATUS)
+        if upload.untold is not None:
+            upload.untold()
+        return self._copy_by_scp(flight, master, user, upload, seconds)
+
+    def _copy_by_scp(self, flight: Flight, master: _Master, user: str | None, upload: Upload, seconds: float) -> Ended:
+        """Send files in scp's own way, in which a shell on the host reads the destination."""
+        options = [*self._in_old_manner, *(["-p"] if upload.keep else []), *(["-r"] if upload.recursive else [])]
+        target = flight.request.target
+        place = f"{user}@{target}" if user else target
+        sources = [str(path.absolute()) for path in upload.sources]
+        control = ["-o", f"ControlPath={master.path}", *self._options()]
+        child = LocalProcess([self._scp, *options, *control, "--", *sources, f"{place}:{shlex.quote(upload.place)}"])
+        watch(flight, child, seconds)
+        return child.run()
+
+    @functools.cached_property
+    def _in_old_manner(self) -> list[str]:
+        """The option by which scp copies without SFTP; none where it always does. Source: scp(1) -O, from OpenSSH 8.7 on."""
+        said = subprocess.run([self._scp, "-O"], capture_output=True, text=True, check=False).stderr
+        return [] if "option -- O" in said else ["-O"]
 
     def _reply(self, flight: Flight, ended: Ended) -> Reply:
         return reply_of_program(flight, ended, self.settings.max_answer, program="ssh was ")

@@ -47,6 +47,22 @@ def test_a_copy_shows_percent_and_time_left_per_cell(monkeypatch: pytest.MonkeyP
     assert quick.shown == []
 
 
+def test_a_cell_without_sftp_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a cell that scp copies to no percent is known, which is said with and without percents of others."""
+    clock = [0.0]
+    monkeypatch.setattr("exacell.change.sending.monotonic", lambda: clock[0])
+    console = Console()
+    sending = Sending(console, "scp x", ["c1", "c2", "c3"], 1000)
+    sending.tells_nothing("c3")
+    assert sending.apart(["c1", "c2"]) == "" and sending.apart(["c1", "c3"]).startswith("; c3: copied by scp")
+    clock[0] = 2.0
+    sending.sent("c1", 100)
+    sending.tells_nothing("c2")
+    now = console.shown[-1]
+    assert now is not None and set(now.fraction) == {"c1"}
+    assert now.states["c2"] == now.states["c3"] and "no percent" in now.states["c2"]
+
+
 def test_the_size_of_a_copy_counts_directories(tmp_path: Path) -> None:
     """All files in a directory are sent, so all count."""
     (tmp_path / "d").mkdir()

@@ -34,9 +34,11 @@ PasswordAuthentication no
 PermitRootLogin prohibit-password
 MaxStartups 100
 SetEnv PATH={directory}/bin:/usr/local/bin:/usr/bin:/bin SHLVL=2 CLUSTERSHELL_GW_LOG_DIR={directory}
-Subsystem sftp internal-sftp
+{subsystem}
 {extra}
 """
+
+SFTP = "Subsystem sftp internal-sftp"
 
 
 _PORTS = 5
@@ -86,12 +88,13 @@ def _name(pid: str) -> str:
 class Sshd:
     """One running sshd. Every host name in the ssh_config it writes leads to it."""
 
-    def __init__(self, directory: Path, *, extra: str = "") -> None:
+    def __init__(self, directory: Path, *, extra: str = "", subsystem: str = SFTP) -> None:
         self.directory = directory
         self.user = getpass.getuser()
         self.port = 0
         self._process: subprocess.Popen[bytes] | None = None
         self._extra = extra
+        self._subsystem = subsystem
         for name in ("authorized_keys", "bin"):
             (directory / name).mkdir(parents=True)
         for name in ("host_ed25519", "login", "stranger"):
@@ -118,7 +121,9 @@ class Sshd:
         """Start sshd; return whether it has the port, which somebody else may have taken since it was free."""
         config = self.directory / "sshd_config"
         known = len(self.log())
-        config.write_text(CONFIG.format(port=self.port, directory=self.directory, extra=self._extra))
+        config.write_text(
+            CONFIG.format(port=self.port, directory=self.directory, subsystem=self._subsystem, extra=self._extra)
+        )
         process = subprocess.Popen([str(PROGRAM), "-D", "-f", config, "-E", self.directory / "log"])
         # Whoever answers on the port need not be ours: its log says that it listens.
         until(lambda: "Server listening on" in self.log()[known:] or process.poll() is not None, seconds=30)

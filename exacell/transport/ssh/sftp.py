@@ -1,0 +1,169 @@
+"""Files written over SFTP, as scp would write them: on a channel of ours, or through the ssh program. Imports paramiko."""
+
+from __future__ import annotations
+
+import errno
+import posixpath
+import stat
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import paramiko
+from paramiko import SFTPClient, SFTPError, SSHException
+
+from exacell.transport.base import Upload
+from exacell.transport.capture import Capture
+from exacell.transport.exchange import Pipe
+
+NO_SFTP = (SSHException, SFTPError, EOFError)
+"""What an SFTPClient raises where the other side ended, or says what is no SFTP."""
+_FILE_PIECE = 32768
+"""Bytes in one request. Source: draft-ietf-secsh-filexfer-02, 3: servers take packets of 34000 bytes at least."""
+
+
+class _Local(Exception):
+    """A file of ours that can't be sent; the text is scp's sentence about it."""
+
+
+def write_files(client: SFTPClient, upload: Upload, capture: Capture) -> int:
+    """Write the files there and return 0, or 1 when some could not be written.
+
+    What scp would say about a file goes to the standard error in ``capture``; the other files are still sent.
+
+    Raises:
+        NO_SFTP: the other side ended, or said what is no SFTP.
+    """
+    into = _is_directory(client, upload.place)
+    if len(upload.sources) > 1 and not into:
+        capture.take_error(f"scp: {upload.destination}: Not a directory\n".encode())
+        return 1
+    status = 0
+    for source in upload.sources:
+        status |= _send_file(client, source, upload, capture, into=into)
+    return status
+
+
+def write_through(pipe: Pipe, upload: Upload, capture: Capture) -> int | None:
+    """Write the files through a program that runs an SFTP server on the other side, and end its input.
+
+    Returns:
+        As :func:`write_files`, 1 also when the program ended before; None when no SFTP server answered: nothing was sent.
+    """
+    carrier = _Carrier(pipe)
+    try:
+        client = SFTPClient(cast(paramiko.Channel, carrier))
+    except NO_SFTP:
+        return None
+    try:
+        return write_files(client, upload, capture)
+    except NO_SFTP:
+        capture.take_error(b"scp: the SFTP server there ended too early\n")
+        return 1
+    finally:
+        client.close()
+
+
+class _Carrier:
+    """What SFTPClient asks of a channel, over a program's pipes."""
+
+    def __init__(self, pipe: Pipe) -> None:
+        self._pipe, self._data, self._ended = pipe, b"", False
+
+    def send(self, data: bytes) -> int:
+        self._pipe.say(data, last=False)
+        return len(data)
+
+    def recv(self, size: int) -> bytes:
+        while not self._data and not self._ended:
+            self._hear(None)
+        found, self._data = self._data[:size], self._data[size:]
+        return found
+
+    def recv_ready(self) -> bool:
+        if not self._data and not self._ended:
+            self._hear(0)
+        return bool(self._data) or self._ended
+
+    def get_name(self) -> str:
+        return "sftp"
+
+    def close(self) -> None:
+        self._pipe.say(b"", last=True)
+
+    def _hear(self, seconds: float | None) -> None:
+        piece = self._pipe.hear(seconds)
+        self._data, self._ended = piece or b"", piece == b""
+
+
+def _send_file(client: paramiko.SFTPClient, source: Path, upload: Upload, capture: Capture, *, into: bool) -> int:
+    name = posixpath.join(upload.place, source.name) if into else upload.place
+    try:
+        _copy(client, source, name, upload)
+    except _Local as problem:
+        capture.take_error(f"{problem}\n".encode())
+        return 1
+    except OSError as error:
+        capture.take_error(f"scp: {name}: {error.strerror or error}\n".encode())
+        return 1
+    return 0
+
+
+def _copy(client: paramiko.SFTPClient, source: Path, name: str, upload: Upload) -> None:
+    try:
+        found = source.stat()
+        if stat.S_ISDIR(found.st_mode):
+            if not upload.recursive:
+                raise _Local(f"scp: {source}: not a regular file")
+            entries = sorted(source.iterdir())
+        else:
+            stream = source.open("rb")
+    except OSError as error:
+        raise _Local(f"scp: {source}: {error.strerror}") from error
+    if stat.S_ISDIR(found.st_mode):
+        if not _is_directory(client, name):
+            client.mkdir(name, stat.S_IMODE(found.st_mode))
+        for entry in entries:
+            _copy(client, entry, posixpath.join(name, entry.name), upload)
+        return
+    with stream:
+        _write(client, stream, name, upload)
+    # Without -p the umask there has the last word, which only its server knows: the usual one takes write from others.
+    mode = stat.S_IMODE(found.st_mode)
+    client.chmod(name, mode if upload.keep else mode & 0o755)
+    if upload.keep:
+        client.utime(name, (found.st_atime, found.st_mtime))
+
+
+def _write(client: paramiko.SFTPClient, stream: BinaryIO, name: str, upload: Upload) -> None:
+    """Write a file there, in place: where both ends are one file, as when a host copies to itself, it must not be emptied
+    before it is read. Source: scp(1) of OpenSSH does so, too.
+
+    Raises:
+        OSError: it can't be written, or has another size in the end.
+    """
+    try:
+        there = client.open(name, "r+b")
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.EACCES):
+            raise
+        there = client.open(name, "wb")
+    sent = 0
+    with there:
+        there.set_pipelined(True)
+        while data := stream.read(_FILE_PIECE):
+            there.write(data)
+            sent += len(data)
+            if upload.sent is not None:
+                upload.sent(len(data))
+        there.flush()
+        if (there.stat().st_size or 0) > sent:
+            there.truncate(sent)
+    if client.stat(name).st_size != sent:
+        raise OSError(f"only {client.stat(name).st_size} of {sent} bytes were written")
+
+
+def _is_directory(client: paramiko.SFTPClient, path: str) -> bool:
+    try:
+        return stat.S_ISDIR(client.stat(path).st_mode or 0)
+    except OSError:
+        return False
