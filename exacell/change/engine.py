@@ -70,7 +70,8 @@ LOOKS = 3
 """So often cells that take longer than that to answer are looked at."""
 
 
-def _wait(event: threading.Event, seconds: float) -> bool:
+def wait_or_event(event: threading.Event, seconds: float) -> bool:
+    """Return whether the event was set before so many seconds had passed."""
     return event.wait(seconds)
 
 
@@ -100,7 +101,7 @@ class Engine:
         poll: float,
         write_timeout: float,
         cancel: threading.Event,
-        pause: Pause = _wait,
+        pause: Pause = wait_or_event,
         clock: Callable[[], float] = monotonic,
         begun: Callable[[int], None] = lambda change: None,
         permit: Callable[[], str] = str,

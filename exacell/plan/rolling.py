@@ -159,7 +159,7 @@ def roll(
             )
         return replace(plan, warnings=(*plan.warnings, f"not rolled, all cells together: {reason}"))
     rolling = Rolling(
-        waves=_waves(cells, size or len(cells), asked.canary, first, alone=bool(offline)),
+        waves=in_turns(cells, size or len(cells), canary=asked.canary, first=first, alone=bool(offline)),
         canary=asked.canary,
         pause=asked.pause or 0.0,
         ask=asked.ask,
@@ -201,8 +201,8 @@ def _refuse_idle(plan: Plan, asked: Asked) -> None:
         )
 
 
-def _waves(
-    cells: Sequence[str], size: int, canary: str, first: Collection[str], *, alone: bool
+def in_turns(
+    cells: Sequence[str], size: int, *, canary: str = "", first: Collection[str] = (), alone: bool = False
 ) -> tuple[tuple[str, ...], ...]:
     """Return the waves: the canary, then the first cells, then the others.
 

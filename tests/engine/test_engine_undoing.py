@@ -26,7 +26,7 @@ from exacell.language.line import Line, parse_line
 from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Op, Step, Undo
-from exacell.recipes.parsing import line_of
+from exacell.recipes.filled import line_of
 from exacell.session.request import Request
 from tests.support.recipes import parse_recipe
 
