@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from exacell.cellcli.reply import errors
 from exacell.change.execute import execute
@@ -34,17 +34,12 @@ from exacell.output.result import Result, worst
 from exacell.output.streams import gone, told
 from exacell.output.style import terminal_width
 from exacell.output.terminal import TerminalConsole
+from exacell.session.given import Services, Session
 from exacell.session.recording import Recording, Silence, since, told_while_waiting
 from exacell.session.request import Request
 from exacell.session.signalled import ending_well, interruptible
 from exacell.session.signals import ScriptRequested, SessionExit
-from exacell.transport.base import State
-
-if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
-    from exacell.transport.base import Reply
-
+from exacell.transport.base import Reply, State
 
 ASKING = ("recipes", "help", "session")
 """Groups whose reading statements talk with the user or wait on purpose."""

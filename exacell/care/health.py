@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
@@ -18,7 +17,7 @@ from exacell.care.alerts import ALERTS, alerts_of, headline
 from exacell.cellcli import iorm
 from exacell.core.errors import ExacellError
 from exacell.core.units import and_more, counted, human_size
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 from exacell.plan import facts as f, gate
 
 Record = Mapping[str, Any]

@@ -87,8 +87,7 @@ def parse_condition(text: str) -> Condition:
         if cursor.token is not None:
             raise cursor.wrong(f"'{cursor.token.text}' is not part of a condition: and joins two of them")
     except StatementError as error:
-        error.start = None if error.start is None else error.start + offset
-        error.end = None if error.end is None else error.end + offset
+        error.move(lambda place: place + offset)
         raise
     return Condition(object=subject.name, filters=filters)
 
@@ -183,8 +182,7 @@ def read_wait(text: str, *, bounded: bool) -> FactCheck | float:
         try:
             return read_check(text[behind:])
         except StatementError as error:
-            if error.start is not None and error.end is not None:
-                error.start, error.end = error.start + behind, error.end + behind
+            error.move(lambda place: place + behind)
             raise
     try:
         seconds = parse_duration(text)

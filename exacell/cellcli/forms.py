@@ -124,6 +124,23 @@ _ALTER: Mapping[str, Form] = {
         settings=MODIFIABLE,
         something=True,
     ),
+    # Source: Oracle DBMMN, alter-dbserver.
+    "DBSERVER": Form(
+        bare=True,
+        actions={
+            "SHUTDOWN SERVICES": ("RS", "MS", "ALL"),
+            "RESTART SERVICES": ("RS", "MS", "ALL"),
+            "STARTUP SERVICES": ("RS", "MS", "ALL"),
+            "RESTART BMC": (),
+            "CONFIGUREBMC": (),
+            "LED": _ON_OFF,
+            "VALIDATE SYSLOGCONF": ANY,
+            "VALIDATE": ("MAIL", "SNMP", "CONFIGURATION"),
+        },
+        flags=("FORCE",),
+        settings=MODIFIABLE,
+        something=True,
+    ),
     "ESCLUSTER": _UNPUBLISHED,
     "ESNODE": _UNPUBLISHED,
     "FLASHCACHE": _ALTER_CACHE,

@@ -246,7 +246,7 @@ def _dbserver() -> ObjectType:
     return ObjectType(
         name=DBSERVER,
         element="dbserver",
-        verbs=frozenset(("LIST", "DESCRIBE")),
+        verbs=frozenset(("LIST", "DESCRIBE", "ALTER")),
         list_name=True,
         list_names=False,
         list_filter=True,
@@ -263,6 +263,12 @@ def find_object(word: str) -> ObjectType | None:
     """
     name = word.upper()
     return _dbserver() if name == DBSERVER else objects().get(name)
+
+
+def attributes_of(word: str) -> Mapping[str, Attribute]:
+    """Return the attributes of an object type that :func:`find_object` finds, by their names in lower case; else none."""
+    found = find_object(word)
+    return found.attributes if found is not None else {}
 
 
 def objects_of(verb: str) -> tuple[ObjectType, ...]:

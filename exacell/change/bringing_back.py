@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
 from exacell.change.leftbehind import unnoted
@@ -21,15 +20,11 @@ from exacell.core.units import counted
 from exacell.journal.left import observe_online
 from exacell.journal.state import ChangeState
 from exacell.language.line import with_call_flags
+from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, unmounted
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 _ACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sACTIVE", re.IGNORECASE)
 _INACTIVE = re.compile(r"ALTER\s+GRIDDISK\s.*\sINACTIVE", re.IGNORECASE)

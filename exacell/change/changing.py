@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import fold_equal
 from exacell.cellcli.secrets import holds_secret
@@ -36,6 +35,7 @@ from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.confirming import refuse_unrevertible, set_deadline
 from exacell.journal.left import FLASHCACHE
+from exacell.language.registry import Flag, Value
 from exacell.output.result import Result, worst
 from exacell.plan.ageing import ages
 from exacell.plan.estimate import timed
@@ -43,16 +43,11 @@ from exacell.plan.gate import first_cells, flushed_cells
 from exacell.plan.model import Plan, Planned, Step, Undo
 from exacell.plan.rolling import Asked, moment, roll
 from exacell.session.dbclient import sql_targets
+from exacell.session.given import Request, Services, Session
 from exacell.session.logins import refuse_login
 from exacell.session.saved import refuse_other_plan
 from exacell.session.vault import refuse_forgotten
 from exacell.transport.base import Capabilities
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Flag, Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:

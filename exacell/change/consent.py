@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from exacell.core.cellset import CellSet, fold, folded_names
+from exacell.core.cellset import CellSet, folded_names, folded_whole
 from exacell.core.errors import CellSetError, RefusedError
 from exacell.language.registry import Value
 from exacell.output.console import Console
@@ -49,7 +49,7 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
         reasons = dict.fromkeys(plan.loss_reasons[name] for name in missing if name in plan.loss_reasons)
         why = f": {'; '.join(reasons)}" if reasons else ""
         raise RefusedError(
-            f"{plan.statement}: refused: data would be lost on {_folded(missing) or ', '.join(missing)}{why}; nothing was sent",
+            f"{plan.statement}: refused: data would be lost on {_shown(missing)}{why}; nothing was sent",
             hint=f"--accept-data-loss={folded_names(plan.loss)} accepts it; -y never does",
         )
     if plan.loss:
@@ -100,17 +100,13 @@ def _name_typed(console: Console, plan: Plan, names: Sequence[str]) -> bool:
 def _question(names: Sequence[str]) -> str:
     """Ask for all names at once, so that nobody takes the first one for the only one."""
     one = len(names) == 1
-    what = names[0] if one else _folded(names) or ", ".join(names)
+    what = names[0] if one else _shown(names)
     where = what if one else f"each of these {len(names)}"
     return f"data would be lost on {where}: type {what} to accept it, d shows the plan: "
 
 
-def _folded(names: Sequence[str]) -> str:
-    try:
-        text = fold(names)
-        return text if {name.lower() for name in CellSet.parse(text)} == {name.lower() for name in names} else ""
-    except CellSetError:
-        return ""
+def _shown(names: Sequence[str]) -> str:
+    return folded_whole(names) or ", ".join(names)
 
 
 def _typed(answer: str | None, names: Sequence[str]) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from exacell.change.dcli.output import UNREACHABLE, Outcome, split_lines
 from exacell.change.dcli.record import outcome_of
@@ -19,17 +18,14 @@ from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.units import human_size
 from exacell.journal.record import Row
+from exacell.journal.rows import Planned
 from exacell.output.result import Result, worst
 from exacell.session.answers import problem_of
 from exacell.session.artifacts import Keeping
 from exacell.session.detached import Standing, Stands, output, remove, standing, start
+from exacell.session.given import Services, Session
 from exacell.session.recording import told_while_waiting
 from exacell.transport.base import State
-
-if TYPE_CHECKING:
-    from exacell.journal.rows import Planned
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 GIVEN_ANEW = "given anew"
 """What the end of a change counts that a run's resume carried out again, as a change of its own."""

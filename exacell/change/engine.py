@@ -49,6 +49,7 @@ from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, a
 from exacell.plan.rolling import Lap, laps
 from exacell.session.asm import AsmClient
 from exacell.session.dbclient import DatabaseClient
+from exacell.session.dbmcli import send_dbmcli
 from exacell.session.fleet import Fleet
 from exacell.session.hostfiles import write_files
 from exacell.transport.base import Ours, Reply, State
@@ -69,7 +70,8 @@ LOOKS = 3
 """So often cells that take longer than that to answer are looked at."""
 
 
-def _wait(event: threading.Event, seconds: float) -> bool:
+def wait_or_event(event: threading.Event, seconds: float) -> bool:
+    """Return whether the event was set before so many seconds had passed."""
     return event.wait(seconds)
 
 
@@ -99,7 +101,7 @@ class Engine:
         poll: float,
         write_timeout: float,
         cancel: threading.Event,
-        pause: Pause = _wait,
+        pause: Pause = wait_or_event,
         clock: Callable[[], float] = monotonic,
         begun: Callable[[int], None] = lambda change: None,
         permit: Callable[[], str] = str,
@@ -397,8 +399,10 @@ class Engine:
         replies: list[Reply] = []
         hosts = {host: step for host, step in steps.items() if step.host}
         if hosts:
-            writes = {host: written_by(step) for host, step in hosts.items()}
+            writes = {host: written for host, step in hosts.items() if (written := written_by(step))}
+            texts = {host: step.statement for host, step in hosts.items() if host not in writes}
             replies += write_files(self._fleet, writes, timeout=seconds, ours=ours, on_reply=answered).replies.values()
+            replies += send_dbmcli(self._fleet, texts, timeout=seconds, ours=ours, on_reply=answered).replies.values()
             steps = {cell: step for cell, step in steps.items() if cell not in hosts}
         pairs = self._fleet.transport.capabilities.pairs
         going = {cell: upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}

@@ -6,20 +6,18 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.nodes import Describe, List
-from exacell.cellcli.schema import ON_NODES
+from exacell.cellcli.nodes import Change, Describe, List
+from exacell.cellcli.schema import DBSERVER, ON_NODES
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
+from exacell.language.line import Line
 from exacell.language.registry import Effect, commands, handler_of, wanted_by
 from exacell.output.result import Result
+from exacell.session.given import Request, Services, Session
 from exacell.session.vault import refuse_forgotten
 
 if TYPE_CHECKING:
-    from exacell.language.line import Line
     from exacell.plan.model import Planned
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def execute(session: Session, services: Services, request: Request, line: Line, *, inside: bool = False) -> Result:
@@ -60,12 +58,14 @@ def _refuse_on_hosts(session: Session, line: Line) -> None:
         return
     if isinstance(line.cellcli, (List, Describe)) and line.cellcli.object in ON_NODES:
         return  # DBMCLI's own.
+    if isinstance(line.cellcli, Change) and line.cellcli.object == DBSERVER:
+        return
     what = line.call.command.name if line.call is not None else line.text
     taken = ", ".join(command.name for command in commands().values() if command.hosts)
     raise StatementError(
         f"{what} is for cells, and {fold(session.selection.hosts)} "
         f"{'is a host' if len(session.selection.hosts) == 1 else 'are hosts'}; nothing was sent",
-        hint=f"hosts take {taken} and, where DBMCLI is, list dbserver and other lists of its own",
+        hint=f"hosts take {taken} and, where DBMCLI is, list dbserver and other lists of its own, and alter dbserver",
     )
 
 

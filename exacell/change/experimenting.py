@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
@@ -20,24 +20,18 @@ from exacell.core.units import format_duration
 from exacell.journal.actor import actor
 from exacell.journal.rows import Actor
 from exacell.language.line import with_call_flags
+from exacell.language.registry import Value
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Design, Experiment, Measured, Pause
 from exacell.measure.experiments.said import EVENTS, MEASURES, same_line
+from exacell.measure.experiments.schedule import Run
+from exacell.measure.snapshot import CellCounters
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result
+from exacell.session.given import Request, Services, Session
 from exacell.session.measuring import Waited, conditions, fio_waited, unfair, waited
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.trials import conducted_elsewhere, keep
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from exacell.language.registry import Value
-    from exacell.measure.experiments.schedule import Run
-    from exacell.measure.snapshot import CellCounters
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def carry_out(

@@ -115,7 +115,7 @@ class Gatekeeper:
         waits for a cell longer than what is left of that time, and an interruption ends it.
         """
         wave, of = rolling.waves[number - 1], len(rolling.waves)
-        cells = tuple(dict.fromkeys((*rolling.others, *wave)))
+        cells = rolling.others or wave  # Hosts of a recipe's wave are none that are asked.
         title = f"gate before wave {number} of {of}"
         board: Board | None = None
         began, waited, met = self._clock(), 0.0, ""

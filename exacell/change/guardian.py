@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.change.sentry import Errand
@@ -32,8 +33,6 @@ from exacell.output.console import Progress
 from exacell.session.request import Request
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from exacell.plan.model import Plan
 
 

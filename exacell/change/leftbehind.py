@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from exacell.core.errors import JournalError
-
-if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Services, Session
 
 
 def left_behind(session: Session, services: Services, *, warn: bool = False) -> tuple[str, ...]:

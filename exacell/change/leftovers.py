@@ -7,22 +7,19 @@ in the journal. A cell that does not say it keeps its warning.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from operator import itemgetter
+from typing import Any
 
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import LOOKED_AT, Pending, pending
 from exacell.change.probe import seen
 from exacell.core.cellset import fold
-from exacell.core.errors import JournalError
 from exacell.journal.left import caching_off, offline_by_cell, stopped_services
 from exacell.journal.record import Journal, Row, runs
 from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
-
-if TYPE_CHECKING:
-    from exacell.session.fleet import Fleet
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.fleet import Fleet
+from exacell.session.given import Services, Session
 
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 
@@ -66,13 +63,8 @@ def _is_changed(journal: Journal, rack: str) -> bool:
 
 def _note(journal: Journal, rack: str, rows: Sequence[tuple[int, Row]]) -> str:
     """Write the rows, unless a change began meanwhile; return why they could not be noted, empty when they were."""
-    try:
-        if rows and not _is_changed(journal, rack):
-            for change in dict.fromkeys(change for change, _ in rows):
-                journal.append(rack, change, [row for number, row in rows if number == change])
-    except JournalError as error:
-        return error.message
-    return ""
+    by_change = sorted(rows, key=itemgetter(0))
+    return journal.observe(rack, lambda: by_change if rows and not _is_changed(journal, rack) else ())
 
 
 def _running(fleet: Fleet, journal: Journal, rack: str) -> _Found:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.fold import VOLATILE, fold_records
@@ -18,19 +17,18 @@ from exacell.cellcli.statement import Describe, List, render
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
 from exacell.core.meant import ask_for
+from exacell.language.line import Line
 from exacell.language.suggestion import NAMED
 from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.session.answers import Answers, problem_of
-from exacell.transport.base import FleetResult, Reply, Request as Sent, Role, State
+from exacell.session.dbmcli import dbmcli
+from exacell.session.given import Request, Services, Session
+from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
-    from exacell.language.line import Line
     from exacell.plan.model import Planned
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 AS_PRINTED = ("table", "raw")
 """Output formats that show what the cells printed; the others get typed values."""
@@ -43,7 +41,7 @@ def pass_through(session: Session, services: Services, request: Request, line: L
         RefusedError: a guard forbids it; nothing was sent.
     """
     statement = line.cellcli
-    if isinstance(statement, (List, Describe)) and statement.object == DBSERVER and not len(session.selection.hosts):
+    if statement is not None and statement.object == DBSERVER and not len(session.selection.hosts):
         groups = session.need_rack().host_groups
         raise StatementError(
             "dbserver is an object of database nodes, and no cell has it",
@@ -58,9 +56,13 @@ def pass_through(session: Session, services: Services, request: Request, line: L
         return replace(result, notes=(*result.notes, meant)) if meant else result
     if isinstance(statement, Describe):
         return _describe(session, services, statement, seconds)
-    from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
+    from exacell.change.typed import (  # A read needs none of it, which takes as long as a cell to answer.
+        plan_on_nodes,
+        plan_typed,
+    )
 
-    return plan_typed(session, services, request, line)
+    plan = plan_on_nodes if len(session.selection.hosts) else plan_typed
+    return plan(session, services, request, line)
 
 
 def _meant(services: Services, statement: List, result: Result) -> str:
@@ -102,8 +104,7 @@ def _ask(
     """
     text, hosts = render(statement), session.selection.hosts
     if len(hosts):
-        command = f"dbmcli -e {quote(text)}"
-        asked = [Sent(target=host, command=command, role=Role.HOST_READ, timeout=timeout) for host in hosts]
+        asked = [dbmcli(host, text, Role.HOST_READ, timeout=timeout) for host in hosts]
         result = services.fleet.run(asked, cancel=session.interrupted)
     else:
         result = services.fleet.send(

@@ -6,12 +6,12 @@ from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 
 from exacell.change.probe import again
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass
 from exacell.journal.actor import actor
 from exacell.journal.confirming import open_deadlines
-from exacell.journal.left import FLASHCACHE, CachingOff, caching_off, offline_disks, stopped_services
+from exacell.journal.left import FLASHCACHE, CachingOff, Offline, Stopped, caching_off, offline_disks, stopped_services
 from exacell.journal.record import Journal, Row, own, runs
 from exacell.journal.rows import Planned
 
@@ -71,39 +71,35 @@ def pending(
     half = half_undone(journal, rack)
     if half is not None and half.run not in but:
         found.append(_half(journal, half))
-    for item in caching_off(journal.caching_entries(rack)):
-        if item.change not in running:
-            found.append(_uncached(item, resumable={one.change for one in found if _resumed(one)}))
-    stopped_on: set[str] = set()
-    for down in stopped_services(journal, rack):
-        if down.change not in running:
-            found.append(
-                Pending(
-                    change=down.change, statement="", state="service stopped", mend=down.mend, sentence=down.sentence
-                )
-            )
-            stopped_on |= set(down.cells)
-    finished = running | {item.change for item in found if _resumed(item)}
-    for gone in offline_disks(journal, rack):
-        # What starts CELLSRV again, and what resume finishes, brings the disks back as well.
-        if gone.change not in finished and not stopped_on & set(gone.cells):
-            found.append(
-                Pending(change=gone.change, statement="", state="disks offline", mend=gone.mend, sentence=gone.sentence)
-            )
-    groups: set[int] = set()
-    for waiting in open_deadlines(journal, rack):
-        if waiting.group not in groups:  # A run waits as a whole: told once, by the first of its changes.
-            found.append(
-                Pending(
-                    change=waiting.change,
-                    statement=waiting.statement,
-                    state="unconfirmed",
-                    mend=f"confirm {waiting.change}",
-                    sentence=waiting.sentence(now or datetime.now(UTC)),
-                )
-            )
-        groups.add(waiting.group)
+    resumed = {item.change for item in found if _resumed(item)}
+    off = [item for item in caching_off(journal.caching_entries(rack)) if item.change not in running]
+    found += [_uncached(item, resumable=resumed) for item in off]
+    down = [item for item in stopped_services(journal, rack) if item.change not in running]
+    found += [_left("service stopped", item) for item in down]
+    stopped_on = {cell for item in down for cell in item.cells}
+    # What starts CELLSRV again, and what resume finishes, brings the disks back as well.
+    found += [
+        _left("disks offline", item)
+        for item in offline_disks(journal, rack)
+        if item.change not in running | resumed and not stopped_on & set(item.cells)
+    ]
+    # A run waits as a whole: told once, by the first of its changes.
+    groups = grouped((waiting.group, waiting) for waiting in open_deadlines(journal, rack))
+    found += [
+        Pending(
+            change=first.change,
+            statement=first.statement,
+            state="unconfirmed",
+            mend=f"confirm {first.change}",
+            sentence=first.sentence(now or datetime.now(UTC)),
+        )
+        for first, *_ in groups.values()
+    ]
     return tuple(found)
+
+
+def _left(state: str, item: Stopped | Offline) -> Pending:
+    return Pending(change=item.change, statement="", state=state, mend=item.mend, sentence=item.sentence)
 
 
 def _elsewhere(row: Planned) -> Pending:
@@ -116,14 +112,33 @@ def _elsewhere(row: Planned) -> Pending:
 
 
 def _unfinished(row: Planned) -> Pending:
+    return _not_ended(row, "unfinished", "never ended", "resume", "resume finishes it")
+
+
+def _halted(row: Planned) -> Pending:
+    change = row.change
+    back = f"undo {change} takes it back, " if row.inverse else ""
+    ways = f"resume finishes it, {back}resume {change} --abandon leaves it so"
+    return _not_ended(row, "stopped", "was stopped before its end", f"resume {change}", ways)
+
+
+def _not_ended(row: Planned, state: str, what: str, mend: str, ways: str) -> Pending:
+    """Return what is said of a change that did not come to its end: ``ways`` go on with one that exacell planned."""
     change, statement = row.change, row.statement
-    mend, sentence = "resume", f"change {change} ({statement}) never ended: resume finishes it"
+    sentence = f"change {change} ({statement}) {what}: {ways}"
     if row.detached:
-        mend, sentence = f"resume {change}", _apart(row)
+        mend = f"resume {change}"
+        sentence = (
+            f"change {change} ({statement}) goes on on its hosts, or has ended there: resume {change} picks it up, "
+            f"resume {change} --abandon forgets it"
+        )
     elif row.plan is None:
         mend = f"resume {change} --abandon"
-        sentence = _opaque(row, "never ended", mend)
-    return Pending(change=change, statement=statement, state="unfinished", mend=mend, sentence=sentence)
+        sentence = (
+            f"change {change} ({statement}) {what}, and exacell can't read what it carried: look at the targets, "
+            f"run it again if it is needed; {mend} ends this warning"
+        )
+    return Pending(change=change, statement=statement, state=state, mend=mend, sentence=sentence)
 
 
 def newest_stopped(journal: Journal, rack: str) -> Planned | None:
@@ -184,41 +199,11 @@ def half_undone(journal: Journal, rack: str) -> Planned | None:
     return newest
 
 
-def _halted(row: Planned) -> Pending:
-    change, statement = row.change, row.statement
-    back = f"undo {change} takes it back, " if row.inverse else ""
-    ways = f"resume finishes it, {back}resume {change} --abandon leaves it so"
-    mend, sentence = f"resume {change}", f"change {change} ({statement}) was stopped before its end: {ways}"
-    if row.detached:
-        sentence = _apart(row)
-    elif row.plan is None:
-        mend = f"resume {change} --abandon"
-        sentence = _opaque(row, "was stopped before its end", mend)
-    return Pending(change=change, statement=statement, state="stopped", mend=mend, sentence=sentence)
-
-
 def _half(journal: Journal, row: Planned) -> Pending:
     change = row.undoes
     first = journal.state(row.rack, change).plan or row
     sentence = f"undo of change {change} ({first.statement}) ended before all of it was taken back: undo {change} goes on with it"
     return Pending(change=change, statement=first.statement, state="stopped", mend=f"undo {change}", sentence=sentence)
-
-
-def _apart(row: Planned) -> str:
-    """Return what is said of a command that runs on hosts apart from us, or has ended there."""
-    change = row.change
-    return (
-        f"change {change} ({row.statement}) goes on on its hosts, or has ended there: resume {change} picks it up, "
-        f"resume {change} --abandon forgets it"
-    )
-
-
-def _opaque(row: Planned, what: str, mend: str) -> str:
-    """Return what is said of work that exacell can't read: nothing of it could be gone on with."""
-    return (
-        f"change {row.change} ({row.statement}) {what}, and exacell can't read what it carried: look at the targets, "
-        f"run it again if it is needed; {mend} ends this warning"
-    )
 
 
 def _resumed(item: Pending) -> bool:

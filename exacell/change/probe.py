@@ -17,11 +17,13 @@ from exacell.plan import facts as f
 from exacell.plan.asmchange import meant
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import PLANS, failure
+from exacell.plan.guards.dbserver import DBSERVER
 from exacell.plan.hostsettings import SETTING
 from exacell.plan.model import Check, Step
 from exacell.session.answers import Answer
 from exacell.session.asm import AsmClient
 from exacell.session.dbclient import DatabaseClient
+from exacell.session.dbmcli import read_servers
 from exacell.session.fleet import Fleet
 from exacell.session.hostfiles import read_files, setting_rows
 from exacell.session.upon import Upon
@@ -74,6 +76,8 @@ _STATEMENTS: Mapping[str, str] = {
     "alerthistory": "list alerthistory attributes name, examinedBy",
     "flashlogmetric": "list metriccurrent where name = 'FL_BY_KEEP'",
 }
+
+_OF_HOSTS = frozenset((SETTING, DBSERVER))
 
 _ANY_ATTRIBUTE = frozenset(("cell", "celldisk", "griddisk", "iormplan"))
 """Objects of which checks may name any attribute."""
@@ -185,7 +189,7 @@ class Prober:
             cancel: set by somebody who does not wait for cells that keep silent.
         """
         checks = {cell: list(items) for cell, items in wanted.items()}
-        on_hosts = {host: items for host, items in checks.items() if any(check.object == SETTING for check in items)}
+        on_hosts = {host: items for host, items in checks.items() if any(check.object in _OF_HOSTS for check in items)}
         if on_hosts:
             others = self.cells({cell: items for cell, items in checks.items() if cell not in on_hosts}, cancel)
             return others | self._on_hosts(on_hosts, cancel)
@@ -208,7 +212,18 @@ class Prober:
     def _on_hosts(
         self, checks: Mapping[str, Sequence[Check]], cancel: threading.Event | None
     ) -> dict[str, dict[int, str]]:
-        """Return for each host the checks of its settings that fail, as :meth:`cells` does."""
+        """Return for each host the checks of its settings, or of its DBMCLI, that fail, as :meth:`cells` does."""
+        servers = [host for host, items in checks.items() if any(check.object == DBSERVER for check in items)]
+        if servers:
+            asked = partial(read_servers, self._fleet, servers)
+            told = asked() if cancel is None else unless_interrupted(asked, cancel)
+            rest = {host: items for host, items in checks.items() if host not in servers}
+            return (self._on_hosts(rest, cancel) if rest else {}) | {
+                host: {NO_ANSWER: _NOT_YET if told is None else told[host].problem}
+                if told is None or told[host].problem
+                else _failures(checks[host], {DBSERVER: [told[host].row]})
+                for host in servers
+            }
         paths = {host: [str(check.where["name"]) for check in items] for host, items in checks.items()}
         look = partial(read_files, self._fleet, paths)
         found = look() if cancel is None else unless_interrupted(look, cancel)

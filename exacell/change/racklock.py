@@ -21,16 +21,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from exacell.change.lockholder import Holder, read_holder, this_process
 from exacell.core.cellset import natural_key
+from exacell.core.config import RackConfig
 from exacell.core.errors import RefusedError
 from exacell.core.sharedfile import PATIENCE, flock, make_file, open_file, read_text, write_over
 from exacell.core.values import dataclass
-
-if TYPE_CHECKING:
-    from exacell.core.config import RackConfig
 
 SHARED = Path("/var/tmp")
 """The one place for all users of a host: the system's own folder that is sticky, and so nobody's to clear."""

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.condition import FactCheck
 from exacell.cellcli.nodes import List
 from exacell.change.execute import execute
 from exacell.core.errors import RecipeError, StatementError
-from exacell.language.line import parse_line
+from exacell.language.line import Line, parse_line
 from exacell.language.reading import Reading, ReadingCheck, chosen, compares, measured, picked, shown_beside
 from exacell.recipes.answers import reads
 from exacell.session.checking import failures
-
-if TYPE_CHECKING:
-    from exacell.language.line import Line
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 def line_to_read(reading: Reading) -> Line:

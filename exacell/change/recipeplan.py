@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.condition import is_condition
@@ -15,21 +16,20 @@ from exacell.change.readings import line_to_read
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode, RecipeError
 from exacell.core.units import counted
+from exacell.core.values import dataclass
+from exacell.language.line import Line
 from exacell.language.reading import ReadingCheck, read_fact, read_until
-from exacell.language.registry import Effect
+from exacell.language.registry import Effect, Value
 from exacell.language.shellwords import command_given
 from exacell.opaque.scan import command_findings
 from exacell.output.result import Column, Record, Result
 from exacell.output.tables import table_lines
 from exacell.recipes.answers import reads
+from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
     from exacell.change.recipeready import Ready, ReadyLine
-    from exacell.language.line import Line
-    from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.change.waves import Wave
 
 _COLUMNS = (Column("line", "number"), Column("does"), Column("outcome", "prose"), Column("risk"))
 
@@ -41,12 +41,12 @@ def plan_run(
 
     What a line needs that those before it would do is told, and the next line is planned all the same.
     """
-    lines = list(_with_ceilings(ready, request.risk_ceiling))
+    lines = list(_with_ceilings(ready, request.risk_ceiling, None))
     rows: list[Record] = []
-    summary: list[Record] = []
+    summary: list[_Planned] = []
     problems: list[str] = []
     changed = ""
-    for number, (each, name, ceiling) in enumerate(lines, start=1):
+    for number, (each, name, ceiling, wave) in enumerate(lines, start=1):
         services.console.say(f"[{number}/{len(lines)}] {each.place}: {each.outline()}")
         own = replace(request, origin=name, risk_ceiling=ceiling)
         risk = ""
@@ -64,29 +64,74 @@ def plan_run(
         rows += [{"cell": step["cell"], **about, **step} for step in steps] or [
             {"cell": None, **about, "outcome": outcome, "risk": risk or None}
         ]
-        summary.append({**about, "outcome": outcome, "risk": risk or None})
+        sent = tuple(dict.fromkeys(step["statement"] for step in steps))
+        alike = (name, each.source.number, sent or outcome, risk)
+        told = {**about, "outcome": outcome, "risk": risk or None}
+        summary.append(_Planned(told=told, wave=wave, steps=len(steps), alike=alike))
         changed = changed or (str(number) if each.effect is Effect.WRITE else "")
     return Result(
         records=rows,
         columns=_COLUMNS,
         data=True,
-        draw=lambda width, color, header: table_lines(summary, _COLUMNS, width=width, color=color, header=header),
+        draw=lambda width, color, header: table_lines(
+            list(_shown(summary)), _COLUMNS, width=width, color=color, header=header
+        ),
         notes=["each line is planned from the rack as it is now", "nothing was sent"],
         problems=problems,
         exit_code=ExitCode.NOT_EXECUTED if problems else ExitCode.DONE,
     )
 
 
-def _with_ceilings(ready: Ready, ceiling: str) -> Iterator[tuple[ReadyLine, str, str]]:
-    """Yield all lines, those of recipes inside in place of the line that runs them, each with its recipe and its ceiling."""
+@dataclass(frozen=True, kw_only=True)
+class _Planned:
+    """A line's row for eyes, its wave, how many steps it has, and what the same line of another wave has to be like."""
+
+    told: Record
+    wave: Wave | None
+    steps: int
+    alike: tuple[object, ...]
+
+
+def _shown(summary: Sequence[_Planned]) -> Iterator[Record]:
+    """Yield the rows for eyes: of waves that are alike the first, and one row for all that follow it."""
+    for block, group in groupby(summary, key=lambda each: each.wave and each.wave.line):
+        if block is None:
+            yield from (each.told for each in group)
+            continue
+        waves = [list(lines) for _, lines in groupby(group, key=lambda each: each.wave)]
+        for _, run in groupby(waves, key=lambda lines: [each.alike for each in lines]):
+            first, *rest = run
+            for lines in (first, *(rest if len(rest) == 1 else ())):
+                yield from (each.told for each in lines)
+            if len(rest) > 1:
+                yield _folded(first, rest)
+
+
+def _folded(first: Sequence[_Planned], rest: Sequence[Sequence[_Planned]]) -> Record:
+    """Return the one row of waves that are like the first."""
+    waves = [lines[0].wave for lines in (first, *rest)]
+    numbers = [wave.number for wave in waves if wave is not None]
+    cells = [name for wave in waves[1:] if wave is not None for name in wave.targets]
+    steps = sum(each.steps for lines in rest for each in lines)
+    return {
+        "line": rest[0][0].told["line"],
+        "does": f"waves {numbers[1]} to {numbers[-1]}, as wave {numbers[0]}: {fold(cells)}",
+        "outcome": f"the same: {counted(steps, 'step')}" if steps else "the same",
+        "risk": next((each.told["risk"] for each in first if each.told["risk"]), None),
+    }
+
+
+def _with_ceilings(ready: Ready, ceiling: str, wave: Wave | None) -> Iterator[tuple[ReadyLine, str, str, Wave | None]]:
+    """Yield all lines, those of recipes inside in place of the line that runs them, each with its recipe, its ceiling and its
+    wave, which is that of the line that runs it."""
     from exacell.change.reciperun import stricter
 
     ceiling = stricter(ceiling, ready.recipe.risk)
     for each in ready.lines:
         if each.inner is None:
-            yield each, ready.recipe.name, ceiling
+            yield each, ready.recipe.name, ceiling, each.wave or wave
         else:
-            yield from _with_ceilings(each.inner, ceiling)
+            yield from _with_ceilings(each.inner, ceiling, each.wave or wave)
 
 
 def _one(

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from exacell.change.readings import values_read
-from exacell.core.cellset import fold
-from exacell.core.errors import ExacellError, RecipeError, RefusedError, StatementError
+from exacell.change.waves import Targets, asked_of_waves
+from exacell.core.cellset import CellSet, fold
+from exacell.core.errors import CellSetError, ExacellError, RecipeError, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.language.reading import shown_beside, single
@@ -19,12 +21,15 @@ from exacell.language.registry import Effect
 from exacell.recipes.answers import Kept, read_kept
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe
+from exacell.recipes.filled import line_of, values_of, written_out
 from exacell.recipes.needs import Need, unmet
-from exacell.recipes.parsing import Problem, line_of, recipe_error, values_of, written_out
+from exacell.recipes.parsing import Problem, recipe_error
+from exacell.recipes.rolling import WAVE
 from exacell.recipes.values import holds, substitute
 from exacell.session.logins import refuse_unless_root
 
 if TYPE_CHECKING:
+    from exacell.change.waves import Wave
     from exacell.language.line import Line
     from exacell.language.reading import Reading
     from exacell.language.registry import Value
@@ -38,13 +43,14 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, kw_only=True)
 class ReadyLine:
     """A line that may run, where it stands, the recipe that it runs, where it does, what it keeps, what its matrix chose for it,
-    and what each run of an experiment carries out."""
+    its wave of a rolling, and what each run of an experiment carries out."""
 
     source: RecipeLine
     line: Line
     inner: Ready | None = None
     kept: Kept | None = None
     chosen: Mapping[str, Value] = field(default_factory=dict)
+    wave: Wave | None = None
     work: tuple[ReadyLine, ...] = ()
 
     @property
@@ -54,16 +60,23 @@ class ReadyLine:
 
     @property
     def place(self) -> str:
-        """Where it comes from, for who reads the recipe: ``line 7``, ``line 7, size=288g``."""
-        return ", ".join([f"line {self.source.number}", *self._chosen()])
+        """Where it comes from, for who reads the recipe: ``line 7``, ``line 7, size=288g``, ``line 7, wave 2 of 3 (cel02)``."""
+        wave = [f"{self.wave} ({fold(self.wave.targets)})"] if self.wave is not None else self._chosen()
+        return ", ".join([f"line {self.source.number}", *wave])
 
     def _chosen(self) -> list[str]:
+        if self.wave is not None:
+            return [str(self.wave)]
         return [" ".join(f"{name}={value}" for name, value in self.chosen.items())] if self.chosen else []
 
-    def outline(self) -> str:
-        """Return the statement as the list of a whole run shows it."""
-        told = [*self._chosen(), *(["finally"] if self.source.final else [])]
-        on = f"on {self.line.on} " if self.line.on else ""
+    def outline(self, *, below: str = "") -> str:
+        """Return the statement as the list of a whole run shows it.
+
+        Args:
+            below: it stands below its wave, which is of these cells; empty where it does not.
+        """
+        told = [*([] if below else self._chosen()), *(["finally"] if self.source.final else [])]
+        on = f"on {self.line.on} " if self.line.on and self.line.on != below else ""
         return f"{on}{self.line.text}" + (f"  ({', '.join(told)})" if told else "")
 
 
@@ -81,6 +94,8 @@ class Ready:
     """What was read before the plan."""
     given: Mapping[str, str] = field(default_factory=dict)
     """Its parameters, as they were given."""
+    targets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Cells and hosts of its lines that were settled before the plan; see :class:`Targets`."""
 
     def all(self) -> Iterator[Ready]:
         """Yield it and the recipes that it runs."""
@@ -100,15 +115,22 @@ class Ready:
 
     def outline(self) -> list[str]:
         """Return all that will run, a line each, those of recipes in it indented below the line that runs them."""
-        width = len(str(len(self.lines)))
+        left = " " * (len(str(len(self.lines))) + 2)
         found: list[str] = []
-        for number, each in enumerate(self.lines, start=1):
-            found.append(f"  {number:{width}}  {each.outline()}")
-            found += [f"  {' ' * width}{said}" for said in (each.inner.outline() if each.inner is not None else [])]
-            if each.work:
-                found.append(f"  {' ' * width}    each run:")
-                found += [f"  {' ' * width}    {said}" for said in replace(self, lines=each.work).outline()]
+        for block, group in groupby(
+            enumerate(self.lines, start=1), key=lambda each: each[1].wave and each[1].wave.line
+        ):
+            numbered = list(group)
+            if block is None:
+                found += [said for number, each in numbered for said in _told(number, each, left)]
+                continue
+            found += _told_in_waves(numbered, left)
         return found
+
+    @property
+    def rolls(self) -> bool:
+        """Whether lines of it go through waves."""
+        return any(each.wave is not None for part in self.all() for each in part.lines)
 
     @property
     def changes(self) -> bool:
@@ -117,6 +139,50 @@ class Ready:
             each.source.final or each.kept is not None or each.effect in (Effect.WRITE, Effect.OPAQUE)
             for each in self.every()
         )
+
+
+def _told(number: int, each: ReadyLine, left: str, *, below: str = "") -> Iterator[str]:
+    """Yield a line of the list of a whole run, and below it what it carries out itself."""
+    yield f"{number:>{len(left)}}  {each.outline(below=below)}"
+    for said in each.inner.outline() if each.inner is not None else ():
+        yield left + said
+    if each.work:
+        yield f"{left}    each run:"
+        for number, work in enumerate(each.work, start=1):
+            yield from (f"{left}    {said}" for said in _told(number, work, "  " + " " * len(str(len(each.work)))))
+
+
+def _told_in_waves(numbered: Sequence[tuple[int, ReadyLine]], left: str) -> Iterator[str]:
+    """Yield the lines of a rolling below their waves; where they are many, waves that are alike share a line."""
+    waves = [
+        (wave, list(lines)) for wave, lines in groupby(numbered, key=lambda each: each[1].wave) if wave is not None
+    ]
+    alike = groupby(waves, key=lambda each: [_in_wave(line) for _, line in each[1]])
+    for _, run in alike:
+        first, *rest = run
+        shown = [first, *rest] if len(numbered) <= _MOST_WHOLE or len(rest) == 1 else [first]
+        for wave, lines in shown:
+            yield f"{left}  {wave}: {fold(wave.targets)}"
+            for number, each in lines:
+                yield from _told(number, each, left + "  ", below=str(CellSet(wave.targets)))
+        if len(shown) == 1 and rest:
+            cells = [name for wave, _ in rest for name in wave.targets]
+            size = max(len(wave.targets) for wave, _ in rest)
+            last = rest[-1]
+            yield (
+                f"{left}  waves {rest[0][0].number} to {last[0].number}: {fold(cells)}, {size} at a time, the same: "
+                f"{rest[0][1][0][0]} to {last[1][-1][0]}"
+            )
+
+
+_MOST_WHOLE = 12
+"""Lines of a rolling that are listed wave by wave."""
+
+
+def _in_wave(each: ReadyLine) -> tuple[int, str]:
+    """Return what a line is in its wave: where it stands, and the cells that it names itself."""
+    own = each.line.on if each.wave is not None and each.line.on != str(CellSet(each.wave.targets)) else ""
+    return each.source.number, own
 
 
 def make_ready(
@@ -129,6 +195,8 @@ def make_ready(
     *,
     run: Run | None = None,
     place: str = "",
+    on: str = "",
+    rolled: bool = False,
 ) -> Ready:
     """Return the recipe of that name with these parameters, ready to run; cells are only asked.
 
@@ -136,6 +204,8 @@ def make_ready(
         within: the recipes that run it.
         run: an earlier run, whose texts and values count; nothing is asked then.
         place: of the line that runs it, with a full stop behind it.
+        on: the cells or hosts that this line names; empty for none.
+        rolled: this line is one of a rolling.
 
     Raises:
         RecipeError: there is no such recipe, it is wrong, runs itself, needs what is not there, or a value can't be read.
@@ -149,17 +219,29 @@ def make_ready(
     values = values_of(recipe, given)
     check_recipe(recipe)
     read: Mapping[str, str] = {} if run is None else run.values.get(place, {})
+    settled = None if run is None else run.targets.get(place, {})
+    targets = Targets(session, services, request, on=on, rolled=rolled, kept=settled)
     if run is None:
-        _refuse_unmet(session, services, request, recipe)
-        if "asm" in recipe.needs:
-            services.asm()
-        read = {let.name: value for let, value in read_values(session, services, request, recipe, values, tell=True)}
+        with targets.in_use():
+            _refuse_unmet(session, services, request, recipe)
+            if "asm" in recipe.needs:
+                services.asm()
+            read = {let.name: v for let, v in read_values(session, services, request, recipe, values, tell=True)}
     values.update(read)
     lines: list[ReadyLine] = []
-    for source, known in written_out(recipe, values):
+    for source, known in written_out(recipe, values, targets.waves):
         if not holds(source.when, known):
             continue
-        line = line_of(recipe, source, known)
+        wave, parsed = targets.wave(source, known), line_of(recipe, source, known)
+        if parsed.on and run is None:
+            _refuse_nobody(session, recipe, source, parsed.on)
+        try:
+            line = targets.line(source, parsed, wave)
+        except ExacellError as error:
+            error.message = f"recipe {recipe.name}, line {source.number}: {error.message}"
+            raise
+        if line is None:
+            continue  # It is for none of this wave.
         if line.cellcli is not None and line.cellcli.verb == "CALIBRATE":
             refuse_unless_root(session)  # Before a cell is taken offline for it.
         inner = None
@@ -174,22 +256,43 @@ def make_ready(
                     (*within, recipe.name),
                     run=run,
                     place=f"{place}{len(lines) + 1}.",
+                    on=line.on,
+                    rolled=rolled or wave is not None,
                 )
-            except RecipeError as error:
+                if run is None:
+                    asked_of_waves(session, line.call.flags, rolls=inner.rolls)
+            except (RecipeError, RefusedError) as error:
                 raise RecipeError(
                     f"recipe {recipe.name}, line {source.number}: {error.message}", hint=error.hint
                 ) from error
         chosen = {axis.name: known[axis.name] for axis in (source.matrix.axes if source.matrix is not None else ())}
+        chosen |= {WAVE.name: wave.number} if wave is not None else {}
         kept = _kept(recipe, source, line)
-        made = ReadyLine(source=source, line=line, inner=inner, kept=kept, chosen=chosen)
+        made = ReadyLine(source=source, line=line, inner=inner, kept=kept, chosen=chosen, wave=wave)
         if not source.experiment:
             lines.append(made)
         elif lines and lines[-1].source.number == source.experiment:
             lines[-1] = _with_work(lines[-1], made, substitute(source.text, known))
-    ready = Ready(recipe=recipe, lines=tuple(lines), name=name, place=place, values=read, given=given)
+    ready = Ready(
+        recipe=recipe, lines=tuple(lines), name=name, place=place, values=read, given=given, targets=targets.settled
+    )
     if not within:
         _refuse_same_names(ready)
     return ready
+
+
+def _refuse_nobody(session: Session, recipe: Recipe, source: RecipeLine, on: str) -> None:
+    """Return when the rack has the cells or hosts that a line names: without them not even its ``finally`` could end the run.
+
+    Raises:
+        RecipeError: it has not.
+    """
+    try:
+        session.selection.targets(on)
+    except CellSetError as error:
+        raise RecipeError(
+            f"recipe {recipe.name}, line {source.number}: {error.message}; nothing was run", hint=error.hint
+        ) from error
 
 
 def _kept(recipe: Recipe, source: RecipeLine, line: Line) -> Kept | None:

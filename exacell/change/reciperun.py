@@ -10,6 +10,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
+from exacell.change.waves import TOGETHER, own_turns, pass_gate
+from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExacellError,
     ExitCode,
@@ -26,15 +28,15 @@ from exacell.output.tables import table_blocks
 from exacell.recipes.answers import reads
 from exacell.recipes.record import BEGUN, DONE, FAILED, LineState
 from exacell.recipes.values import RISKS
+from exacell.session.given import Request, Services, Session
 from exacell.session.recording import Recording, told_while_waiting
 from exacell.session.store import StoreError
 
 if TYPE_CHECKING:
     from exacell.change.recipeready import Ready, ReadyLine
-    from exacell.session.request import Request
+    from exacell.change.waves import Wave
+    from exacell.plan.rolling import Asked
     from exacell.session.runs import Track
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 class RecipeRunner:
@@ -48,6 +50,7 @@ class RecipeRunner:
         ready: Ready,
         call: Call,
         track: Track | None = None,
+        turns: Asked = TOGETHER,
     ) -> None:
         recipe = ready.recipe
         within = call.flags.get("confirm-within")
@@ -64,6 +67,10 @@ class RecipeRunner:
         self._session, self._services, self._request = session, services, request
         self._ready, self._recipe = ready, recipe
         self._flags = call.flags
+        self._turns = turns
+        begun = [each.wave for number, each in enumerate(ready.lines, start=1) if self._before(number).state]
+        self._passed = {(wave.line, wave.number) for wave in begun if wave is not None}
+        """Waves that have begun: line of their rolling, and number."""
         self._statement = call.text
         self._first_change = len(session.changes)
         self._results: list[Result] = []
@@ -73,6 +80,8 @@ class RecipeRunner:
         self._planned = False
         """With -n: whether a change was planned, which what follows may build on."""
         self._problems: list[str] = []
+        self._left: list[str] = []
+        """What became of the waves when one failed."""
         self._begun = self._of = 0
         """How many lines were begun, and how many there are."""
         self.unsettled = False
@@ -129,6 +138,7 @@ class RecipeRunner:
             except ExacellError as error:
                 stopped = error
                 self._note(number, FAILED, error.message)
+                self._left += self._left_of(each)
         for number, each in enumerate(self._ready.lines, start=1):
             before = self._before(number)
             if each.source.final and before.state != DONE:
@@ -166,6 +176,10 @@ class RecipeRunner:
                 hint="what was done stands; undo run takes it back",
             )
         self._begun += 1
+        wave = each.wave
+        if wave is not None and (wave.line, wave.number) not in self._passed and not self._dry:
+            pass_gate(session, services, wave, self._turns, unread=self._unread_in(wave))
+            self._passed.add((wave.line, wave.number))
         if before.state != BEGUN:
             self._note(number, BEGUN)
         if self._track is not None:
@@ -181,6 +195,20 @@ class RecipeRunner:
                 session.interrupted.set()
         self._note(number, DONE)
 
+    def _left_of(self, each: ReadyLine) -> Iterator[str]:
+        """Yield which waves were carried out and which were not, where the run stopped in or before one of them."""
+        wave = each.wave
+        if wave is not None:
+            where = "in" if (wave.line, wave.number) in self._passed else "before"
+            parts = [f"{fold(wave.before)} done"] if wave.before else []
+            parts += [f"{fold(wave.behind)} not touched"] if wave.behind else []
+            yield "; ".join((f"stopped {where} {wave} ({fold(wave.targets)})", *parts))
+
+    def _unread_in(self, wave: Wave) -> bool:
+        """Whether a wave has a line that exacell does not read."""
+        lines = tuple(each for each in self._ready.lines if each.wave == wave)
+        return any(each.effect is Effect.OPAQUE for each in replace(self._ready, lines=lines).every())
+
     def _carry_out(self, each: ReadyLine, before: LineState) -> None:
         line, inner = each.line, each.inner
         session, services, request = self._session, self._services, self._request
@@ -188,7 +216,8 @@ class RecipeRunner:
             flags = {**{k: v for k, v in self._flags.items() if k in PASSED_ON}, **line.call.flags}
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
             if inner is not None and line.call is not None:
-                runner = RecipeRunner(session, services, request, inner, line.call, self._track)
+                turns = own_turns(self._turns, each.line.flags)
+                runner = RecipeRunner(session, services, request, inner, line.call, self._track, turns=turns)
                 result = runner.run()
                 self._planned = self._planned or runner._planned
                 self.unsettled = self.unsettled or runner.unsettled
@@ -301,7 +330,7 @@ class RecipeRunner:
         code = worst(self._codes)
         if stopped is not None:
             problems = [p for p in problems if p not in stopped.message]
-            problems.append(stopped.message)
+            problems += [stopped.message, *self._left]
             if self._dry and self._planned:
                 problems.append(
                     "-n has carried out nothing that this may need: "

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from exacell.change.detached import GIVEN_ANEW, phrases, pick_up, standings
 from exacell.change.execute import execute
@@ -17,19 +16,14 @@ from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.record import Row
+from exacell.journal.rows import Planned
 from exacell.journal.state import GOOD, ChangeState, by_change
-from exacell.language.line import parse_line
+from exacell.language.line import Line, parse_line
 from exacell.language.reading import read_until
 from exacell.output.result import Result, together
+from exacell.recipes.record import LineState
 from exacell.session.detached import Stands
-
-if TYPE_CHECKING:
-    from exacell.journal.rows import Planned
-    from exacell.language.line import Line
-    from exacell.recipes.record import LineState
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 def parts_of(services: Services, rack: str, run: str, place: str, begun: LineState) -> list[ChangeState]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from exacell.change.bringing_back import bring_back, start_and_mount
 from exacell.change.changing import refuse_read_only
@@ -21,16 +20,11 @@ from exacell.journal.record import Row
 from exacell.journal.rows import Planned
 from exacell.journal.state import by_change
 from exacell.language.line import with_call_flags
+from exacell.language.registry import Value
 from exacell.output.result import Result, together
 from exacell.plan.rolling import manner_again, with_given
+from exacell.session.given import Request, Services, Session
 from exacell.session.runs import unfinished_runs
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
-
 
 NOTHING = ["nothing is unfinished"]
 """What is noted where no change is."""

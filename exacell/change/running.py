@@ -6,17 +6,17 @@ How a step ended is judged from its target's text, and becomes a row of the jour
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from enum import StrEnum
 
 from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.reply import errors as reply_errors, successes
 from exacell.cellcli.statement import parse
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, summed
 from exacell.core.errors import ExacellError, ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.journal.record import Row
 from exacell.plan.asmfacts import sql_errors
+from exacell.plan.hostsettings import written_by
 from exacell.plan.model import Gate, Plan, Stage, Step
 from exacell.plan.watch import FlushState
 from exacell.session.answers import problem_of
@@ -202,10 +202,7 @@ class Run:
 
     def tally(self) -> Mapping[str, int]:
         """Return outcome → number of steps, for the journal."""
-        counts: dict[str, int] = {}
-        for result in self.report.results:
-            counts[result.outcome] = counts.get(result.outcome, 0) + 1
-        return counts
+        return summed((result.outcome, 1) for result in self.report.results)
 
 
 REPLY_KEPT = 20_000
@@ -214,7 +211,7 @@ REPLY_KEPT = 20_000
 
 def judge(step: Step, reply: Reply) -> StepResult:
     """Return how a CellCLI step ended: by the text per object, never by the exit status alone; a host's by its own words."""
-    return _judge_host(step, reply) if step.host else _upon(_judge(step, reply), reply)
+    return _judge_host(step, reply) if step.host and written_by(step) else _upon(_judge(step, reply), reply)
 
 
 def _judge_host(step: Step, reply: Reply) -> StepResult:

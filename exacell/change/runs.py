@@ -10,13 +10,14 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.secrets import MASK, masked, places
-from exacell.change.changing import refuse_read_only
+from exacell.change.changing import asked, refuse_read_only
 from exacell.change.racklock import lock_of
 from exacell.change.recipeready import make_ready, read_values
 from exacell.change.reciperun import PASSED_ON, RecipeRunner
 from exacell.change.rerun import is_unread, parts_of, rest_of_wait, stands
 from exacell.change.resuming import leave
 from exacell.change.settling import attempts, refuse_running, settle
+from exacell.change.waves import KEPT_OF_WAVES, OF_WAVES, TOGETHER
 from exacell.core.cellset import CellSet
 from exacell.core.errors import ExacellError, ExitCode, RefusedError
 from exacell.core.units import counted, format_duration
@@ -27,7 +28,7 @@ from exacell.language.reading import shown_beside
 from exacell.language.registry import Effect
 from exacell.output.result import Result
 from exacell.recipes.files import load_recipe
-from exacell.recipes.parsing import values_of
+from exacell.recipes.filled import values_of
 from exacell.recipes.record import ABANDONED, BEGUN, DONE, FAILED, RUNNING, STOPPED, LineState, Run
 from exacell.session.runs import Track, new_name, newest_row, run_lives, unfinished_runs
 from exacell.session.vault import refuse_forgotten
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from exacell.journal.rows import Planned
     from exacell.journal.state import ChangeState
     from exacell.language.registry import Call, Value
+    from exacell.plan.rolling import Asked
     from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
@@ -57,7 +59,8 @@ def begin(session: Session, services: Services, ready: Ready, call: Call) -> Tra
         files={part.name: os.path.abspath(part.recipe.path) for part in ready.all()},
         texts={part.name: masked(part.recipe.text) for part in ready.all()},
         values={part.place: {n: _without(hidden, v) for n, v in part.values.items()} for part in ready.all()},
-        flags={name: value for name, value in session.options.over(call.flags).items() if name in PASSED_ON},
+        targets={part.place: part.targets for part in ready.all()},
+        flags={n: v for n, v in session.options.over(call.flags).items() if n in PASSED_ON | KEPT_OF_WAVES},
         cells="" if used == CellSet(rack.cells) else str(used),
         folder=os.getcwd(),
         head=newest_row(services.journal),
@@ -80,7 +83,15 @@ def _without(hidden: frozenset[str], text: str) -> str:
 
 
 def carry_out(
-    session: Session, services: Services, request: Request, ready: Ready, call: Call, track: Track, *, last: str = DONE
+    session: Session,
+    services: Services,
+    request: Request,
+    ready: Ready,
+    call: Call,
+    track: Track,
+    turns: Asked = TOGETHER,
+    *,
+    last: str = DONE,
 ) -> Result:
     """Carry out what is left of a run, keep its end and return what its reading lines answered.
 
@@ -88,7 +99,7 @@ def carry_out(
         last: its state when it has come to its end.
     """
     services.more_to_come = True
-    runner = RecipeRunner(session, services, request, ready, call, track)
+    runner = RecipeRunner(session, services, request, ready, call, track, turns)
     try:
         result = runner.run()
     except ExacellError:
@@ -192,6 +203,8 @@ class _GoingOn:
         self._session, self._services, self._request = session, services, request
         self._run, self._given, self._abandon = run, given, abandon
         self._dry = bool(given.get("dry-run"))
+        self._flags = {**run.flags, **{name: value for name, value in given.items() if name in PASSED_ON | OF_WAVES}}
+        self._turns = asked({name: value for name, value in self._flags.items() if name in OF_WAVES})
         self._track = Track(services.store(), services.journal, run)
         self._ready = make_ready(session, services, request, run.recipe, run.given, run=run)
         self._lines = _lines(self._ready, self._track.lines)
@@ -428,11 +441,10 @@ class _GoingOn:
             raise RefusedError(
                 f"run {self._run.name}: '{self._run.statement}' runs no recipe", hint="resume --abandon lets it rest"
             )
-        kept = {name: value for name, value in self._run.flags.items() if name != "dry-run"}
-        flags = {**kept, **{name: value for name, value in self._given.items() if name in PASSED_ON}}
-        call = replace(line.call, flags=flags)
+        call = replace(line.call, flags={name: value for name, value in self._flags.items() if name != "dry-run"})
         last = ABANDONED if self._abandon else DONE
-        result = carry_out(self._session, self._services, self._request, self._ready, call, self._track, last=last)
+        given = self._session, self._services, self._request, self._ready, call, self._track, self._turns
+        result = carry_out(*given, last=last)
         if not self._abandon and self._run.state != STOPPED:
             return result
         for row in (state.plan for state in states):

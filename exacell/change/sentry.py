@@ -11,15 +11,12 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.core.paths import ensure_dir
 from exacell.core.values import dataclass
-
-if TYPE_CHECKING:
-    from exacell.journal.record import Journal
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.journal.record import Journal
+from exacell.session.given import Services, Session
 
 BEGIN = 30.0
 """Seconds within which a guardian must have begun to wait; a loaded host starts programs slowly."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from exacell.change.pending import newest_stopped
 from exacell.change.probe import NO_ANSWER, Prober
@@ -23,10 +22,7 @@ from exacell.journal.rows import Intent, Planned
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Step
 from exacell.session.dbclient import sql_targets
-
-if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Services, Session
 
 
 def plan_row(journal: Journal, rack: str, change: int) -> Planned:

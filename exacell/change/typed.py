@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.fold import OWN_NAME, for_cell, has_own_name
 from exacell.cellcli.statement import Change, Grant, parse, render
@@ -14,8 +14,11 @@ from exacell.change.pending import observe_caching
 from exacell.core.errors import RefusedError
 from exacell.core.meant import refuse_slip
 from exacell.journal.left import observe_services
+from exacell.language.line import Line
+from exacell.plan.facts import CellFacts
 from exacell.plan.guards.already import reached
 from exacell.plan.guards.choice import facts_needed, guard_plan
+from exacell.plan.guards.dbserver import dbserver_plan
 from exacell.plan.guards.steps import with_inverse
 from exacell.plan.guards.targets import means, own_of, rows_meant, takes_own_name
 from exacell.plan.guards.unchanged import (
@@ -27,20 +30,15 @@ from exacell.plan.guards.unchanged import (
     with_changes,
 )
 from exacell.plan.model import Plan, Planned
+from exacell.session.dbmcli import read_servers
 from exacell.session.factreading import (
     facts_with_cellsrv_stopped,
     headers_if_needed,
     read_facts,
     with_asm_sizes,
 )
+from exacell.session.given import Request, Services, Session
 from exacell.session.vault import hide
-
-if TYPE_CHECKING:
-    from exacell.language.line import Line
-    from exacell.plan.facts import CellFacts
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def plan_typed(session: Session, services: Services, request: Request, line: Line) -> Planned:
@@ -80,6 +78,26 @@ def plan_typed(session: Session, services: Services, request: Request, line: Lin
     unsure = tuple(filter(None, (doubt(statement, told, plan.targets),)))
     plan = replace(plan, done={**done, **plan.done}, warnings=(*plan.warnings, *unsure))
     return Planned(plan, read if needed else {})
+
+
+def plan_on_nodes(session: Session, services: Services, request: Request, line: Line) -> Planned:
+    """Return the guarded plan of ALTER DBSERVER on the database nodes that ON names.
+
+    Raises:
+        RefusedError: exacell does not plan it, or a node does not tell what it has; nothing was sent.
+    """
+    statement, rack = line.cellcli, session.need_rack().name
+    assert isinstance(statement, Change)
+    dbserver_plan(rack, statement, line.text, {})  # What is not planned is refused before anybody is asked.
+    told = read_servers(
+        services.fleet, session.selection.hosts, timeout=request.read_timeout, cancel=session.interrupted
+    )
+    for host, server in told.items():
+        if server.problem:
+            raise RefusedError(
+                f"{line.text}: {host}: {server.problem}; nothing was sent", hint="name the nodes without it: on HOST …"
+            )
+    return Planned(dbserver_plan(rack, statement, line.text, {host: [server.row] for host, server in told.items()}))
 
 
 def _without_secrets(statement: Change | Grant, line: Line) -> tuple[Change | Grant, Line]:

@@ -7,9 +7,7 @@ Before that, what the change left behind must still be there; if somebody change
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
@@ -25,7 +23,7 @@ from exacell.core.errors import (
     RefusedError,
     StatementError,
 )
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.journal.actor import actor
 from exacell.journal.confirming import note_reverted
 from exacell.journal.left import caching_off
@@ -33,18 +31,14 @@ from exacell.journal.record import Row
 from exacell.journal.rows import Entry
 from exacell.journal.state import OPEN, by_change
 from exacell.language.line import parse_line, with_call_flags
+from exacell.language.registry import Value
 from exacell.output.result import Result, together
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
 from exacell.plan.model import Check, Step, Undo
 from exacell.plan.rolling import flags_again
 from exacell.session.dbclient import sql_targets
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +54,7 @@ class Done:
         inverse: per target the statements that take the change back.
         rolling: the flags with which it rolled, so that it is taken back in the same manner.
         hosts: the targets that are hosts beside the cells.
+        within: the changes that this one ended by putting back what they had changed.
     """
 
     change: int
@@ -70,6 +65,7 @@ class Done:
     inverse: Mapping[str, tuple[str, ...]]
     rolling: Mapping[str, Value] = field(default_factory=dict)
     hosts: frozenset[str] = frozenset()
+    within: frozenset[int] = frozenset()
 
 
 def read_change(entries: Sequence[Entry]) -> Done:
@@ -152,6 +148,15 @@ def undo(
     for done in [done for done in found if whole and _left_nothing(done)]:
         services.console.say(f"change {done.change} ({done.statement}) left nothing behind that could be taken back")
         found.remove(done)
+    if whole and (back := _put_back(found)) is not None:
+        _refuse_moved(session, services, back)
+        gone = [done for done in found if done.change in back.within]
+        numbers = ", ".join(str(done.change) for done in reversed(gone))
+        services.console.say(
+            f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them put back what they changed"
+            f"{f' on {fold(back.steps)}, and it is so now' if back.steps else ''}; nothing of it is left to take back"
+        )
+        found = [done for done in found if done not in gone]
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, session, services, done.change))
     results: list[Result] = []
@@ -159,6 +164,48 @@ def undo(
         if not _take_back(session, services, request, done, flags, results):
             break
     return replace(together(results), fold=True)
+
+
+def _put_back(found: Sequence[Done]) -> Done | None:
+    """Return, for changes that together left nothing behind, the newest of them with the last step of each target on which no
+    other change came later; None where there are no such changes.
+
+    A step is put back by the next one on its target that is not put back itself, where that one sent its inverse, or swapped
+    each value that it changed. Changes belong together where steps of them are such a pair, and none of them may have done more.
+
+    Args:
+        found: newest first.
+    """
+    open_steps: dict[str, list[tuple[int, Step]]] = {}
+    pairs: list[tuple[int, int]] = []
+    for done in reversed(found):
+        for target, steps in done.steps.items():
+            left = open_steps.setdefault(target, [])
+            for step in (step for step in steps if step.undo is not Undo.NOTHING):
+                if left and _puts_back(step, left[-1][1]):
+                    pairs.append((left.pop()[0], done.change))
+                else:
+                    left.append((done.change, step))
+    more = {change for left in open_steps.values() for change, _ in left}
+    more |= {done.change for done in found if not done.sure.issuperset(done.touched)}
+    while grown := {change for pair in pairs if more.intersection(pair) for change in pair} - more:
+        more |= grown
+    gone = [done for done in found if done.change not in more and any(done.change in pair for pair in pairs)]
+    if not gone:
+        return None
+    newest = {target: done for done in reversed(found) for target in done.steps}
+    # What a later change of the same run made of the other targets is proven when that one is undone.
+    last = {target: done.steps[target][-1:] for target, done in newest.items() if done in gone}
+    within = frozenset(done.change for done in gone)
+    return replace(gone[0], steps=last, sure=frozenset(last), within=within, inverse={})
+
+
+def _puts_back(step: Step, before: Step) -> bool:
+    """Whether a step makes undone what the one before it did, as the journal has both."""
+    if before.undo is Undo.STATEMENT:
+        return step.statement == before.inverse
+    swapped = tuple(replace(change, before=change.after, after=change.before) for change in before.changes)
+    return bool(swapped) and swapped == step.changes
 
 
 def _settled(session: Session, services: Services, changes: Sequence[int], *, wait: bool) -> Iterator[Done]:
@@ -323,7 +370,7 @@ def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
     raise RefusedError(
         f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no inverse was recorded'}; "
         "nothing was sent",
-        hint=way(),
+        hint=way() or (f"journal show {done.change} tells what it carried" if steps else ""),
     )
 
 

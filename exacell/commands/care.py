@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 from time import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.care.alerts import ALERTS, alerts_of, short_message
 from exacell.care.asmhealth import with_asm
@@ -39,18 +39,13 @@ from exacell.output.care import advice_lines, check_lines, headlines, health_lin
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan import facts as f
+from exacell.plan.asmfacts import AsmFacts, Operation
 from exacell.session.answers import Answers
+from exacell.session.given import Request, Services, Session
 from exacell.session.hung import PATIENCE
 from exacell.session.store import Store, StoreError
 from exacell.transport.base import State
 from exacell.transport.capabilities import refuse_statement
-
-if TYPE_CHECKING:
-    from exacell.plan.asmfacts import AsmFacts, Operation
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
-
 
 _ABOUT = 90
 """Characters of an alert's message that a table shows."""

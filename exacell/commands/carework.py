@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.care.alerts import ALERTS, ack_plan, alerts_of
 from exacell.cellcli.statement import Change, parse as parse_cellcli
 from exacell.change.bringing_back import mount_again
 from exacell.change.leftbehind import unnoted
 from exacell.change.settling import done_on
+from exacell.commands.care import asm_facts
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.meant import ask_for
@@ -27,12 +28,7 @@ from exacell.plan.planners.availability import (
     restart_words,
 )
 from exacell.session.factreading import read_facts
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
-
+from exacell.session.given import Request, Services, Session
 
 _EXAMINER = re.compile(r"[A-Za-z0-9_.@-]{1,64}")
 
@@ -165,7 +161,11 @@ def offline(session: Session, services: Services, request: Request, call: Call) 
     """Return the plan; its result is one record with the outcome."""
     cell = _one(session, call)
     facts = read_facts(session, services, request, f.CELL, f.GRIDDISK, cells=(cell,))
-    return Planned(offline_plan(session.need_rack().name, facts[cell], statement=call.text), facts)
+    asm, problems = asm_facts(session, services, request.read_timeout)
+    why = problems[0] if problems else "" if asm else "the rack names no database node that could be asked"
+    return Planned(
+        offline_plan(session.need_rack().name, facts[cell], statement=call.text, asm=asm or (), untold=why), facts
+    )
 
 
 def online(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.meant import ask_for
 from exacell.language.registry import Call
 from exacell.output.result import Result
+from exacell.session.given import Services, Session
 from exacell.transport.factory import over_ssh
 from exacell.transport.ssh.hostkeys import Trust
-
-if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def trust(session: Session, services: Services, call: Call) -> Result:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING
 
 from exacell.cellcli.secrets import holds_secret
 from exacell.change.changing import UNSENT
@@ -35,6 +34,7 @@ from exacell.language.registry import Call, Effect
 from exacell.output.changes import lock_sentence
 from exacell.output.result import Column, Result, together
 from exacell.output.style import wrapped
+from exacell.session.given import Services, Session
 from exacell.session.request import Request
 from exacell.session.runs import left_runs, run_lives, unfinished_runs
 from exacell.session.saved import (
@@ -46,10 +46,6 @@ from exacell.session.saved import (
 )
 from exacell.session.store import Store
 from exacell.session.trials import conducted_elsewhere, left_line, unfinished
-
-if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def plan(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.core.errors import ExacellError, RefusedError, StatementError
 from exacell.core.meant import did_you_mean, near
@@ -11,11 +11,7 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.session.dbsql import names_of, query_database
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 _SUMMED = ("cachedSize", "cachedWriteSize", "cachedKeepSize", "hitCount", "missCount")
 _MOST = 100

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from exacell.change.dcli.run import run_dcli
 from exacell.core.errors import StatementError
 from exacell.language.registry import Call
 from exacell.language.shellwords import ACCEPT, stray_flag
 from exacell.output.result import Result
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 def dcli(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from exacell.change.consent import accepted_loss
 from exacell.change.execute import execute
@@ -16,6 +16,7 @@ from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.asmchange import (
     AddDisks,
+    Change,
     DropDisks,
     DropGroup,
     MountGroup,
@@ -25,7 +26,9 @@ from exacell.plan.asmchange import (
     SetPower,
     SwitchDisks,
 )
+from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.asmspace import AU_SIZES
+from exacell.plan.facts import GridDisk
 from exacell.plan.model import Planned
 from exacell.plan.planners.asm_attribute import attribute_plan
 from exacell.plan.planners.asm_disks import disks_plan
@@ -40,16 +43,7 @@ from exacell.plan.planners.diskgroup import (
 from exacell.plan.planners.griddisk import members
 from exacell.plan.planners.rebalance import power_plan
 from exacell.session.factreading import read_facts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from exacell.plan.asmchange import Change
-    from exacell.plan.asmfacts import AsmFacts
-    from exacell.plan.facts import GridDisk
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 _COLUMNS = (
     Column("name"),

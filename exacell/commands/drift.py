@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from exacell.cellcli.fold import for_cell
 from exacell.cellcli.schema import Kind as Type, find_object
@@ -22,6 +21,7 @@ from exacell.plan.drift import (
     BETTER,
     CHANGED,
     WORSE,
+    Difference,
     between_cells,
     folded,
     from_baseline,
@@ -30,14 +30,9 @@ from exacell.plan.drift import (
     neutral,
     told,
 )
+from exacell.session.given import Request, Services, Session
 from exacell.session.hostfacts import comparable_facts
 from exacell.session.store import Store, StoreError
-
-if TYPE_CHECKING:
-    from exacell.plan.drift import Difference
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def _read_list(

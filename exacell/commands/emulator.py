@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from exacell.commands.declared.emulator import FAULT_OPTIONS, OPTIONS
 from exacell.core.cellset import CellSet
@@ -12,14 +14,8 @@ from exacell.core.units import counted
 from exacell.emulator import control
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
+from exacell.session.given import Services, Session
 from exacell.session.signals import AtPrompt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from pathlib import Path
-
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 @contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from exacell.change.changing import refuse_read_only
 from exacell.change.consent import ask
@@ -19,13 +18,9 @@ from exacell.measure.experiments.record import DONE, RUNNING, Design, Experiment
 from exacell.measure.experiments.said import EVENTS, block_rows, columns_of, schedule_lines, sentences, verdict_row
 from exacell.output.explained import explained
 from exacell.output.result import Column, Record, Result
+from exacell.session.given import Request, Services, Session
 from exacell.session.measuring import conditions, unfair
 from exacell.session.trials import experiments, find
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 _MOST = 200
 
@@ -140,7 +135,10 @@ def _design(session: Session, call: Call) -> Design:
     if known.levels:
         given = tuple(level.lower() for level in given)
     if len(given) != 2 or given[0] == given[1]:
-        raise StatementError(f"levels={','.join(given)}: two different ones, the tried one first")
+        raise StatementError(
+            f"levels={','.join(given)}: two different levels are compared",
+            hint="name both, the one to try first: levels=on,off",
+        )
     blocks, seed, pairs = (call.int_arg(name) or 0 for name in ("blocks", "seed", "aa"))
     if not 1 <= blocks <= _MOST or not 0 <= pairs <= _MOST:
         raise StatementError(f"blocks={blocks} aa={pairs}: blocks= may be 1 to {_MOST}, aa= 0 to {_MOST}")

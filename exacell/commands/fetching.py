@@ -5,22 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from exacell.change.sending import Sending
 from exacell.commands.hosts import hosts_of
 from exacell.core.errors import ExitCode, StatementError, why_unreadable
 from exacell.language.hostpath import read_remote_path
+from exacell.language.registry import Call
 from exacell.output.result import HOST, Column, Result
-from exacell.session.fetching import fetch, is_here, look
+from exacell.session.fetching import There, fetch, is_here, look
+from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Call
-    from exacell.session.fetching import There
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 DEADLINE = 3600.0
 """Seconds for one file of one host where --timeout says nothing."""

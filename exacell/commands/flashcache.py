@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
@@ -14,19 +14,13 @@ from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
 from exacell.plan.estimate import CONTENT, cost_notes
-from exacell.plan.facts import IORMPLAN
-from exacell.plan.model import Planned
+from exacell.plan.facts import IORMPLAN, CellFacts
+from exacell.plan.model import Plan, Planned
 from exacell.plan.planners.cachemode import mode_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
+from exacell.session.answers import Answers
 from exacell.session.factreading import read_facts
-
-if TYPE_CHECKING:
-    from exacell.plan.facts import CellFacts
-    from exacell.plan.model import Plan
-    from exacell.session.answers import Answers
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 def planning_facts() -> tuple[str, ...]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from exacell.change.settling import sent_by
 from exacell.commands.flashcache import planning_facts
 from exacell.core import cellset
@@ -18,11 +16,7 @@ from exacell.plan.planners.carve import carve_plan
 from exacell.plan.planners.griddisk import members, release_plan
 from exacell.plan.planners.griddisk_size import resize_griddisk_plan
 from exacell.session.factreading import headers_if_needed, read_facts
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 _COLUMNS = (
     Column("cell"),

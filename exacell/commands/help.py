@@ -25,8 +25,7 @@ from exacell.session.completion.stored_names import recipe_titles
 
 if TYPE_CHECKING:
     from exacell.core.packaged import Place
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session.given import Services, Session
 
 _MANY = 12
 _LONG = 50
@@ -111,16 +110,16 @@ def page(
     """
     lower = [word.lower() for word in words]
     place = _document(lower)
-    if place is not None:
-        text = shown_page(place.read_text(encoding="utf-8"), source=has_source())
-        if width is None or not place.name.endswith(".md"):
+    own_word = len(lower) == 1 and lower[0] in RECIPE_WORDS and tuple(lower) not in commands()
+    texts = [told_of_recipes(lower[0])] if own_word else []
+    texts += [shown_page(place.read_text(encoding="utf-8"), source=has_source())] if place is not None else []
+    if texts:
+        text = "\n\n".join(texts)
+        if width is None or (place is not None and not place.name.endswith(".md")):
             return text.splitlines()
         return document_lines(text, width, color=color)
     if lower == ["man"]:
         return manual().splitlines()
-    if len(lower) == 1 and lower[0] in RECIPE_WORDS and tuple(lower) not in commands():
-        text = told_of_recipes(lower[0])
-        return text.splitlines() if width is None else document_lines(text, width, color=color)
     lines = _page(lower, words) if words else None
     if lines is None:
         return list(_found(words, width, own(), color=color))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from exacell.cellcli.directives import DirectiveName
 from exacell.cellcli.iorm import IormPlan, parse, render
@@ -29,12 +28,8 @@ from exacell.plan.planners.iorm import (
     unset_plan,
 )
 from exacell.session.factreading import read_facts
+from exacell.session.given import Request, Services, Session
 from exacell.session.store import Store
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def _wanted(call: Call) -> DirectiveName:

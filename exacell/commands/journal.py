@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from exacell.change.journal_restart import restart as begin_again
 from exacell.commands.declared.journal import FILTERS, RECENT
@@ -25,16 +24,12 @@ from exacell.journal.auditing import (
 )
 from exacell.journal.reading import Stream, without_collecting
 from exacell.journal.record import Journal
+from exacell.journal.rows import Entry, Planned
 from exacell.language.registry import Call
 from exacell.output.changes import change_lines
 from exacell.output.onechange import change_page
 from exacell.output.result import Column, Result
-
-if TYPE_CHECKING:
-    from exacell.journal.rows import Entry, Planned
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 def show(session: Session, services: Services, request: Request, call: Call) -> Result:

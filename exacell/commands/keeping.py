@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
 from exacell.commands.fetching import DEADLINE, bring
@@ -13,19 +12,14 @@ from exacell.commands.hosts import hosts_of
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
 from exacell.core.units import counted, human_size
+from exacell.journal import rows
 from exacell.language.line import with_call_flags
-from exacell.language.registry import Effect
+from exacell.language.registry import Call, Effect
 from exacell.output.render import lines
 from exacell.output.result import HOST, Column, Result
 from exacell.recipes.answers import Kept, read_kept
 from exacell.session.artifacts import Fresh, Keeping, kept, state_of
-
-if TYPE_CHECKING:
-    from exacell.journal import rows
-    from exacell.language.registry import Call
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 def keep(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil
-from typing import TYPE_CHECKING
 
 from exacell.change.settling import sent_by
 from exacell.commands.subjects.files import trace_files
@@ -20,15 +19,11 @@ from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import OWNER
+from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.store import Store
 from exacell.session.tracecollect import Asked, collect
 from exacell.session.tracefiles import summarize_files
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 _KEPT = (
     Column("name"),

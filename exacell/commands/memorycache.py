@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.schema import release_key
 from exacell.change.leftbehind import unnoted
@@ -14,17 +14,12 @@ from exacell.core.units import MIB
 from exacell.language.registry import Call
 from exacell.output.result import Column, Result
 from exacell.plan import facts as f
-from exacell.plan.facts import PMEMCACHE, metric_values
+from exacell.plan.facts import FLUSHED, PMEMCACHE, metric_values
 from exacell.plan.model import Planned
 from exacell.plan.planners.memorycache import memory_flush_plan
-from exacell.session.answers import Answers
+from exacell.session.answers import Answer, Answers
 from exacell.session.factreading import read_facts
-
-if TYPE_CHECKING:
-    from exacell.session.answers import Answer
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+from exacell.session.given import Request, Services, Session
 
 
 def show(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -82,7 +77,7 @@ def _row(cell: str, tables: Sequence[Sequence[Mapping[str, Any]]], *, former: bo
         "memory": "pmem" if "size" in cache else "dram",
         "mode": mode or None,
         "size": cache.get("size", cache.get("effectiveCacheSize")),
-        "dirty": 0 if mode == "writethrough" or status == "normal - flushed" else None,
+        "dirty": 0 if mode == "writethrough" or status == FLUSHED else None,
         "used": None if used is None else int(used * MIB),
         "status": status or None,
         "caching": "off" if "flush" in status else "on",

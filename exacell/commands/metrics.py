@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.schema import metrics as metric_table
 from exacell.commands.declared.metrics import COUNTED, KINDS
@@ -12,23 +12,18 @@ from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import and_more, counted
 from exacell.core.values import dataclass
 from exacell.language.registry import Call
-from exacell.measure.delta import over_all, without_load
+from exacell.measure.delta import CellDelta, over_all, without_load
 from exacell.measure.explain import Figure, explain
 from exacell.measure.snapshot import SYSSTAT, Snapshot
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.session.comparing import Comparison, compare
+from exacell.session.given import Request, Services, Session
 from exacell.session.hostfacts import comparable_facts
 from exacell.session.sampling import read_counters, wait_for_collection
 from exacell.session.store import Store
 from exacell.session.sysstat import read_sysstat
-
-if TYPE_CHECKING:
-    from exacell.measure.delta import CellDelta
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""
@@ -141,6 +136,11 @@ def pairs_of(
     store = Store(session.home.state_dir / "store.db")
     first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
     kinds = [kind for kind in wanted if kind in first and kind in second]
+    if not kinds and len(wanted) > 1 and (both := [kind for kind in first if kind in second]):
+        raise RefusedError(
+            f"{names[0]} and {names[1]} hold {', '.join(both)}: what is explained is {' and '.join(wanted)}",
+            hint=f"delta {names[0]} {names[1]} shows each counter that moved",
+        )
     if not kinds:
         lacking = "they have no counters in common" if len(wanted) > 1 else f"not both have {', '.join(wanted)}"
         raise RefusedError(

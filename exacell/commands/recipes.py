@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING
 
+from exacell.cellcli.condition import FactCheck
 from exacell.change.readings import wrong_with
 from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.runs import begin, carry_out
+from exacell.change.waves import asked_of_waves
 from exacell.core.cellset import fold
 from exacell.core.errors import (
     ExacellError,
@@ -22,22 +23,17 @@ from exacell.core.errors import (
 from exacell.core.units import and_more, counted, format_duration
 from exacell.journal.confirming import confirm as keep
 from exacell.language.line import parse_line
-from exacell.language.reading import read_fact, read_until
+from exacell.language.reading import ReadingCheck, read_fact, read_until
 from exacell.language.registry import Call
 from exacell.output.result import Column, Draw, Record, Result
 from exacell.output.style import hung, paint, printable
 from exacell.output.tables import table_lines
 from exacell.recipes.checker import problems_of
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
-from exacell.recipes.parsing import Draft, Problem
+from exacell.recipes.parsing import Draft, Problem, Recipe
+from exacell.recipes.rolling import WITHIN_ROLLING, WITHIN_ROLLING_HINT
+from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
-
-if TYPE_CHECKING:
-    from exacell.cellcli.condition import FactCheck
-    from exacell.language.reading import ReadingCheck
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def recipes(session: Session, call: Call) -> Result:
@@ -100,8 +96,12 @@ def check_one(session: Session, call: Call) -> Result:
     )
 
 
-def _inside(session: Session, draft: Draft, within: tuple[str, ...] = ()) -> Iterator[Problem]:
-    """Yield what is wrong with the recipes that a recipe runs, at the line that runs them; one named by a value is not judged."""
+def _inside(session: Session, draft: Draft, within: tuple[str, ...] = (), *, rolled: bool = False) -> Iterator[Problem]:
+    """Yield what is wrong with the recipes that a recipe runs, at the line that runs them; one named by a value is not judged.
+
+    Args:
+        rolled: a line of a rolling runs it.
+    """
     within = (*within, draft.recipe.name)
     for line in draft.recipe.lines:
         try:
@@ -127,12 +127,24 @@ def _inside(session: Session, draft: Draft, within: tuple[str, ...] = ()) -> Ite
                 yield Problem(
                     number=line.number, message=f"recipe {inner.recipe.name} has no parameter {key}: it takes {known}"
                 )
-        for each in (*problems_of(inner), *_inside(session, inner, within)):
+        in_turns = rolled or line.turns is not None
+        own = [*problems_of(inner), *_inside(session, inner, within, rolled=in_turns)]
+        own += _not_in_turns(inner.recipe) if in_turns else ()
+        for each in own:
             yield Problem(
                 number=line.number,
                 message=f"recipe {inner.recipe.name}, line {each.number}: {each.message}",
                 hint=each.hint,
             )
+
+
+def _not_in_turns(recipe: Recipe) -> Iterator[Problem]:
+    """Yield what of a recipe can't be run by a line of a rolling."""
+    for turns in dict.fromkeys(line.turns for line in recipe.lines if line.turns is not None):
+        yield Problem(number=turns.number, message=WITHIN_ROLLING.format("rolling"), hint=WITHIN_ROLLING_HINT)
+    for line in recipe.lines:
+        if line.text.lower().startswith("experiment") and line.turns is None:
+            yield Problem(number=line.number, message=WITHIN_ROLLING.format("experiment"), hint=WITHIN_ROLLING_HINT)
 
 
 def _problems_drawn(rows: Sequence[Record]) -> Draw:
@@ -155,13 +167,14 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     dry = bool(session.options.over(call.flags).get("dry-run"))
     accepted = consent(services, ready, accepted=bool(call.flags.get("accept-opaque")), dry=dry)
     call = replace(call, flags={**call.flags, **({"accept-opaque": True} if accepted else {})})
+    turns = asked_of_waves(session, call.flags, rolls=ready.rolls)
     services.more_to_come = True
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
     for said in ready.outline():
         services.console.say(said)
     if dry or request.origin or not ready.changes:  # Nobody has to go on with it.
-        return RecipeRunner(session, services, request, ready, call).run()
-    return carry_out(session, services, request, ready, call, begin(session, services, ready, call))
+        return RecipeRunner(session, services, request, ready, call, turns=turns).run()
+    return carry_out(session, services, request, ready, call, begin(session, services, ready, call), turns)
 
 
 def check(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from exacell.commands.declared.session import HISTORY_SHOWN, SETTINGS
 from exacell.core.cellset import fold
@@ -19,15 +19,11 @@ from exacell.language.registry import Call, commands
 from exacell.language.shorthand import ALIAS_NAME
 from exacell.language.words import unquote
 from exacell.output.result import Column, Result
+from exacell.session.given import Services, Session
 from exacell.session.history import Aliases, history_file, read_entries
 from exacell.session.signals import EditRequested, ScriptRequested, SessionExit
 from exacell.session.wherecells import use_cells
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
-
-if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
-
 
 _OF_CONNECTIONS = ("timeout", "connect_timeout", "max_answer", "fanout", "transport")
 """Settings that a transport is made with: changing one opens the connections anew."""

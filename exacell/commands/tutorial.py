@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from exacell.core.errors import RefusedError
 from exacell.language.registry import Call
 from exacell.output.result import Result
+from exacell.session.given import Services, Session
 from exacell.session.services import no_companion
 from exacell.session.tutorial import Tutorial
-
-if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def tutorial(session: Session, services: Services, call: Call) -> Result:

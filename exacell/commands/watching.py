@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from exacell.change.execute import execute
 from exacell.core.errors import ExacellError, ExitCode, StatementError
 from exacell.core.units import counted
-from exacell.language.line import with_call_flags
+from exacell.language.line import Line, with_call_flags
 from exacell.language.registry import Call, Effect
 from exacell.live.appending import Appending
 from exacell.live.deck import Deck
@@ -23,15 +23,11 @@ from exacell.live.watching import WatchView
 from exacell.output.differing import difference_of
 from exacell.output.folding import each_cell_apart, wants_folding
 from exacell.output.result import Column, Result, worst
+from exacell.output.screen import Screen
+from exacell.session.given import Services, Session
 from exacell.session.recording import Recording
 from exacell.session.repeating import Repeating
 from exacell.session.request import Request
-
-if TYPE_CHECKING:
-    from exacell.language.line import Line
-    from exacell.output.screen import Screen
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 _LEAST = 0.2
 """Seconds: more often than that no cell is asked."""

@@ -158,13 +158,18 @@ def folded_names(names: Sequence[str]) -> str:
 
     Names that can't be folded without loss, such as those of disk groups, are joined by commas.
     """
-    text = ",".join(names)
+    folded = folded_whole(names)
+    return f"'{folded}'" if "[" in folded else ",".join(names)
+
+
+def folded_whole(names: Sequence[str]) -> str:
+    """Return names folded; empty where that would lose something, as with names that the notation does not know."""
     try:
         folded = fold(names)
         same = {name.lower() for name in CellSet.parse(folded)} == {name.lower() for name in names}
     except CellSetError:
-        return text
-    return f"'{folded}'" if same and "[" in folded else text
+        return ""
+    return folded if same else ""
 
 
 def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
@@ -173,6 +178,11 @@ def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
+
+
+def summed(pairs: Iterable[tuple[K, int]]) -> dict[K, int]:
+    """Return the sum of the second of all pairs by their first, in the order in which those came."""
+    return {key: sum(values) for key, values in grouped(pairs).items()}
 
 
 def told_together(said: Iterable[tuple[str, str]]) -> list[str]:

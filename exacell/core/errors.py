@@ -8,6 +8,7 @@ that is not an :class:`ExacellError` is a bug.
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from enum import IntEnum
 
 
@@ -86,6 +87,11 @@ class StatementError(ExacellError):
         self.start = start
         self.end = end
         self.suggestions = suggestions
+
+    def move(self, place: Callable[[int], int]) -> None:
+        """Have the faulty part where ``place`` says of its offsets: what was read was a piece of the line."""
+        self.start = None if self.start is None else place(self.start)
+        self.end = None if self.end is None else place(self.end)
 
 
 class UnitError(ExacellError):

@@ -5,6 +5,8 @@ Source: reference asm.md section 10.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from exacell.core.units import (
     GIB,
     KIB,
@@ -13,13 +15,12 @@ from exacell.core.units import (
 )
 from exacell.emulator.asm.default import new_file
 from exacell.emulator.asm.model import DiskGroup
-from exacell.emulator.databases import BLOCK_SIZES, DEFAULT_LOG_BYTES, Database, RedoGroup
+from exacell.emulator.databases import BLOCK_SIZES, DEFAULT_LOG_BYTES, OVERRIDE, Database, RedoGroup
 from exacell.emulator.db_rows import SETTABLE, parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 
-_OVERRIDE = "_disk_sector_size_override"
 _UNITS = {"K": KIB, "M": MIB, "G": GIB, "T": TIB}
 
 
@@ -27,7 +28,8 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
     """Carry out SWITCH LOGFILE, CHECKPOINT, ARCHIVE LOG CURRENT or SET; return the message.
 
     Raises:
-        OraError: ORA-02065 for another option, ORA-02097 for a value that the parameter does not take.
+        OraError: ORA-02065 for another option, ORA-02097 for a value that the parameter does not take, ORA-32009 for what
+            another instance has in memory.
     """
     reader = TokenReader(statement)
     reader.take()
@@ -55,14 +57,13 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
         pass
     elif reader.accept("RESET"):
         name = _settable(instance, reader)
-        scope = _scope(reader)
-        if scope != "MEMORY":
-            if name not in database.spfile:
-                raise OraError(ora(32010))
-            del database.spfile[name]
+        scope, sid = _scope(reader, "SPFILE")
+        if scope != "SPFILE" and sid != instance.name:
+            raise OraError(ora(32009, sid, instance.name))
+        if scope != "MEMORY" and _file(database, sid).pop(name, None) is None:
+            raise OraError(ora(32010))
         if scope != "SPFILE":
-            database.parameters.pop(name, None)
-            database.override_sector_size = database.override_sector_size and name != _OVERRIDE
+            _memory(database, sid).pop(name, None)
     elif reader.accept("SET"):
         _set(instance, database, reader)
     else:
@@ -82,7 +83,7 @@ def _settable(instance: Instance, reader: TokenReader) -> str:
     """
     at = reader.here.at
     name = reader.name(2065).lower()
-    if name not in SETTABLE and name != _OVERRIDE:
+    if name not in SETTABLE and name != OVERRIDE:
         raise OraError(ora(2095 if name in parameters(instance) else 2065), at=at)
     return name
 
@@ -101,32 +102,50 @@ def _set(instance: Instance, database: Database, reader: TokenReader) -> None:
     if reader.accept("COMMENT"):
         reader.expect_mark("=", 927)
         reader.take()
-    scope = _scope(reader)
-    kept = value if name == _OVERRIDE or SETTABLE[name][0] == 1 else given
-    if name == _OVERRIDE and value not in ("TRUE", "FALSE"):
+    scope, sid = _scope(reader, "BOTH")
+    kept = value if name == OVERRIDE or SETTABLE[name][0] == 1 else given
+    if name == OVERRIDE and value not in ("TRUE", "FALSE"):
         raise OraError(ora(2097))
+    if scope != "SPFILE":
+        if sid == "*":
+            _stay(instance, database, name)
+        _memory(database, sid)[name] = kept
     if scope != "MEMORY":
-        database.spfile[name] = kept
-    if scope == "SPFILE":
-        return
-    if name == _OVERRIDE:
-        database.override_sector_size = value == "TRUE"
-    else:
-        database.parameters[name] = kept
+        _file(database, sid)[name] = kept
 
 
-def _scope(reader: TokenReader) -> str:
-    """Return where a parameter is changed: BOTH, as without SCOPE on an instance that was started by an spfile.
+def _stay(instance: Instance, database: Database, name: str) -> None:
+    """Keep what each instance has of a parameter for which it has its own entry: what is for all comes behind that."""
+    for node in range(len(instance.asm.nodes)):
+        one = replace(instance, node=node)
+        kept = parameters(one).get(name, (0, None))[1]
+        if name in database.own_spfile.get(one.name, {}) and kept is not None:
+            database.own.setdefault(one.name, {}).setdefault(name, kept)
 
-    Source: Oracle SQL Language Reference, ALTER SYSTEM, SCOPE.
+
+def _memory(database: Database, sid: str) -> dict[str, str]:
+    return database.parameters if sid == "*" else database.own.setdefault(sid, {})
+
+
+def _file(database: Database, sid: str) -> dict[str, str]:
+    return database.spfile if sid == "*" else database.own_spfile.setdefault(sid, {})
+
+
+def _scope(reader: TokenReader, scope: str) -> tuple[str, str]:
+    """Return where a parameter is changed, ``scope`` where nothing is said, and of which instance, ``*`` for all.
+
+    Source: Oracle SQL Language Reference, ALTER SYSTEM, SCOPE and SID, on an instance that was started by an spfile.
     """
-    scope = "BOTH"
+    sid = "*"
     while reader.here.is_word("SCOPE", "SID"):
         word = reader.take().value.upper()
         reader.expect_mark("=", 927)
-        given = reader.take().value.upper()
-        scope = given if word == "SCOPE" else scope
-    return scope
+        given = reader.take().value
+        if word == "SCOPE":
+            scope = given.upper()
+        else:
+            sid = given
+    return scope, sid
 
 
 def alter_database(instance: Instance, database: Database, statement: str) -> str:
@@ -175,7 +194,8 @@ def _add_log(instance: Instance, database: Database, reader: TokenReader, *, sta
     reader.done()
     targets = targets or [f"+{instance.asm.cluster.data}"]
     groups = [_group(instance, target) for target in targets]
-    block = _checked_block(database, block_size, groups, targets[0])
+    checked = database.in_memory(instance.name).get(OVERRIDE) != "TRUE"
+    block = _checked_block(block_size, groups, targets[0], checked=checked)
     for group in groups:
         if group.free_mb * MIB < size * group.redundancy.copies:
             raise OraError(ora(17502, f"+{group.name}"), ora(15041, group.name))
@@ -225,7 +245,7 @@ def _group(instance: Instance, target: str) -> DiskGroup:
     return group
 
 
-def _checked_block(database: Database, asked: int | None, groups: list[DiskGroup], target: str) -> int:
+def _checked_block(asked: int | None, groups: list[DiskGroup], target: str, *, checked: bool) -> int:
     """Return the block size of a new log: the sector size of its group unless another one is asked for and allowed.
 
     Raises:
@@ -238,7 +258,7 @@ def _checked_block(database: Database, asked: int | None, groups: list[DiskGroup
         raise OraError(ora(1378, asked, target, sector, sector))
     if asked < sector:
         raise OraError(ora(17502, target), ora(15347, asked, sector))
-    if asked != sector and not database.override_sector_size:
+    if asked != sector and checked:
         raise OraError(ora(1378, asked, target, sector, sector))
     return asked
 

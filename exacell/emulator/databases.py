@@ -12,6 +12,9 @@ from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segments import Segment, segments_from_state
 from exacell.emulator.work.tracing import EnabledTrace
 
+OVERRIDE = "_disk_sector_size_override"
+"""A parameter: while it is TRUE, nobody checks the block sizes of redo logs."""
+
 BLOCK_SIZES = (512, 1024, 4096)
 DEFAULT_LOG_BYTES = 100 << 20
 """Size of a log member when the statement gives none."""
@@ -71,13 +74,13 @@ class Database:
     Attributes:
         change: the system change number now.
         routines: stored procedures and functions by name.
-        parameters: those that ALTER SYSTEM has set in the instances.
+        parameters: those that ALTER SYSTEM has set in the memory of the instances.
         spfile: those that the server parameter file holds beyond what the database was made with.
+        own, own_spfile: the same by instance, for what SID has set in one of them: it goes before the others.
         snapshots: of the workload repository, oldest first.
         traces: what DBMS_MONITOR has switched on beyond single sessions.
         calibration: the last run of CALIBRATE_IO.
         standby: log groups that only a standby database would fill: here nothing does.
-        override_sector_size: ``_disk_sector_size_override`` is TRUE, so block sizes are not checked.
     """
 
     name: str
@@ -87,14 +90,19 @@ class Database:
     change: int
     redo: list[RedoGroup] = field(default_factory=list)
     standby: list[RedoGroup] = field(default_factory=list)
-    override_sector_size: bool = False
     segments: list[Segment] = field(default_factory=list)
     snapshots: list[AwrSnapshot] = field(default_factory=list)
     parameters: dict[str, str] = field(default_factory=dict)
     spfile: dict[str, str] = field(default_factory=dict)
+    own: dict[str, dict[str, str]] = field(default_factory=dict)
+    own_spfile: dict[str, dict[str, str]] = field(default_factory=dict)
     routines: dict[str, StoredRoutine] = field(default_factory=dict)
     traces: list[EnabledTrace] = field(default_factory=list)
     calibration: IoCalibration | None = None
+
+    def in_memory(self, sid: str) -> dict[str, str]:
+        """Return the parameters that ALTER SYSTEM has set in the memory of an instance."""
+        return self.parameters | self.own.get(sid, {})
 
     def group(self, number: int, *, standby: bool = False) -> RedoGroup:
         """Return a redo log group, or one of those for a standby database.
@@ -172,4 +180,7 @@ def database_from_state(state: dict[str, Any]) -> Database:
         "traces": traces,
         "calibration": calibration,
     }
-    return Database(**{**state, **made})
+    known = dict(state)
+    if known.pop("override_sector_size", False):  # Where racks kept it that were made earlier.
+        made["parameters"] = {**state.get("parameters", {}), OVERRIDE: "TRUE"}
+    return Database(**{**known, **made})

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from exacell.emulator.asm.attributes import Version, version_text
 from exacell.emulator.asm.rows import own_groups
+from exacell.emulator.databases import OVERRIDE
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
 
@@ -118,9 +119,10 @@ def parameters(instance: Instance) -> dict[str, tuple[int, str | None]]:
             "remote_login_passwordfile": (2, "EXCLUSIVE"),
             "spfile": (2, f"+{data}/ASM/ASMPARAMETERFILE/registry.253.1"),
         }
+    given = database.in_memory(instance.name)
     values: dict[str, tuple[int, str | None]] = {
         **common,
-        **{name: (kind, database.parameters.get(name, value)) for name, (kind, value) in SETTABLE.items()},
+        **{name: (kind, given.get(name, value)) for name, (kind, value) in SETTABLE.items()},
         "compatible": (2, ".".join(str(part) for part in asm.version[:3])),
         "cpu_count": (3, "48"),
         "db_block_size": (3, "8192"),
@@ -132,8 +134,8 @@ def parameters(instance: Instance) -> dict[str, tuple[int, str | None]]:
         "instance_type": (2, "RDBMS"),
         "thread": (3, str(instance.node + 1)),
     }
-    if database.override_sector_size:
-        values["_disk_sector_size_override"] = (1, "TRUE")
+    if given.get(OVERRIDE) == "TRUE":
+        values[OVERRIDE] = (1, "TRUE")
     return dict(sorted(values.items()))
 
 
@@ -161,22 +163,23 @@ def parameter_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
 def spfile_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
     """Yield the rows of V$SPPARAMETER: what the server parameter file holds, and a row for each parameter that it does not."""
     database = instance.database
-    kept = database.spfile if database is not None else {}
-    known = {name: kind for name, (kind, _) in parameters(instance).items()} | {
-        name: 1 for name in kept if name[0] == "_"
-    }
-    for name, kind in sorted(known.items()):
-        yield {
-            "FAMILY": None,
-            "SID": "*",
-            "NAME": name,
-            "TYPE": {1: "boolean", 2: "string", 3: "integer"}.get(kind, "string"),
-            "VALUE": kept.get(name),
-            "DISPLAY_VALUE": kept.get(name),
-            "ISSPECIFIED": "TRUE" if name in kept else "FALSE",
-            "ORDINAL": 1 if name in kept else 0,
-            "UPDATE_COMMENT": None,
-        }
+    held = {"*": {}} if database is None else {"*": database.spfile, **database.own_spfile}
+    known = {name: kind for name, (kind, _) in parameters(instance).items()}
+    for name in sorted({*known, *(name for kept in held.values() for name in kept)}):
+        kind = known.get(name, 1 if name[0] == "_" else 2)
+        for sid in [sid for sid, kept in held.items() if name in kept] or ["*"]:
+            kept = held[sid]
+            yield {
+                "FAMILY": None,
+                "SID": sid,
+                "NAME": name,
+                "TYPE": {1: "boolean", 2: "string", 3: "integer"}.get(kind, "string"),
+                "VALUE": kept.get(name),
+                "DISPLAY_VALUE": kept.get(name),
+                "ISSPECIFIED": "TRUE" if name in kept else "FALSE",
+                "ORDINAL": 1 if name in kept else 0,
+                "UPDATE_COMMENT": None,
+            }
 
 
 def version_row(instance: Instance) -> Iterator[Mapping[str, Value]]:

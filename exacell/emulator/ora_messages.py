@@ -173,6 +173,7 @@ ORA_TEXTS: Mapping[int, str] = MappingProxyType(
         15037: "disk '{}' of {} MB is below the minimum of {} MB",
         15039: "diskgroup not dropped",
         15040: "diskgroup is incomplete",
+        32009: "cannot reset the memory value for instance {} from instance {}",
         32010: "cannot find entry to delete in SPFILE",
         15041: 'diskgroup "{}" space exhausted',
         15042: 'ASM disk "{}" is missing from group number "{}"',

@@ -9,14 +9,13 @@ it has tried; ``confirm`` writes a ``confirmed`` row. Rows are in one order for 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import format_duration
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.journal.actor import actor, alive
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Actor, Confirmed, Entry, Planned, Reverted, Waiting

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from exacell.core.cellset import fold, grouped
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, Intent, Observed, Outcome, StepRow
 from exacell.journal.state import paired, services_of
@@ -50,6 +49,9 @@ class CachingOff:
 _NOT_DONE = ("failed", "not done")
 """States of a step that did not happen, as far as that is known."""
 
+NOT_LEFT = "refused"
+"""State of a step whose statement never left, though its intent was written: the look that it went upon said no, or failed."""
+
 
 def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
     """Return the changes after which caching was switched off and never seen back, newest last.
@@ -60,7 +62,7 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
     off: dict[tuple[str, str], CachingOff] = {}
     before: dict[tuple[str, str], CachingOff | None] = {}
     flushing: set[tuple[str, str]] = set()
-    for entry in entries:
+    for entry, intent in paired(entries):
         if not isinstance(entry, (StepRow, Observed)):
             continue
         cache = entry.cache or FLASHCACHE
@@ -82,6 +84,9 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
             )
         elif _is_back(entry):
             off.pop(key, None)
+        elif isinstance(entry, Outcome) and entry.state == NOT_LEFT:
+            if intent is not None and intent.caching_off and key in off:
+                _as_before(off, before, key)
         elif key in off:
             item = off[key] = _cache_after(off[key], entry)
             seen = entry.caching if isinstance(entry, Observed) else ""
@@ -138,7 +143,7 @@ LOOKED_BACK = 100
 all cells of a rack, each taken offline and brought back by changes of its own, hides no cell that was left at its beginning."""
 
 _SWITCH = re.compile(r"ALTER\s+GRIDDISK\s+(.+?)\s+(INACTIVE|ACTIVE)\b", re.IGNORECASE | re.DOTALL)
-_UNDONE = ("failed", "not done", "refused")
+_UNDONE = (*_NOT_DONE, NOT_LEFT)
 
 
 @dataclass(frozen=True, kw_only=True)

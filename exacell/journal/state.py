@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 from exacell.journal.rows import Ended, Entry, Intent, Outcome, Planned, StepRow
 
 if TYPE_CHECKING:
@@ -201,8 +200,8 @@ def paired(rows: Iterable[Entry]) -> Iterator[tuple[Entry, Intent | None]]:
 
 FLASHCACHE, FLASHLOG = "flashcache", "flashlog"
 
-_NEVER = ("failed", "not done")
-"""States of a statement that did nothing, as far as that is known."""
+_NEVER = ("failed", "not done", "refused", "not needed")
+"""States of a statement that did nothing, as far as that is known, or that never left."""
 
 _RESETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     r"\bSERVICES?\s+(?:CELLSRV|ALL)\b|\bservice\s+celld\s+\w*st(?:art|op)\b|\bsystemctl\s+\w*st(?:art|op)\s+celld\b": (

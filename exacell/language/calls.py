@@ -332,8 +332,7 @@ def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tu
             _check_value(rest, value, bounded=bool(args.keys() - {rest.name}))
         except StatementError as error:
             before = len(kept) - len(behind.lstrip())
-            error.start = None if error.start is None else base + _as_it_was(before + error.start, cuts)
-            error.end = None if error.end is None else base + _as_it_was(before + error.end, cuts)
+            error.move(lambda place: base + _as_it_was(before + place, cuts))
             if error.start == values[0].start and (near := _longer(command, values[0])):
                 raise StatementError(
                     error.message, start=error.start, end=error.end, suggestions=tuple(near)

@@ -13,13 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 
 from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.core.meant import closest
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
 from exacell.language.pasted_sql import sql_error
@@ -106,12 +105,13 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
             )
         return Line(text=stripped, shell=bang_command(stripped, base))
     if stripped.startswith("@"):
-        stripped, base = _expand_at(stripped), base
+        stripped = _expand_at(stripped)
         shift = len("run ") - 1
         try:
             return _parse_statement(stripped, base - shift, "", shell=shell)
         except StatementError as error:
-            raise _clamp(error, base) from None
+            error.move(lambda place: max(base, place))
+            raise
     words = split_words(stripped, base)
     on = ""
     if words[0].value.lower() == "on" and not words[0].quoted:
@@ -132,8 +132,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
         sql = sql_error(stripped)
         if sql is None:
             raise
-        assert sql.start is not None and sql.end is not None
-        sql.start, sql.end = sql.start + base, sql.end + base
+        sql.move(lambda place: place + base)
         raise sql from error
 
 
@@ -142,8 +141,7 @@ def _check_condition(on: str, place: int) -> None:
     try:
         parse_condition(on)
     except StatementError as error:
-        if error.start is not None and error.end is not None:
-            error.start, error.end = error.start + place, error.end + place
+        error.move(lambda within: within + place)
         raise
 
 
@@ -162,12 +160,6 @@ def _raw_tail(text: str) -> Line | None:
             f"{command.name} needs {command.params[0].shape}: {command.params[0].help}", start=len(text), end=len(text)
         )
     return Line(text=text.strip(), call=Call(command=command, args=args, text=text.strip()))
-
-
-def _clamp(error: StatementError, base: int) -> StatementError:
-    if error.start is not None and error.end is not None:
-        error.start, error.end = max(base, error.start), max(base, error.end)
-    return error
 
 
 def _expand_at(text: str) -> str:
@@ -269,7 +261,8 @@ def _complete(text: str, base: int, on: str) -> Line:
     try:
         statement = parse_cellcli(source)
     except StatementError as error:
-        raise _own_objects_too(error, words, base) from error
+        error.move(lambda place: place + base)
+        raise _own_objects_too(error, words) from error
     return Line(text=source.strip(), on=on, cellcli=statement, flags=flags)
 
 
@@ -281,16 +274,14 @@ def _explained(words: Sequence[Word], command: Command | None) -> Line:
     return Line(text=text, call=call, flags=flags)
 
 
-def _own_objects_too(error: StatementError, words: list[Word], base: int) -> StatementError:
-    start = None if error.start is None else error.start + base
-    end = None if error.end is None else error.end + base
+def _own_objects_too(error: StatementError, words: list[Word]) -> StatementError:
     suggestions = error.suggestions
-    if len(words) > 1 and start == words[1].start:
+    if len(words) > 1 and error.start == words[1].start:
         objects = [cmd[1] for cmd in commands() if len(cmd) > 1 and cmd[0] == words[0].value.lower()]
         near = closest(words[1].value, objects, limit=2)
         suggestions = tuple(dict.fromkeys((*suggestions, *near)))
     hint = "" if suggestions else error.hint
-    return StatementError(error.message, start=start, end=end, suggestions=suggestions, hint=hint)
+    return StatementError(error.message, start=error.start, end=error.end, suggestions=suggestions, hint=hint)
 
 
 def with_call_flags(text: str, flags: Mapping[str, Value]) -> Line:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
 
 from exacell.core.errors import StatementError
 from exacell.core.formats import FORMATS
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 from exacell.language.words import takes_all_words
 
 

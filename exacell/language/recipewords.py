@@ -65,8 +65,14 @@ _ALL = tuple(
             "matrix name in VALUE,VALUE [name in …]",
             "lines that are written out once for each of some values, before the plan",
         ),
+        (
+            "rolling",
+            Place.BLOCK,
+            "[on CELLS] rolling [N]",
+            "lines that N cells at a time go through, wave after wave, with a gate before each",
+        ),
         ("finally", Place.BLOCK, "finally", "lines that run at the end whatever happened before"),
-        ("end", Place.END, "end", "closes matrix, finally and experiment"),
+        ("end", Place.END, "end", "closes matrix, rolling, finally and experiment"),
     )
 )
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from enum import StrEnum
 from functools import cache, cached_property
 from typing import Any
 
 from exacell.core.formats import FORMATS
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 
 Value = str | int | float | bool | tuple[str, ...] | None
 Handler = Callable[..., Any]

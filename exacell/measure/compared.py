@@ -38,12 +38,13 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
     """
     first, second = merged(a), merged(b)
     away = second.mean - first.mean
-    share = f", {100 * away / first.mean:+.1f} % of a's mean" if first.mean else ""
+    less = "less" if away < 0 else "more"
+    share = f" ({abs(100 * away / first.mean):.1f} % of a's mean)" if first.mean else ""
     d = cohens_d(moments(second), moments(first))
     effect = f" The effect is {size_of(d)} (d {d:.3f})." if d is not None else ""
     yield (
         f"{event}: {first.n:,} waits of {first.mean:,.2f} µs on average in a, {second.n:,} of {second.mean:,.2f} µs in b: "
-        f"b takes {away:+,.2f} µs{share}.{effect}"
+        f"b takes {abs(away):,.2f} µs {less}{share}.{effect}"
     )
     for name, whole in (("a", first), ("b", second)):
         if (limit := cut_at(whole)) is not None:
@@ -60,7 +61,7 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
     if by_file is not None and writes is not None and max(own.waits / own.writes for own in writes) > SHARED:
         yield (
             f"With a file as the unit ({counted(len(a), 'file')} and {counted(len(b), 'file')}) it is {by_file.low:+,.2f} to "
-            f"{by_file.high:+,.2f} µs: too narrow, since sessions that work at the same time share log writes."
+            f"{by_file.high:+,.2f} µs: no verdict, since sessions that work at the same time share log writes."
         )
     elif by_file is not None:
         sure = (

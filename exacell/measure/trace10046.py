@@ -2,8 +2,9 @@
 
 A wait is a line that begins with ``WAIT #<cursor>: nam='<event>' ela= <µs>``. The texts of statements and bind values are free
 and may hold such lines: what stands between PARSING IN CURSOR and END OF STMT, or in a value of several lines, is no wait.
-One compiled expression goes over each piece; a piece with statements or bind values is looked at again. Source of the format:
-reference measurement.md 1.1 and 1.2; of the method's speed: the same, 3.
+One compiled expression goes over each piece; a piece with statements or bind values is looked at again. Over large files
+numpy goes instead, where it is, see :mod:`exacell.measure.waitlines`. Source of the format: reference measurement.md 1.1
+and 1.2; of the method's speed: the same, 3.
 """
 
 from __future__ import annotations
@@ -13,16 +14,23 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field
+from typing import TYPE_CHECKING
 
 from exacell.core.values import dataclass
 from exacell.measure.histogram import Histogram, merged
 from exacell.measure.logwrites import PACK
 
+if TYPE_CHECKING:
+    from exacell.measure.waitlines import WaitLines
+
 Fill = Callable[[memoryview], int]
 """Puts the next bytes of a file into memory and returns how many, 0 at its end."""
 
-ROOM = 2 << 20
+ROOM = 512 << 10
 """Bytes that are looked at together: what a processor keeps close to it. The same memory is filled again and again."""
+
+BEHIND = 256
+"""Bytes of that memory that stay empty behind what came: :mod:`exacell.measure.waitlines` reads whole words."""
 
 HEAD = 4096
 """Bytes at the beginning of a file that tell whose it is."""
@@ -113,24 +121,28 @@ def filling(pieces: Iterable[bytes]) -> Fill:
     return fill
 
 
-def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = False) -> Traced:
+def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = False, quick: bool = False) -> Traced:
     """Return the waits of one trace file: of one event, or of all where none is named.
 
     Args:
         grouped: tell which waits for the event share a log write, too.
+        quick: let numpy find the waits, where it is installed; to load it takes as long as to read some MB.
     """
     seen: Counter[bytes] = Counter()
+    lines = _wait_lines(event) if quick else None
     pattern, fakes, size = _pattern(event), 0, 0
     shared, writes = _write_pattern(event) if grouped else None, dict[int, int]()
     head, tail, broken = b"", b"", ""
-    text, kept = bytearray(b"\n" + bytes(ROOM)), 1
+    text, kept = bytearray(b"\n" + bytes(ROOM + BEHIND)), 1
     while got := _more(fill, text, kept):
         size, until = size + got, kept + got
         head = head or bytes(text[kept : min(until, kept + HEAD)])
         end = text.rfind(b"\n", 0, until)
-        seen.update(pattern.findall(text, 0, end))
+        if lines is None:
+            seen.update(pattern.findall(text, 0, end))
+        again = seen.pop(b"", 0) if lines is None else lines.look(text, end)
         pairs = shared.findall(text, 0, end) if shared is not None else []
-        if seen.pop(b"", 0):
+        if again:
             whole = _whole(text, end)
             blocks = _free_texts(text, whole)
             for begin, close in (*blocks, (whole, end)):
@@ -155,6 +167,8 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         rest = bytes(text[:kept])
         broken = _broken(rest, tail)
         fakes += _fakes(rest, 0, len(rest), event) if rest.startswith(_BEGIN) else 0
+    if lines is not None:
+        seen.update(lines.seen())
     counts: dict[str, dict[int, int]] = {}
     for key, count in seen.items():
         name, _, wait = (event.encode(), b"", key) if event else key.rpartition(b"' ela=")
@@ -174,10 +188,19 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
 
 def _more(fill: Fill, text: bytearray, kept: int) -> int:
     """Fill the memory behind what is kept in it, which is made larger where too little is left; return how many bytes came."""
-    if len(text) - kept < ROOM:
+    if len(text) - BEHIND - kept < ROOM:
         text.extend(bytes(max(ROOM, kept)))
-    with memoryview(text) as all_of_it, all_of_it[kept:] as room:
+    with memoryview(text) as all_of_it, all_of_it[kept:-BEHIND] as room:
         return fill(room)
+
+
+def _wait_lines(event: str) -> WaitLines | None:
+    """Return what finds an event's waits in many lines at once; None where numpy is not installed."""
+    try:
+        from exacell.measure.waitlines import WaitLines  # numpy takes its time, and small files do without.
+    except ImportError:
+        return None
+    return WaitLines(event, BEHIND)
 
 
 def headers(head: bytes) -> tuple[str, ...]:

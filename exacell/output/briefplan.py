@@ -8,19 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from exacell.core.cellset import grouped
 from exacell.core.errors import UnitError
 from exacell.core.units import MIB, counted, format_size, human_size, parse_size
 from exacell.output.draw import Cell, Look, grid
-from exacell.output.folding import masker, unmasked
-from exacell.output.plans import (
-    ABSENT,
-    folded,
-    in_waves,
-    risk_words,
-    rounded,
-    time_words,
-    undo_words,
-)
+from exacell.output.folding import alike, folded, masker, unmasked
+from exacell.output.plans import ABSENT, in_waves, risk_words, rounded, time_words, undo_words
 from exacell.output.style import hung, paint, printable
 from exacell.output.theme import ASCII
 from exacell.plan.model import Gate, Plan, Risk, Stage, Step
@@ -105,13 +98,8 @@ def _labelled(plan: Plan) -> Iterator[tuple[Cell, Cell]]:
 
 
 def _reasons(reasons: Mapping[str, str]) -> str:
-    alike: dict[str, list[str]] = {}
-    for target, reason in reasons.items():
-        alike.setdefault(masker(target)(reason) if target else reason, []).append(target)
-    if len(alike) > 1:
-        return f"{folded(list(reasons))} (d says why)"
-    (reason, targets), *_ = alike.items()
-    return f"{folded(targets)}: {reason if len(targets) > 1 else unmasked(reason, targets[0])}".removeprefix(": ")
+    (reason, targets), *others = alike(reasons.items())
+    return f"{folded(reasons)} (d says why)" if others else f"{folded(targets)}: {reason}".removeprefix(": ")
 
 
 def _steps(plan: Plan, look: Look) -> Iterator[str]:
@@ -156,14 +144,10 @@ def _alike(stages: Sequence[Stage], words: str) -> list[tuple[str, list[str]]]:
     for stage in stages:
         for step in stage.steps:
             _add(changed.setdefault(step.target, {}), step)
-    groups: dict[str, list[str]] = {}
-    for target, changes in changed.items():
-        groups.setdefault(_changes(changes, masker(target), words), []).append(target)
+    groups = grouped((_changes(changes, masker(target), words), target) for target, changes in changed.items())
     if len(groups) <= _MOST_GROUPS:
-        single = len(groups) == len(changed)
         return [
-            (unmasked(text, targets[0]) if single or len(targets) == 1 else text, targets)
-            for text, targets in groups.items()
+            (unmasked(text, targets[0]) if len(targets) == 1 else text, targets) for text, targets in groups.items()
         ]
     return [(_spread(list(changed.values())), list(changed))]
 
@@ -178,12 +162,13 @@ def _add(changes: _Changed, step: Step) -> None:
 
 def _changes(changes: _Changed, mask: Callable[[str], str], words: str) -> str:
     """Return what changes on one target, in a few words: ``364.75G → 288G``, ``16 × 1G``, ``SPOT share 8 → 9``."""
-    alike: dict[tuple[str, str, str], list[tuple[str, str]]] = {}
-    for (kind, name, attribute), (before, after) in changes.items():
-        alike.setdefault((attribute, mask(before), mask(after)), []).append((kind, mask(name)))
+    same = grouped(
+        ((attribute, mask(before), mask(after)), (kind, mask(name)))
+        for (kind, name, attribute), (before, after) in changes.items()
+    )
     told = [
         _change(attribute, "" if attribute.lower() in (*words.split(), "size") else attribute, before, after, members)
-        for (attribute, before, after), members in alike.items()
+        for (attribute, before, after), members in same.items()
     ]
     more = f", {len(told) - _MOST_CHANGES} more" if len(told) > _MOST_CHANGES else ""
     return ", ".join(told[:_MOST_CHANGES]) + more

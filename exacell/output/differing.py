@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.fold import VOLATILE, for_cell
 from exacell.core.cellset import fold, natural_key
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.output.folding import mask_value
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, paint_within
-from exacell.output.tables import padded_column, texts_of, turned_lines
+from exacell.output.tables import GAP, padded_column, texts_of, turned_lines
 
 KEYS = ("name", "metricObjectName", "object", "prefix", "database", "kind")
 """Attributes that tell which record of one cell is compared with which of another, those that the records have."""
@@ -164,18 +163,18 @@ def difference_lines(
     if all(not item.name for item in found):
         grid, marks, titles = grid[1:], marks[1:], titles[1:]
     padded = [padded_column(title, texts, to_right=False) for title, texts in zip(titles, grid, strict=True)]
-    if width is not None and sum(size for _, size in padded) + 2 * (len(padded) - 1) > width:
+    if width is not None and sum(size for _, size in padded) + len(GAP) * (len(padded) - 1) > width:
         yield from turned_lines(titles, grid, [False] * len(found), width=width, color=color)
         return
     if header:
-        yield paint("  ".join(texts[0] for texts, _ in padded).rstrip(), "title", color=color)
-        yield "  ".join("-" * size for _, size in padded)
+        yield paint(GAP.join(texts[0] for texts, _ in padded).rstrip(), "title", color=color)
+        yield GAP.join("-" * size for _, size in padded)
     for index in range(len(found)):
         parts = [
             paint_within(texts[index + 1], "odd", color=color and flags[index])
             for (texts, _), flags in zip(padded, marks, strict=True)
         ]
-        yield "  ".join(parts).rstrip()
+        yield GAP.join(parts).rstrip()
 
 
 def _groups(found: Sequence[Differing]) -> list[tuple[str, ...]]:

@@ -1,13 +1,16 @@
-"""Sentences first, the figures behind them second. Pure."""
+"""Sentences first, the figures behind them second, charts last where a person reads them; records for programs."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from exacell.core.errors import ExitCode
+from exacell.measure.finding import Chart
+from exacell.output.charts import chart_lines
 from exacell.output.result import Column, Result
-from exacell.output.style import hung
+from exacell.output.style import hung, takes_unicode
 from exacell.output.tables import table_lines
 
 FIGURES = (
@@ -29,12 +32,16 @@ def explained(
     figures: Sequence[Mapping[str, Any]],
     *,
     columns: Sequence[Column] = FIGURES,
+    records: Sequence[Mapping[str, Any]] = (),
+    charts: Sequence[Chart] = (),
     notes: Sequence[str] = (),
     failed: bool = False,
 ) -> Result:
     """Return a result that reads as text with a table below it, and for programs as records.
 
     Args:
+        records: for programs, where they get others than the figures.
+        charts: drawn below the table where lines go to a terminal; nowhere else.
         sentences: each becomes a paragraph, and for programs a record ``{"cell": null, "says": …}`` in front of the figures.
         failed: there is no verdict, because a cell has no figure.
     """
@@ -45,10 +52,13 @@ def explained(
         if figures:
             yield ""
             yield from table_lines(figures, columns, width=width, color=color, header=header)
+        for chart in charts if width is not None else ():
+            yield ""
+            yield from chart_lines(chart, width or _WIDE, color=color, unicode=takes_unicode(sys.stdout))
 
     says = [{"cell": None, "says": sentence} for sentence in sentences]
     return Result(
-        records=[*says, *figures],
+        records=[*says, *(records or figures)],
         data=True,
         draw=draw,
         notes=notes,

@@ -1,19 +1,10 @@
-"""A finding as a statement's result: sentences, a table, a chart where a person reads it; records for programs."""
+"""A finding as a statement's result."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-
-from exacell.core.errors import ExitCode
 from exacell.measure.finding import Finding, Table
-from exacell.output.charts import chart_lines
+from exacell.output.explained import explained
 from exacell.output.result import Column, Result
-from exacell.output.style import hung, takes_unicode
-from exacell.output.tables import table_lines
-
-_WIDE = 1 << 20
-"""As good as no limit of columns."""
 
 _CHARTS = 2
 """Charts on a terminal; a report has all."""
@@ -34,24 +25,13 @@ def shown(finding: Finding) -> Result:
 
     Where lines go to a terminal, its first charts stand below the table; nowhere else.
     """
-    figures = finding.figures
-
-    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        for sentence in finding.sentences:
-            yield from hung(sentence, width or _WIDE, after="  ")
-        if figures is not None and figures.rows:
-            yield ""
-            yield from table_lines(figures.rows, columns_of(figures), width=width, color=color, header=header)
-        for chart in finding.charts[:_CHARTS] if width is not None else ():
-            yield ""
-            yield from chart_lines(chart, width or _WIDE, color=color, unicode=takes_unicode(sys.stdout))
-
-    says = [{"cell": None, "says": sentence} for sentence in finding.sentences]
-    rows = finding.records or (figures.rows if figures is not None else ())
-    return Result(
-        records=[*says, *rows],
-        data=True,
-        draw=draw,
+    table = finding.figures or Table(title="", columns=(), rows=())
+    return explained(
+        finding.sentences,
+        table.rows,
+        columns=columns_of(table),
+        records=finding.records,
+        charts=finding.charts[:_CHARTS],
         notes=finding.notes,
-        exit_code=ExitCode.FAILED if finding.failed else ExitCode.DONE,
+        failed=finding.failed,
     )

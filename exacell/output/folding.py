@@ -8,15 +8,16 @@ masked where several cells are shown together. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from exacell.cellcli.fold import OWN_NAME, OWN_UPPER, label_of
-from exacell.core.cellset import fold, natural_key
-from exacell.core.errors import StatementError
-from exacell.core.values import dataclass
+from exacell.cellcli.rows import Rows
+from exacell.core.cellset import CellSet, fold, grouped, natural_key
+from exacell.core.errors import CellSetError, StatementError
+from exacell.core.values import dataclass, replace
 from exacell.output.result import Result
 
 Record = Mapping[str, Any]
@@ -76,6 +77,22 @@ def unmasked(text: str, cell: str) -> str:
     return text.replace(MASK, cell).replace(OWN_UPPER, label_of(cell).upper())
 
 
+def alike(said: Iterable[tuple[str, str]]) -> list[tuple[str, list[str]]]:
+    """Return what is said of targets, given as (target, text), each text once with those of which it is said; their own names
+    are masked in it where they are several."""
+    groups = grouped((masker(target)(text) if target else text, target) for target, text in said)
+    return [(text if len(targets) > 1 else unmasked(text, targets[0]), targets) for text, targets in groups.items()]
+
+
+def folded(names: Iterable[str]) -> str:
+    """Return names as one set, listed where its notation does not know a sign of them."""
+    known = sorted(set(names), key=natural_key)
+    try:
+        return CellSet.parse(fold(known)).fold() if known else ""
+    except CellSetError:
+        return ", ".join(known)
+
+
 def mask_value(value: Any, cell: str) -> Any:
     """Return ``value`` with the cell's name masked, inside sequences too; hashable whenever its parts are."""
     if isinstance(value, str):
@@ -94,93 +111,165 @@ def fold_records(records: Sequence[Record], *, ignore: Iterable[str] = ()) -> li
     A record that only some cells have follows the one that it follows on its own cell, so that the odd disk stands
     beside its siblings. Records without a cell stay as they are.
     """
-    ignored = frozenset(ignore)
-    cells = sorted({str(r["cell"]) for r in records if r.get("cell") is not None}, key=natural_key)
-    by_cell: dict[str | None, list[Record]] = {}
-    for record in records:
-        cell = record.get("cell")
-        by_cell.setdefault(None if cell is None else str(cell), []).append(record)
-    chain = _Chain()
-    numbers: dict[object, int] = {}  # Contents are compared once; from there on numbers are.
-    for cell in cells:
-        entries = _keyed(by_cell[cell], cell, ignored)
-        keys = [numbers.setdefault(content, len(numbers) + 1) for content, _ in entries]
-        own, previous = set(keys), 0
-        for key, (_, plain) in zip(keys, entries, strict=True):
-            chain.add(key, previous, own, cell, plain)
-            previous = key
+    ignored = frozenset(("cell", *ignore))
+    by_cell = grouped((str(record["cell"]), record) for record in records if record.get("cell") is not None)
+    groups: dict[Hashable, _Group[Record]] = {}
+    for cell in sorted(by_cell, key=natural_key):
+        plain = [_without(record, ignored) for record in by_cell[cell]]
+        keys = _numbered([_content(record, cell) for record in plain])
+        groups.setdefault(tuple(keys), _Group([], keys, plain)).cells.append(cell)
     folded = [
-        FoldedRecord(tuple(who), _masked(plain, who[0]) if len(who) > 1 else plain, len(who) < len(cells))
-        for who, plain in chain.entries()
+        FoldedRecord(who, _masked(record, who[0]) if len(who) > 1 else record, len(who) < len(by_cell))
+        for _, record, who in _merged(list(groups.values()))
     ]
-    rack = [
-        FoldedRecord(cells=(), record={k: v for k, v in r.items() if k != "cell" and k not in ignored}, odd=False)
-        for r in by_cell.get(None, ())
-    ]
+    rack = [FoldedRecord((), _without(record, ignored), odd=False) for record in records if record.get("cell") is None]
     return folded + rack
 
 
-_BETWEEN = "\0"
-"""Stands between the values of a record that are compared as one text; no value has it, or it is compared otherwise."""
+def _without(record: Record, names: frozenset[str]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in names}
 
 
-def _keyed(records: Sequence[Record], cell: str, ignored: frozenset[str]) -> list[tuple[object, dict[str, Any]]]:
-    """Return for each record of one cell what it is compared by, and its attributes."""
-    seen: dict[object, int] = {}
-    found: list[tuple[object, dict[str, Any]]] = []
-    mask = masker(cell)
-    left_out = tuple(ignored)
-    for record in records:
-        plain = dict(record)
-        plain.pop("cell", None)
-        for name in left_out:
-            plain.pop(name, None)
-        content: object
-        try:
-            # One text of all values is compared, hashed and searched at once: thousands of records come here.
-            text = _BETWEEN.join(plain.values())
-        except TypeError:
-            # repr tells True from 1 and takes what has no hash.
-            content = repr(_masked(plain, cell))
-        else:
-            if text.count(_BETWEEN) >= len(plain) > 0:
-                content = tuple(_masked(plain, cell).items())
-            else:
-                content = (mask(text), *plain)
-        # A cell may list the same record twice; its second copy only equals another cell's second copy.
-        copies = seen[content] = seen.get(content, 0) + 1
-        found.append((content if copies == 1 else (content, copies), plain))
-    return found
+_BETWEEN, _END = "\0", "\n"
+"""Stand between the values of a row that are compared as one text, and behind it; no value has them, or it is compared
+otherwise."""
 
 
-def _masked(record: dict[str, Any], cell: str) -> dict[str, Any]:
+def _content(record: Record, cell: str) -> Hashable:
+    """Return by what a record of one cell is compared with another's."""
+    try:
+        # One text of all values is compared, hashed and searched at once: thousands of records come here.
+        text = _BETWEEN.join(record.values())
+    except TypeError:
+        # repr tells True from 1 and takes what has no hash.
+        return repr(_masked(record, cell))
+    if text.count(_BETWEEN) >= len(record) > 0:
+        return tuple(_masked(record, cell).items())
+    return (masker(cell)(text), *record)
+
+
+def _masked(record: Record, cell: str) -> dict[str, Any]:
     return {name: mask_value(value, cell) for name, value in record.items()}
 
 
-class _Chain:
-    """An ordered set of numbers into which the records of one cell after the other are merged; 0 is its beginning."""
+class Body(NamedTuple):
+    """A table without titles, by column.
 
-    def __init__(self) -> None:
-        self._entry: dict[int, tuple[list[str], dict[str, Any]]] = {}
-        self._next: dict[int, int] = {0: 0}
+    Attributes:
+        cells: by row, the cells that have it, in natural order.
+        odd: by row, whether not every cell has it.
+        columns: values by attribute, then by row; the cell's name masked in rows of several cells.
+    """
 
-    def add(self, key: int, after: int, own: Set[int], cell: str, plain: dict[str, Any]) -> None:
-        """Add a record of ``cell`` that follows ``after`` there, before the next one that the cell has too (``own``)."""
-        if key in self._entry:
-            self._entry[key][0].append(cell)
-            return
-        place, following = after, self._next[after]
-        while following and following not in own:
-            place, following = following, self._next[following]
-        self._entry[key] = ([cell], plain)
-        self._next[key] = following
-        self._next[place] = key
+    cells: Sequence[tuple[str, ...]]
+    odd: Sequence[bool]
+    columns: Mapping[str, Sequence[Any]]
 
-    def entries(self) -> Iterable[tuple[list[str], dict[str, Any]]]:
-        key = self._next[0]
-        while key:
-            yield self._entry[key]
-            key = self._next[key]
+
+def body_of(rows: Rows, *, folded: bool) -> Body | None:
+    """Return the rows of a table of ``rows``, equal cells shown once if ``folded`` as :func:`fold_records` does; None where
+    values are such that they have to be compared one by one.
+
+    Nothing is done record by record that can be done for a whole answer: a row is one text of its values, a cell's name is
+    masked in all of an answer at once, and an answer that another cell gave too is looked at once.
+    """
+    if not folded:
+        cells = [(cell,) for cell, columns in rows.parts for _ in columns[0]]
+        return Body(cells, [False] * len(cells), {name: rows.column(name) for name in rows.names})
+    parts = sorted(
+        ((cell, columns) for cell, columns in rows.parts if columns[0]), key=lambda part: natural_key(part[0])
+    )
+    groups: dict[str, _Group[str]] = {}
+    for cell, columns in parts:
+        text = _END.join(map(_BETWEEN.join, zip(*columns, strict=True)))
+        count = len(columns[0])
+        if text.count(_END) != count - 1 or text.count(_BETWEEN) != count * (len(columns) - 1):
+            return None
+        masked = masker(cell)(text)
+        if masked in groups:
+            groups[masked].cells.append(cell)
+        else:
+            groups[masked] = _Group([cell], _numbered(masked.split(_END)), text.split(_END))
+    merged = _merged(list(groups.values()))
+    chosen = [row if len(who) == 1 else key if isinstance(key, str) else key[0] for key, row, who in merged]
+    flat = _BETWEEN.join(chosen).split(_BETWEEN) if chosen else []
+    width = len(rows.names)
+    values = {name: flat[place::width] for place, name in enumerate(rows.names)}
+    return Body([who for _, _, who in merged], [len(who) < len(parts) for _, _, who in merged], values)
+
+
+Key = TypeVar("Key", bound=Hashable)
+Row = TypeVar("Row")
+
+
+class _Group(NamedTuple, Generic[Row]):
+    """Cells with one answer: what its rows are compared by, and the rows as the first of them printed them."""
+
+    cells: list[str]
+    keys: list[Any]
+    rows: Sequence[Row]
+
+
+def _numbered(rows: list[Key]) -> list[Key | tuple[Key, int]]:
+    """Return rows as keys that are all different: a cell may list the same record twice, and its second copy only equals
+    another cell's second copy."""
+    if len(set(rows)) == len(rows):
+        return list(rows)
+    seen: dict[Key, int] = {}
+    keys: list[Key | tuple[Key, int]] = []
+    for row in rows:
+        seen[row] = number = seen.get(row, 0) + 1
+        keys.append(row if number == 1 else (row, number))
+    return keys
+
+
+def _merged(groups: Sequence[_Group[Row]]) -> list[tuple[Any, Row, tuple[str, ...]]]:
+    """Return each different row once: its key, the row as it was printed first, and the cells that have it.
+
+    A row that only some cells have follows the one that it follows there, before the next one that the cell has too.
+    """
+    if len(set[object]().union(*(group.keys for group in groups))) == sum(len(group.keys) for group in groups):
+        # Hardly two cells ever have the same metrics: all rows, cell by cell.
+        alone = ((tuple(group.cells), group) for group in groups)
+        return [(key, row, who) for who, group in alone for key, row in zip(group.keys, group.rows, strict=True)]
+    have: dict[Any, tuple[int, ...]] = {}
+    printed: dict[Any, Row] = {}
+    following: dict[Any, Any] = {None: None}
+    last = None
+    for number, (_, keys, rows) in enumerate(groups):
+        own = set(keys)
+        if have.keys().isdisjoint(own):
+            # Nothing that an earlier cell has: all of it comes behind.
+            have.update(dict.fromkeys(keys, (number,)))
+            printed.update(zip(keys, rows, strict=True))
+            following[last] = keys[0]
+            following.update(pairwise(keys))
+            last = keys[-1]
+            following[last] = None
+            continue
+        previous = None
+        for key, row in zip(keys, rows, strict=True):
+            if key in have:
+                have[key] = (*have[key], number)
+            else:
+                place, after = previous, following[previous]
+                while after is not None and after not in own:
+                    place, after = after, following[after]
+                have[key], printed[key] = (number,), row
+                following[place], following[key] = key, after
+                if after is None:
+                    last = key
+            previous = key
+    names = {
+        numbers: tuple(sorted((cell for number in numbers for cell in groups[number].cells), key=natural_key))
+        for numbers in set(have.values())
+    }
+    found = []
+    now = following[None]
+    while now is not None:
+        found.append((now, printed[now], names[have[now]]))
+        now = following[now]
+    return found
 
 
 def fold_texts(texts: Sequence[tuple[str, str]]) -> list[FoldedText]:
@@ -214,9 +303,7 @@ def fold_problems(problems: Sequence[tuple[str, str]]) -> list[tuple[tuple[str, 
 
     A cell's name and its address do not tell problems apart; where several cells share one they are masked.
     """
-    groups: dict[str, list[tuple[str, str]]] = {}
-    for cell, text in problems:
-        groups.setdefault(_ADDRESS.sub("{address}", masker(cell)(text)), []).append((cell, text))
+    groups = grouped((_ADDRESS.sub("{address}", masker(cell)(text)), (cell, text)) for cell, text in problems)
     return [
         (
             tuple(sorted(dict.fromkeys(cell for cell, _ in members), key=natural_key)),

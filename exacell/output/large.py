@@ -13,7 +13,7 @@ from exacell.cellcli.schema import METRIC_VALUES, kind_of, known_unit, metric_va
 from exacell.output import formats
 from exacell.output.result import Column
 from exacell.output.style import paint, paint_within
-from exacell.output.tables import TROUBLE, number_text, quantities, texts_of, value_text
+from exacell.output.tables import GAP, TROUBLE, number_text, quantities, texts_of, value_text
 
 
 def large_blocks(
@@ -146,9 +146,6 @@ class Memo(dict[str, Any]):
         return made
 
 
-_GAP = "  "
-
-
 class _Fitting:
     """One column: how wide it is, and then each of its texts as wide as that."""
 
@@ -269,10 +266,10 @@ def large_table(rows: LargeRows, columns: Sequence[Column], *, color: bool, head
             column.look(block[column.place])
     size = max([len("cell"), *(len(part.cell) for part in rows.parts)])
     if header:
-        titles = _GAP.join([f"{'cell':<{size}}", *(column.title for column in fitting)])
+        titles = GAP.join([f"{'cell':<{size}}", *(column.title for column in fitting)])
         yield paint(titles.rstrip(), "title", color=color)
-        yield _GAP.join(["-" * size, *("-" * column.size for column in fitting)])
+        yield GAP.join(["-" * size, *("-" * column.size for column in fitting)])
     for cell, block in blocks_with_units(rows):
         fields = [column.fields(block[column.place]) for column in fitting]
-        lead = f"{cell:<{size}}{_GAP}"
-        yield lead + f"\n{lead}".join(map(_GAP.join, zip(*fields, strict=True)))
+        lead = f"{cell:<{size}}{GAP}"
+        yield lead + f"\n{lead}".join(map(GAP.join, zip(*fields, strict=True)))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime, tzinfo
 from itertools import pairwise
 
-from exacell.core.cellset import CellSet, fold, natural_key
-from exacell.core.errors import CellSetError
 from exacell.core.units import counted, format_duration, human_size
 from exacell.journal.rows import (
     Actor,
@@ -28,8 +26,8 @@ from exacell.journal.rows import (
     Waiting,
 )
 from exacell.output.changes import ended_text, local_text
-from exacell.output.folding import masker
-from exacell.output.style import hung, paint, printable
+from exacell.output.folding import folded, masker
+from exacell.output.style import Page
 
 _WIDTH = 100
 """Columns to write for when there is no terminal."""
@@ -57,7 +55,7 @@ def change_page(
         zone: in which times are told; None is this host's.
         folded: targets to which the same was sent and from which the same came share their lines.
     """
-    page = _Page(max(width or _WIDTH, 40), color)
+    page = Page(max(width or _WIDTH, 40), color)
     plan = next((row for row in rows if isinstance(row, Planned)), rows[0])
     what = plan.statement or f"journal restart: {plan.problem if isinstance(plan, Restarted) else ''}"
     head = plan if isinstance(plan, Headed) else None
@@ -78,30 +76,13 @@ def change_page(
         if row in again:
             continue  # Attempts that met the same are one, the last.
         if not isinstance(row, Gated) or row.reason not in ends:  # Why it ended is told once.
-            yield from page.texts(_beside(row, zone))
+            for label, text in _beside(row, zone):
+                yield from page.text(text, f"  {label}: ")
     yield from _caching(rows, page, folded=folded)
     yield from _end(rows, page)
     for other in later:
         did = "Taken back" if other.origin.startswith("undo ") else "Gone on with"
         yield from page.text(other.statement or "-", f"  {did} by change {other.change}: ")
-
-
-class _Page:
-    """Wraps text with a hanging indent below its label."""
-
-    def __init__(self, width: int, color: bool) -> None:
-        self._width = width
-        self._color = color
-
-    def text(self, text: str, label: str, *, style: str = "") -> Iterator[str]:
-        for part in text.splitlines() or [""]:
-            for line in hung(printable(part), self._width, first=label, after=" " * len(label)):
-                yield paint(line.rstrip(), style, color=self._color) if style else line.rstrip()
-            label = " " * len(label)
-
-    def texts(self, labelled: Sequence[tuple[str, str]]) -> Iterator[str]:
-        for label, text in labelled:
-            yield from self.text(text, f"  {label}: ")
 
 
 def _who(who: Actor) -> str:
@@ -167,7 +148,7 @@ def _sent(rows: Sequence[Entry], verified: Callable[[Entry], str]) -> list[_Sent
     return [_Sent(intent, outcome, verified) for intent, outcome in found]
 
 
-def _steps(rows: Sequence[Entry], page: _Page, verified: Callable[[Entry], str], *, folded: bool) -> Iterator[str]:
+def _steps(rows: Sequence[Entry], page: Page, verified: Callable[[Entry], str], *, folded: bool) -> Iterator[str]:
     groups: dict[str, dict[object, list[_Sent]]] = {}
     for place, sent in enumerate(_sent(rows, verified)):
         title = ("mending: " if sent.mending else "") + sent.what
@@ -233,7 +214,7 @@ def _reason(row: Reverted) -> tuple[str, str]:
     return row.state or "-", row.reason
 
 
-def _caching(rows: Sequence[Entry], page: _Page, *, folded: bool) -> Iterator[str]:
+def _caching(rows: Sequence[Entry], page: Page, *, folded: bool) -> Iterator[str]:
     """Yield on which cells the cache was last seen off or unknown; on is as it should be, and not told."""
     seen = [row for row in rows if isinstance(row, Observed) and row.caching]
     last = {(row.cache or "flashcache", row.target): row.caching for row in seen}
@@ -243,7 +224,7 @@ def _caching(rows: Sequence[Entry], page: _Page, *, folded: bool) -> Iterator[st
             yield from page.text(f"{cache} caching {caching} on {_fold(some)}", "  Seen last: ", style="warning")
 
 
-def _end(rows: Sequence[Entry], page: _Page) -> Iterator[str]:
+def _end(rows: Sequence[Entry], page: Page) -> Iterator[str]:
     first, end = rows[0], next((row for row in reversed(rows) if isinstance(row, Ended)), None)
     if isinstance(first, (Restarted, Kept)):
         return
@@ -260,11 +241,5 @@ def _end(rows: Sequence[Entry], page: _Page) -> Iterator[str]:
     yield from page.text(text, "  Ended: ", style="error" if end.exit_code else "")
 
 
-def _fold(names: Sequence[str]) -> str:
-    known = sorted({name for name in names if name}, key=natural_key)
-    if not known:
-        return "-"
-    try:
-        return CellSet.parse(fold(known)).fold()
-    except CellSetError:
-        return ", ".join(known)  # A name with characters that the notation of sets does not know.
+def _fold(names: Iterable[str]) -> str:
+    return folded(filter(None, names)) or "-"

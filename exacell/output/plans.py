@@ -5,18 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from exacell.core.cellset import (
-    CellSet,
-    fold,
-    folded_names,
-    natural_key,
-)
-from exacell.core.errors import CellSetError
+from exacell.core.cellset import folded_names, grouped
 from exacell.core.units import counted, format_duration, format_size, parse_size
-from exacell.output.folding import masker, unmasked
-from exacell.output.style import hung, paint, printable
+from exacell.output.folding import alike, folded, masker, unmasked
+from exacell.output.style import Page
 from exacell.plan.guards.steps import all_taken_back
-from exacell.plan.model import DATABASE, Change, Gate, Plan, Risk, Rolling, Stage, Step, Undo
+from exacell.plan.model import DATABASE, Gate, Plan, Risk, Rolling, Stage, Step, Undo
 
 _NARROWEST = 40
 _UNKNOWN_WIDTH = 100
@@ -40,7 +34,8 @@ _GROUP_GOES = "redundancy: a disk group goes away; no file of it is lost"
 
 def plan_lines(plan: Plan, *, width: int | None = None, color: bool = False) -> Iterator[str]:
     """Yield the lines that show ``plan``, wrapped at ``width`` columns (100 when it is None)."""
-    page = _Page(max(width or _UNKNOWN_WIDTH, _NARROWEST), color)
+    columns = max(width or _UNKNOWN_WIDTH, _NARROWEST)
+    page = Page(columns, color, deepest=columns // 3)
     where = f" on {plan.rack}" if plan.rack else ""
     yield from page.text(f"Plan{where}: {plan.statement}", "", style="title", after="    ")
     yield from _waves(plan, page)
@@ -108,14 +103,14 @@ def _in_larger_unit(size: re.Match[str]) -> str:
 
 def undo_words(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
     """Yield what undo sends, what it does not bring back, the statement that does it by hand, and where: alike targets once."""
-    alike: dict[tuple[str, str, str], list[str]] = {}
+    groups: dict[tuple[str, str, str], list[str]] = {}
     lasting = {target for target, back in all_taken_back(plan) if back.but}
     for target, back in all_taken_back(plan):
         if back.but or back.by_hand:
             mask = masker(target)
-            alike.setdefault((mask(back.undo), mask(back.but), mask(back.by_hand)), []).append(target)
+            groups.setdefault((mask(back.undo), mask(back.but), mask(back.by_hand)), []).append(target)
     sent: dict[tuple[str, str], list[str]] = {}
-    for (undo, but, by_hand), targets in alike.items():
+    for (undo, but, by_hand), targets in groups.items():
         shown = [text if len(targets) > 1 else unmasked(text, targets[0]) for text in (undo, but, by_hand)]
         where = folded(targets)
         if undo and not by_hand:
@@ -124,15 +119,13 @@ def undo_words(plan: Plan) -> Iterator[tuple[str, str, str, str]]:
             yield "", shown[1], shown[2], where
     for (undo, where), reasons in sent.items():
         yield undo, "; ".join(reasons), "", where
-    whole: dict[str, list[str]] = {}
-    for target in plan.targets:
-        if plan.inverse.get(target) and target not in lasting:
-            whole.setdefault(masker(target)("; ".join(plan.inverse[target])), []).append(target)
-    for masked, targets in whole.items():
-        yield masked if len(targets) > 1 else unmasked(masked, targets[0]), "", "", folded(targets)
+    inverses = plan.inverse.items()
+    whole = {target: "; ".join(inverse) for target, inverse in inverses if inverse and target not in lasting}
+    for text, targets in alike((target, whole[target]) for target in plan.targets if target in whole):
+        yield text, "", "", folded(targets)
 
 
-def _undo(plan: Plan, page: _Page) -> Iterator[str]:
+def _undo(plan: Plan, page: Page) -> Iterator[str]:
     """Yield the lines about what takes the plan back."""
     for undo, but, by_hand, where in undo_words(plan):
         if by_hand:
@@ -157,7 +150,7 @@ def time_words(plan: Plan) -> str:
     return rough + (f"; nothing tells how long {unknown} takes, which comes on top" if unknown else "")
 
 
-def _waves(plan: Plan, page: _Page) -> Iterator[str]:
+def _waves(plan: Plan, page: Page) -> Iterator[str]:
     """Yield how the cells take turns, and what each turn waits for."""
     rolling = plan.rolling
     if rolling is None:
@@ -196,23 +189,7 @@ def in_waves(rolling: Rolling) -> str:
     return f"{counted(len(rolling.waves), 'wave')}: {', then '.join(parts)}"
 
 
-class _Page:
-    """Wraps text with a hanging indent below its label."""
-
-    def __init__(self, width: int, color: bool) -> None:
-        self._width = width
-        self._color = color
-
-    def text(self, text: str, label: str, *, style: str = "", after: str = "") -> Iterator[str]:
-        indent = after or " " * min(len(label), self._width // 3)
-        for number, part in enumerate(text.splitlines() or [""]):
-            before = label if number == 0 else indent
-            for line in hung(printable(part), self._width, first=before, after=indent):
-                shown = line.rstrip()
-                yield paint(shown, style, color=self._color) if style else shown
-
-
-def _steps(stage: Stage, page: _Page) -> Iterator[str]:
+def _steps(stage: Stage, page: Page) -> Iterator[str]:
     for steps in _alike(stage.steps):
         first, targets = steps[0], [step.target for step in steps]
         mask = masker(first.target) if len(targets) > 1 else str
@@ -229,7 +206,7 @@ def _steps(stage: Stage, page: _Page) -> Iterator[str]:
             yield from page.text(f"then waits until the {first.watch} is complete and proven{within}", "        ")
 
 
-def _mending(plan: Plan, stage: Stage, page: _Page) -> Iterator[str]:
+def _mending(plan: Plan, stage: Stage, page: Page) -> Iterator[str]:
     titles = {other.key: other.title for other in plan.stages if other.key}
     after = titles.get(stage.mends, stage.mends)
     yield from page.text(f"{stage.title} (only if the plan stops after '{after}')", "  ! ", style="dim")
@@ -242,10 +219,10 @@ def _mending(plan: Plan, stage: Stage, page: _Page) -> Iterator[str]:
 
 def _alike(steps: Sequence[Step]) -> list[list[Step]]:
     """Group steps that are the same but for their target's name, in order of first appearance."""
-    groups: dict[object, list[Step]] = {}
-    for step in steps:
+
+    def key(step: Step) -> tuple[object, ...]:
         mask = masker(step.target)
-        key = (
+        return (
             mask(step.statement),
             step.what if not step.statement else "",
             step.asm,
@@ -254,18 +231,16 @@ def _alike(steps: Sequence[Step]) -> list[list[Step]]:
             mask(step.inverse) if step.undo is Undo.IMPOSSIBLE else "",
             tuple((c.object, mask(c.name), c.attribute, mask(c.before), mask(c.after)) for c in step.changes),
         )
-        groups.setdefault(key, []).append(step)
-    return list(groups.values())
+
+    return list(grouped((key(step), step) for step in steps).values())
 
 
 def _changes(steps: Sequence[Step]) -> Iterator[str]:
     """Yield one line for each attribute that changes alike, the objects' names folded."""
     first = steps[0]
     mask = masker(first.target) if len(steps) > 1 else str
-    alike: dict[tuple[str, str, str, str], list[Change]] = {}
-    for change in first.changes:
-        alike.setdefault((change.object, change.attribute, change.before, change.after), []).append(change)
-    for (kind, attribute, before, after), changes in alike.items():
+    same = grouped(((change.object, change.attribute, change.before, change.after), change) for change in first.changes)
+    for (kind, attribute, before, after), changes in same.items():
         names = mask(folded([change.name for change in changes if change.name]))
         subject = " ".join(part for part in (kind, names, attribute) if part)
         count = f" ({len(changes)} objects)" if len(changes) > 1 else ""
@@ -275,19 +250,6 @@ def _changes(steps: Sequence[Step]) -> Iterator[str]:
         yield f"{subject}: {old or 'nothing'} -> {new or 'nothing'}{count}"
 
 
-def folded(names: Sequence[str]) -> str:
-    """Return names as one set, listed where its notation does not know a sign of them."""
-    try:
-        return CellSet.parse(fold(names)).fold() if names else ""
-    except CellSetError:
-        # Names with characters that the notation of sets does not know are listed as they are.
-        return ", ".join(sorted(set(names), key=natural_key))
-
-
-def _reasons(title: str, reasons: Mapping[str, str], page: _Page) -> Iterator[str]:
-    by_reason: dict[str, list[str]] = {}
-    for target, reason in reasons.items():
-        by_reason.setdefault(masker(target)(reason) if target else reason, []).append(target)
-    for masked, targets in by_reason.items():
-        shown = masked if len(targets) > 1 else unmasked(masked, targets[0])
-        yield from page.text(f"{folded(targets)}: {shown}", f"  {title}: ")
+def _reasons(title: str, reasons: Mapping[str, str], page: Page) -> Iterator[str]:
+    for reason, targets in alike(reasons.items()):
+        yield from page.text(f"{folded(targets)}: {reason}", f"  {title}: ")

@@ -41,11 +41,7 @@ def fits_screen(out: TextIO, stdin: TextIO | None = None) -> bool:
 
 
 class Screen:
-    """Use as a context manager; Ctrl-C is the key ``quit`` meanwhile, and Ctrl-Z does nothing.
-
-    Attributes:
-        draws: how often something was drawn.
-    """
+    """Use as a context manager; Ctrl-C is the key ``quit`` meanwhile, and Ctrl-Z does nothing."""
 
     def __init__(self, out: TextIO, stdin: TextIO | None = None) -> None:
         self._out = out
@@ -58,7 +54,6 @@ class Screen:
         self._waking = threading.Lock()
         self._over = False
         self._on_terminate: Any = None
-        self.draws = 0
 
     def __enter__(self) -> Screen:
         try:
@@ -108,7 +103,6 @@ class Screen:
         shown = [cut(line, width) + "\x1b[K" for line in lines[:height]]
         # The last column of the last line is left alone: some terminals scroll behind it.
         self._write("\x1b[H" + "\r\n".join(shown) + ("\x1b[J" if len(shown) < height else ""))
-        self.draws += 1
 
     def key(self, timeout: float | None = None) -> str:
         """Return the next key, by name (``up``, ``enter``, ``q``) or as typed; empty after ``timeout`` seconds or when

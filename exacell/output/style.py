@@ -154,6 +154,25 @@ def hung(line: str, width: int, *, first: str = "", after: str = "") -> list[str
     return [*rows, row.rstrip()]
 
 
+class Page:
+    """Wraps text at ``width`` columns, with a hanging indent below its label.
+
+    Args:
+        deepest: columns that the indent has at most.
+    """
+
+    def __init__(self, width: int, color: bool, *, deepest: int | None = None) -> None:
+        self._width, self._color = width, color
+        self._deepest = width if deepest is None else deepest
+
+    def text(self, text: str, label: str, *, style: str = "", after: str = "") -> Iterator[str]:
+        """Yield the lines of a text; ``after`` stands in front of all but the first, empty for the indent."""
+        indent = after or " " * min(len(label), self._deepest)
+        for number, part in enumerate(text.splitlines() or [""]):
+            for line in hung(printable(part), self._width, first=indent if number else label, after=indent):
+                yield paint(line.rstrip(), style, color=self._color) if style else line.rstrip()
+
+
 def _pieces(line: str, room: int) -> Iterator[tuple[str, str]]:
     """Yield what must stay together, with the blanks in front of it."""
     for gap, word in re.findall(r"(\s*)(\S+)", line):

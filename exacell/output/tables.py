@@ -10,16 +10,15 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 from exacell.cellcli.rows import Rows
 from exacell.core.cellset import fold
 from exacell.core.units import MIB, human_size, size_text
-from exacell.output.columns import Body, body_of
-from exacell.output.folding import FoldedRecord, fold_records
+from exacell.output.folding import Body, FoldedRecord, body_of, fold_records
 from exacell.output.formats import flat, keys_of
 from exacell.output.result import Column
-from exacell.output.style import paint, paint_around, paint_within, printable
+from exacell.output.style import hung, paint, paint_around, paint_within, printable
 
 Record = Mapping[str, Any]
 
-_GAP = 2
-"""Blanks between two columns."""
+GAP = "  "
+"""Stands between two columns."""
 
 _TURNED = 20
 """Records up to which a table that is too wide is turned; a longer list stays one line a record."""
@@ -32,6 +31,9 @@ _MOST_LINES = 3
 
 _INDENT = " " * 4
 """In front of a record's further lines."""
+
+_LEAST = 16
+"""Columns that sentences have at least; with fewer the table is turned like any other that is too wide."""
 
 _AT_ONCE = 1024
 """Rows that are formatted in one piece."""
@@ -164,11 +166,9 @@ def table_blocks(
     # Where hardly two cells agree, as in metrics, marking every row would mark nothing.
     mark = color and sum(body.odd) * 2 <= count
     aligned = [aligned_column(title, texts, to_right=to) for title, texts, to in zip(titles, grid, right, strict=True)]
-    if width is not None and sum(c.size for c in aligned) + _GAP * (len(aligned) - 1) > width and count <= _TURNED:
+    if width is not None and sum(c.size for c in aligned) + len(GAP) * (len(aligned) - 1) > width and count <= _TURNED:
         kinds = [*[""] * (len(grid) - len(shown)), *(column.kind for column in shown)]
         if PROSE in kinds:
-            from exacell.output.columns import prose_lines
-
             prose = kinds.index(PROSE)
             ready = _ready(aligned, color=color)
             if found := prose_lines(ready, prose, grid[prose], width=width, color=color, header=header):
@@ -177,13 +177,12 @@ def table_blocks(
         odd = [mark and one for one in body.odd]
         yield "\n".join(turned_lines(titles, grid, odd, width=width, color=color))
         return
-    gap = " " * _GAP
     if header:
-        title = gap.join(column.title for column in aligned)
+        title = GAP.join(column.title for column in aligned)
         yield paint(title.rstrip(), "title", color=color)
-        yield gap.join("-" * column.size for column in aligned)
+        yield GAP.join("-" * column.size for column in aligned)
     aligned = _ready(aligned, color=color)
-    form = gap.join(column.form for column in aligned)
+    form = GAP.join(column.form for column in aligned)
     fields = [field for column in aligned for field in column.fields]
     odd_rows = [place for place, odd in enumerate(body.odd) if odd] if mark else []
     yield from _blocks(form, fields, odd_rows)
@@ -336,15 +335,15 @@ def turned_lines(
     """
     label = max(len(title) for title in titles)
     sizes = [max(len(texts[row]) for texts in grid) for row in range(len(grid[0]))]
-    if len(sizes) > 1 and label + sum(_GAP + size for size in sizes) <= width:
+    if len(sizes) > 1 and label + sum(len(GAP) + size for size in sizes) <= width:
         for index, (title, texts) in enumerate(zip(titles, grid, strict=True)):
             parts = [
                 paint(text.ljust(size), "odd" if is_odd else "title", color=color and (is_odd or not index))
                 for text, size, is_odd in zip(texts, sizes, odd, strict=True)
             ]
-            yield "  ".join((paint(title.ljust(label), "title", color=color), *parts)).rstrip()
+            yield GAP.join((paint(title.ljust(label), "title", color=color), *parts)).rstrip()
             if not index:
-                yield "  ".join("-" * size for size in (label, *sizes))
+                yield GAP.join("-" * size for size in (label, *sizes))
         return
     if len(sizes) >= _SEVERAL and (rows := _in_lines(titles, grid, width)):
         yield from _broken_rows(rows, odd, color=color)
@@ -363,13 +362,13 @@ def _in_lines(titles: Sequence[str], grid: Sequence[Sequence[str]], width: int) 
     room = 0
     for column in (padded_column(title, texts, to_right=False) for title, texts in zip(titles, grid, strict=True)):
         size = column[1]
-        if not parts or size + _GAP > room:
-            room = width - (len(_INDENT) if parts else 0) + _GAP
+        if not parts or size + len(GAP) > room:
+            room = width - (len(_INDENT) if parts else 0) + len(GAP)
             parts.append([])
-        if size + _GAP > room:
+        if size + len(GAP) > room:
             return []
         parts[-1].append(column)
-        room -= size + _GAP
+        room -= size + len(GAP)
     return parts if len(parts) <= _MOST_LINES else []
 
 
@@ -379,9 +378,43 @@ def _broken_rows(
     """Yield titles, a rule and the records, each on as many lines as there are parts."""
     lines = [("" if part is parts[0] else _INDENT, part) for part in parts]
     for indent, part in lines:
-        yield paint(indent + "  ".join(texts[0] for texts, _ in part).rstrip(), "title", color=color)
+        yield paint(indent + GAP.join(texts[0] for texts, _ in part).rstrip(), "title", color=color)
     for indent, part in lines:
-        yield indent + "  ".join("-" * size for _, size in part)
+        yield indent + GAP.join("-" * size for _, size in part)
     for row, is_odd in enumerate(odd, 1):
         for indent, part in lines:
-            yield paint(indent + "  ".join(texts[row] for texts, _ in part).rstrip(), "odd", color=color and is_odd)
+            yield paint(indent + GAP.join(texts[row] for texts, _ in part).rstrip(), "odd", color=color and is_odd)
+
+
+def prose_lines(
+    columns: Sequence[Aligned], prose: int, texts: Sequence[str], *, width: int, color: bool, header: bool
+) -> list[str]:
+    """Return the lines of the table with column ``prose`` last and broken between words, no wider than ``width``.
+
+    Columns in which nothing stands are left out, so that the sentences have their room.
+
+    Returns:
+        the lines; none where too little room is left for the sentences.
+    """
+    others = [column for place, column in enumerate(columns) if place != prose]
+    left = [column for column in others if any(text != "-" for field in column.fields for text in field)]
+    before = sum(column.size + len(GAP) for column in left)
+    room = width - before
+    if room < _LEAST:
+        return []
+    broken = [hung(text, room) for text in texts]
+    return list(_prose_rows(left, columns[prose].title.strip(), broken, color=color, header=header))
+
+
+def _prose_rows(
+    left: Sequence[Aligned], title: str, broken: Sequence[Sequence[str]], *, color: bool, header: bool
+) -> Iterator[str]:
+    before = " " * sum(column.size + len(GAP) for column in left)
+    if header:
+        longest = max(len(title), *(len(line) for lines in broken for line in lines))
+        yield paint(GAP.join([*(column.title for column in left), title]), "title", color=color)
+        yield GAP.join(["-" * column.size for column in left] + ["-" * longest])
+    for number, lines in enumerate(broken):
+        shown = [column.form % tuple(field[number] for field in column.fields) for column in left]
+        yield GAP.join([*shown, *lines[:1]]).rstrip()
+        yield from (before + line for line in lines[1:])

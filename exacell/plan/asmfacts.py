@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 
 from exacell.core.cellset import grouped
 from exacell.core.errors import ReplyError
 from exacell.core.units import counted
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 
 END = "__EXACELL_OK__"
 

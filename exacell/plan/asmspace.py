@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from exacell.core.cellset import summed
 from exacell.core.errors import RefusedError, ReplyError
 from exacell.core.units import ALLOCATION_UNIT, MIB, counted, size_text
 from exacell.core.values import dataclass
@@ -133,9 +134,7 @@ def _told(asm: AsmFacts, group: DiskGroup) -> bool | None:
     if not losses or group.required_mirror_free_mb <= 0:
         return None
     disks = asm.members(group)
-    cells: dict[str, int] = {}
-    for disk in disks:
-        cells[disk.failgroup] = cells.get(disk.failgroup, 0) + disk.os_mb
+    cells = summed((disk.failgroup, disk.os_mb) for disk in disks)
     few, whole = _largest([disk.os_mb for disk in disks], losses), _largest(cells.values(), losses)
     return None if few == whole else 2 * group.required_mirror_free_mb > few + whole
 

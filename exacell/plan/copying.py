@@ -13,6 +13,7 @@ from exacell.cellcli.reply import Record, values
 from exacell.cellcli.schema import Attribute, ObjectType, metric, objects
 from exacell.cellcli.secrets import masked
 from exacell.core.errors import RefusedError, ReplyError
+from exacell.core.values import replace
 from exacell.plan.drift import Difference, Facts, from_baseline, neutral
 from exacell.plan.facts import XRMEMCACHE
 
@@ -218,7 +219,7 @@ def _whole(cell: str, subject: ObjectType, record: Record) -> Difference:
 
 
 def _swapped(one: Difference) -> Difference:
-    return _difference(one.cell, one.object, one.name, one.attribute, one.expected, one.value)
+    return replace(one, value=one.expected, expected=one.value)
 
 
 def _difference(cell: str, kind: str, name: str, attribute: str, value: str, expected: str) -> Difference:

@@ -31,16 +31,18 @@ nor whether an instance starts. Source: Oracle Database Reference, Initializatio
 
 @dataclass(frozen=True, kw_only=True)
 class SetParameter:
-    """ALTER SYSTEM SET or RESET of one parameter for all instances; ``value`` is None for RESET.
+    """ALTER SYSTEM SET or RESET of one parameter; ``value`` is None for RESET.
 
     Attributes:
         name: lower case, without quotes.
-        scope: BOTH where the statement says nothing.
+        scope: BOTH where SET says nothing; RESET takes an entry out of the server parameter file: SPFILE.
+        sid: the instance, as it was typed; ``*`` for all of them, also where the statement names none.
     """
 
     name: str
     value: str | None
     scope: str = "BOTH"
+    sid: str = "*"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +82,7 @@ _VALUE = r"(?:'(?:[^']|'')*'|[\w.$+/-]+)"
 _SET = re.compile(
     rf"alter\s+system\s+(?:set\s+(?P<name>[A-Za-z_][\w$]*|\"[\w$]+\")\s*=\s*(?P<value>{_VALUE})"
     rf"|reset\s+(?P<reset>[A-Za-z_][\w$]*|\"[\w$]+\"))"
-    r"(?P<tail>(?:\s+(?:scope\s*=\s*(?:both|memory|spfile)|sid\s*=\s*'\*'))*)",
+    r"(?P<tail>(?:\s+(?:scope\s*=\s*(?:both|memory|spfile)|sid\s*=\s*'(?:\*|[A-Za-z][\w$#]*)'))*)",
     re.IGNORECASE,
 )
 _MEMBER = r"'\+[\w$#]+'"
@@ -102,15 +104,17 @@ _STORAGE = re.compile(
 def read_change(sql: str) -> Change | None:
     """Return the change that a statement on one line makes, None for one that exacell does not understand."""
     if found := _SET.fullmatch(sql):
-        scope = re.search(r"scope\s*=\s*(\w+)", found["tail"], re.IGNORECASE)
-        name = (found["name"] or found["reset"]).strip('"').lower()
-        if name not in SPEED:
+        scope, sid = (re.search(rf"\b{w}\s*=\s*'?([^\s']+)", found["tail"], re.IGNORECASE) for w in ("scope", "sid"))
+        name, value = (found["name"] or found["reset"]).strip('"').lower(), found["value"]
+        told = scope[1].upper() if scope else "BOTH" if value is not None else "SPFILE"
+        # A hidden name and SID both need quotes, each its own kind: nothing could type what takes it back.
+        if name not in SPEED or (value is None and told != "SPFILE") or (name[0] == "_" and sid and sid[1] != "*"):
             return None
-        value = found["value"]
         return SetParameter(
             name=name,
             value=None if value is None else value[1:-1].replace("''", "'") if value[0] == "'" else value,
-            scope=scope[1].upper() if scope else "BOTH",
+            scope=told,
+            sid=sid[1] if sid else "*",
         )
     if found := _ADD.fullmatch(sql):
         try:

@@ -10,8 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.fold import OWN_NAME, VOLATILE, neutral_text
-from exacell.core.cellset import CellSet, fold, grouped
-from exacell.core.errors import CellSetError
+from exacell.core.cellset import folded_whole, grouped
 from exacell.core.values import dataclass
 
 Facts = Mapping[str, Mapping[str, str]]
@@ -212,12 +211,7 @@ def _named(names: Sequence[str]) -> str:
     plain = [name.replace(OWN_NAME, _OWN_WORD) for name in names]
     if len(names) == 1 or not all(re.fullmatch(r"[A-Za-z0-9_.:+-]+", name) for name in plain):
         return ",".join(names)
-    try:
-        text = fold(plain)
-        same = sorted(CellSet.parse(text)) == sorted(plain)
-    except CellSetError:
-        same = False
-    return text.replace(_OWN_WORD, OWN_NAME) if same else ",".join(names)
+    return folded_whole(plain).replace(_OWN_WORD, OWN_NAME) or ",".join(names)
 
 
 def _as_one(items: Sequence[Difference], own: Mapping[str, str]) -> Sequence[Difference]:

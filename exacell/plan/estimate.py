@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from exacell.core.cellset import fold, grouped, told_together
 from exacell.core.units import MIB, format_size, human_size
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.facts import CellFacts, Record
 from exacell.plan.model import Gate, Plan, Stage, Step, Watch
 from exacell.plan.rolling import laps

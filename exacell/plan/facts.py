@@ -44,6 +44,11 @@ PMEMLOG = "list pmemlog attributes name, size, status"
 XRMEMLOG = "list xrmemlog attributes name, size, status"
 REDO_METRICS = "list metriccurrent where objectType = 'FLASHLOG' and name like 'FL_(RQ_W|IO_W_SKIP_LOG_ON_.*)'"
 
+FLUSHED = "normal - flushed"
+"""The status of a cache that holds nothing dirty any more, which a degraded one never says."""
+FLUSHING = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
+"""The statuses of a cache from its FLUSH until its CANCEL FLUSH, in which it takes nothing new."""
+
 MODE_SINCE = "11.2.3.2.0"
 """The release since which a cell tells flashCacheMode. Source: reference cellcli.md section 8."""
 

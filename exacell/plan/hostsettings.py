@@ -343,8 +343,8 @@ def _check(path: str, value: str, *, why: str = "") -> Check:
 
 
 def written_by(step: Step) -> tuple[Wanted, ...]:
-    """Return what a step writes, in order: what it is to prove."""
-    return tuple((str(check.where["name"]), str(check.value)) for check in step.proves)
+    """Return what a step writes into files, in order: what it is to prove. Nothing where its statement is DBMCLI's."""
+    return tuple((str(check.where["name"]), str(check.value)) for check in step.proves if check.object == SETTING)
 
 
 def statement_for(writes: Iterable[Wanted]) -> str:

@@ -8,12 +8,11 @@ stored and read back; nothing in here talks to a cell.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field, replace
 from enum import StrEnum
 from typing import Any
 
 from exacell.core.units import format_size
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.plan.facts import CellFacts
 
 FactValue = str | int | float | bool | tuple[str | int, ...] | None
@@ -153,7 +152,7 @@ class Step:
         expect: how many objects the reply must report as done; 0 when the text is not counted.
         undo, inverse: see Undo.
         asm: the ASM cluster's name for SQL steps; ``database SPOT`` for SQL on a database.
-        host: the target is a host beside the cells; what is written there is what the step proves.
+        host: the target is a host beside the cells; what is written there is what the step proves, or the statement is DBMCLI's.
         caching_off: this step leaves a cache not caching until a later step mends it.
         caching_on: this step brings caching back.
         cache: the one that ``caching_off`` and ``caching_on`` speak of: flashcache, pmemcache or xrmemcache.

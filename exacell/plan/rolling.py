@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from exacell.core.errors import RefusedError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.model import GATE_WITHIN, Gate, Plan, Rolling, Stage, Step
 
 
@@ -160,7 +159,7 @@ def roll(
             )
         return replace(plan, warnings=(*plan.warnings, f"not rolled, all cells together: {reason}"))
     rolling = Rolling(
-        waves=_waves(cells, size or len(cells), asked.canary, first, alone=bool(offline)),
+        waves=in_turns(cells, size or len(cells), canary=asked.canary, first=first, alone=bool(offline)),
         canary=asked.canary,
         pause=asked.pause or 0.0,
         ask=asked.ask,
@@ -202,8 +201,8 @@ def _refuse_idle(plan: Plan, asked: Asked) -> None:
         )
 
 
-def _waves(
-    cells: Sequence[str], size: int, canary: str, first: Collection[str], *, alone: bool
+def in_turns(
+    cells: Sequence[str], size: int, *, canary: str = "", first: Collection[str] = (), alone: bool = False
 ) -> tuple[tuple[str, ...], ...]:
     """Return the waves: the canary, then the first cells, then the others.
 

@@ -9,17 +9,16 @@ has no metric of what is dirty: there the status is the proof, and what the cach
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
 from typing import Any
 
 from exacell.core.units import human_size
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
+from exacell.plan.facts import FLUSHED
 
 COMPLETE = ("complete", "completed")
 
 SLOPE_OVER = 5
 """So many of the last collections decide how fast dirty data is written now: old ones ran under another load."""
-FLUSHED = "normal - flushed"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,8 +41,7 @@ if TYPE_CHECKING:
     from exacell.prompt.background import BackgroundReads
     from exacell.prompt.check import Surroundings
     from exacell.prompt.entering import PromptRunner
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session.given import Services, Session
 
 _CPR_TIMEOUT = 1
 """Seconds in which a terminal answers where its cursor is; one that does not has no toolbar."""

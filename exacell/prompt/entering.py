@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
 from exacell.core.cellset import CellSet
@@ -31,15 +30,11 @@ from exacell.output.result import Result
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import AGAIN
 from exacell.runner import ASKING, GOES_ON, Runner
+from exacell.session.given import Services, Session
 from exacell.session.history import Aliases
 from exacell.session.recording import TELL_EVERY, Recording, since
 from exacell.session.request import Request
 from exacell.session.signals import EditRequested
-
-if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
-
 
 AT_LEAST = 0.4
 """Seconds for which it waits even when somebody types on."""

@@ -10,8 +10,7 @@ from exacell.core.errors import ExacellError
 from exacell.prompt.lazy import load_all
 
 if TYPE_CHECKING:
-    from exacell.session.services import Services
-    from exacell.session.state import Session
+    from exacell.session.given import Services, Session
 
 _QUIET = 1.5
 """Seconds for which no statement may run before cells are asked: whoever types at once is served first."""

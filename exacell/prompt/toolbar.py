@@ -12,7 +12,7 @@ from exacell.core.errors import ExacellError
 from exacell.core.units import counted
 from exacell.language.calls import find_command
 from exacell.language.line import Line
-from exacell.language.registry import Effect
+from exacell.language.registry import Call, Effect
 from exacell.language.words import split_words
 from exacell.output.faults import sentence
 from exacell.plan.model import Risk
@@ -71,6 +71,10 @@ def intent(session: Session, line: Line) -> str:
         return "changes only exacell's own state"
     where = _target(session, line)
     dry = bool(line.flags.get("dry-run"))
+    if line.call is not None and line.call.command.name in ("sql", "sql asm"):
+        where, effect = line.call.text_arg("db") or "ASM", _of_sql(line.call)
+        if effect is Effect.READ:
+            return f"read on {where}"
     if effect is Effect.READ:
         user = f" as {session.options.login or session.rack.read_user}" if session.rack is not None else ""
         return f"read on {where}{user}"
@@ -83,6 +87,24 @@ def intent(session: Session, line: Line) -> str:
     risk = usual_risk(line)
     said = f"WRITE {risk} risk" if risk is not None and risk is not Risk.NONE else "WRITE"
     return f"{said} on {where}: plan first" + (", then without a question" if line.flags.get("yes") else "")
+
+
+def _of_sql(call: Call) -> Effect:
+    """Return what a text of SQL does, as the statement itself judges it when it is entered."""
+    from exacell.care.sqltext import one_line  # Only where SQL is typed.
+    from exacell.opaque.sql import read_sql
+    from exacell.plan.asmchange import read_asm_change
+    from exacell.plan.dbchange import read_change
+
+    try:
+        sql = one_line(call.text_arg("text"))
+        known = read_asm_change(sql) if call.command.name == "sql asm" else read_change(sql)
+        if known is not None:
+            return Effect.WRITE
+        read_sql(f"{sql};")
+    except ExacellError:
+        return Effect.OPAQUE
+    return Effect.READ
 
 
 def _running(session: Session, line: Line) -> str:

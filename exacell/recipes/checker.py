@@ -16,7 +16,8 @@ from exacell.core.meant import closest
 from exacell.language.kinds import convert
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind, Param, Value
-from exacell.recipes.parsing import Draft, Let, Problem, Recipe, RecipeLine, names_in, recipe_error
+from exacell.recipes.filled import names_in
+from exacell.recipes.parsing import Draft, Let, Problem, Recipe, RecipeLine, recipe_error
 from exacell.recipes.values import UnknownParameterError, conditions, with_places
 from exacell.recipes.words import of_reading, unknown_words
 
@@ -56,6 +57,11 @@ def problems_of(draft: Draft) -> tuple[Problem, ...]:
     found = [*draft.problems]
     for let in recipe.lets:
         found += [Problem(number=let.number, message=said, hint=hint) for said, hint in _of_let(recipe, let).items()]
+    for turns in dict.fromkeys(line.turns for line in recipe.lines if line.turns is not None and line.turns.on):
+        named = RecipeLine(number=turns.number, text=f"on {turns.on} list cell")
+        found += [
+            Problem(number=turns.number, message=said, hint=hint) for said, hint in _of_line(recipe, named).items()
+        ]
     for line in recipe.lines:
         found += [Problem(number=line.number, message=said, hint=hint) for said, hint in _of_line(recipe, line).items()]
     return tuple(sorted(dict.fromkeys(found), key=lambda problem: problem.number))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-LIKE_BLOCKS = frozenset(("rolling", "repeat", "loop", "do"))
+LIKE_BLOCKS = frozenset(("repeat", "loop", "do"))
 """Words that open a block in other languages, or do so in people's minds, beside those of INSTEAD."""
 
 INSTEAD = {
-    "rolling": "--rolling=N behind a changing statement takes the cells in turn",
     "if": "a condition ends a statement: … when $name = value",
     **dict.fromkeys(
         ("for", "foreach"), "a statement goes to all cells, and matrix x in 1,2,4 writes lines out for each value"

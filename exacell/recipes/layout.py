@@ -19,7 +19,8 @@ from exacell.language.pasted import here_document
 from exacell.language.recipewords import BLOCKS, HEADER
 from exacell.language.registry import Kind
 from exacell.language.words import RAW_TAILS, join_continued, scan, split_words, strip_comment, takes_all_words
-from exacell.recipes.parsing import opening, physical_lines, split_when
+from exacell.recipes.parsing import ENDS, opening, physical_lines, split_when
+from exacell.recipes.rolling import split_rolling
 from exacell.recipes.values import PARAM, conditions, read_needs, read_risk, read_title
 
 _STEP = "  "
@@ -148,11 +149,15 @@ def _short(raw: str, depth: int) -> _Piece:
 
 
 def _of_body(body: str) -> _Piece:
-    plain = body.rstrip("; ")
+    plain = body.rstrip(ENDS)
     word, *behind = plain.split(None, 1) or [""]
     rest, word = (behind[0] if behind else ""), word.lower()
     if word in HEADER:
         return _header(word, rest, plain)
+    turns = split_rolling(plain)
+    if turns is not None:
+        on = f"on {_squeezed_all(turns[0])} " if turns[0] else ""
+        return _Piece(cells=(f"{on}rolling {turns[1]}".rstrip(),))
     if word in (*BLOCKS, "end"):
         return _Piece(cells=(f"{word} {_block(word, rest)}".rstrip(),))
     text, condition = split_when(body)

@@ -3,7 +3,8 @@
 A file of plain statements is already a recipe. Header words come first: ``recipe "title"``, ``param name : kind =
 default "help"``, ``risk <ceiling>``, ``needs asm, release>=19.3``, ``let name = <statement that reads>.<column> [of <key>]``.
 ``when <condition>`` may end a statement; ``finally … end`` holds what runs in any case at the end; ``matrix x in 1,2,4 …
-end`` is written out for each of its values before the plan; ``experiment … end`` holds what each run of it carries out.
+end`` is written out for each of its values before the plan, ``rolling 2 … end`` for each wave of so many cells; ``experiment …
+end`` holds what each run of it carries out.
 There are no other loops and no templating: a value is put in as one word, quoted where it has to be, so that it can never become
 syntax.
 """
@@ -11,37 +12,33 @@ syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from exacell.core.errors import RecipeError, StatementError
-from exacell.core.meant import ask_for, closest
+from exacell.core.meant import closest
 from exacell.core.values import dataclass
 from exacell.language.calls import VERBS
-from exacell.language.kinds import convert
 from exacell.language.reading import Reading, read_reading
 from exacell.language.recipewords import BLOCKS, HEADER
-from exacell.language.registry import Kind, Param, Value, commands
+from exacell.language.registry import Param, commands
 from exacell.language.words import join_continued, needs_more, split_words, strip_comment
 from exacell.recipes.foreign import CLOSING, INLINE, INSTEAD, LIKE_BLOCKS
 from exacell.recipes.matrix import Matrix, read_matrix
-from exacell.recipes.values import read_needs, read_param, read_risk, read_title, substitute
-
-if TYPE_CHECKING:
-    from exacell.language.line import Line
+from exacell.recipes.rolling import WAVE, Turns, read_rolling, split_rolling
+from exacell.recipes.values import read_needs, read_param, read_risk, read_title
 
 
 @dataclass(frozen=True, kw_only=True)
 class RecipeLine:
-    """One statement of a recipe: where it stands, its text, its condition, whether it is in ``finally``, in which matrix, and
-    the line of the experiment whose runs carry it out (0 for none)."""
+    """One statement of a recipe: where it stands, its text, its condition, whether it is in ``finally``, in which matrix or
+    rolling, and the line of the experiment whose runs carry it out (0 for none)."""
 
     number: int
     text: str
     when: str = ""
     final: bool = False
     matrix: Matrix | None = None
+    turns: Turns | None = None
     experiment: int = 0
 
 
@@ -119,35 +116,57 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
     return Draft(recipe=recipe, problems=tuple(sorted(scanner.problems, key=lambda problem: problem.number)))
 
 
+ENDS = "; \t"
+"""What stands behind a line and means nothing."""
+
 _MAY_OPEN = (*BLOCKS, "experiment")
 """Words that open a block; an experiment may stand alone, too."""
 
-_NOT_IN_RUNS = ("undo", "resume")
-"""Words that begin what no run of an experiment carries out."""
+_NOT_IN_PARTS = ("undo", "resume")
+"""Words that begin what is for a whole run, and for no wave and no run of an experiment."""
+
+_OF_ITS_OWN = "a recipe of its own holds it: run NAME"
 
 
 def _experiments_with_block(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
     """Return the lines of experiments that open a block: an ``end`` follows their statements which nothing around them needs."""
-    words = [(number, raw.split(None, 1)[0].rstrip(";").lower()) for number, raw in lines if raw.strip()]
+    words = [(number, _block_word(raw)) for number, raw in lines if raw.strip()]
     found: set[int] = set()
     around = opened = False
     for place, (number, word) in enumerate(words, start=1):
-        if word in ("matrix", "finally"):
+        if word in BLOCKS:
             around, opened = True, False
         elif word == "end":
             around, opened = around and opened, False
         elif word == "experiment":
             later = [word for _, word in words[place:]]
-            ends = _before(later, "matrix", "finally").count("end")
-            own = _before(later, "matrix", "finally", "experiment")
+            ends = _before(later, *BLOCKS).count("end")
+            own = _before(later, *_MAY_OPEN)
             if "end" in own[1:] and own[0] != "end" and ends > around:
                 found.add(number)
                 opened = True
     return frozenset(found)
 
 
+def _block_word(raw: str) -> str:
+    """Return the word of a line that may open or close a block: its first one, but where ON stands before rolling."""
+    return "rolling" if split_rolling(raw) else (raw.split(None, 1) or [""])[0].rstrip(";").lower()
+
+
 def _before(words: Sequence[str], *stops: str) -> Sequence[str]:
     return words[: next((place for place, word in enumerate(words) if word in stops), len(words))]
+
+
+@dataclass(kw_only=True)
+class _Block:
+    """A block that is open: where it begins, what it is, whether it may stand there, and whether anything is in it."""
+
+    word: str
+    number: int
+    matrix: Matrix | None = None
+    turns: Turns | None = None
+    refused: bool = False
+    holds: bool = False
 
 
 class _Scanner:
@@ -155,18 +174,16 @@ class _Scanner:
 
     def __init__(self, experiments: frozenset[int]) -> None:
         self._experiments = experiments
-        self._experiment = 0
-        """The line of the experiment whose block is open."""
         self.title, self.risk = "", ""
         self.params: list[Param] = []
         self.needs: tuple[str, ...] = ()
         self.lets: list[Let] = []
         self.lines: list[RecipeLine] = []
-        self._matrix: Matrix | None = None
+        self._blocks: list[_Block] = []
+        """Those that are open, the innermost last."""
         self.problems: list[Problem] = []
         self._seen: set[str] = set()
         """Words of the header that may stand once."""
-        self._final = False
         self._had_final = False
         self._openers: list[RecipeLine] = []
         """Lines that may have been meant to open a block."""
@@ -178,7 +195,7 @@ class _Scanner:
         except StatementError as error:
             self._wrong(number, error)
             return
-        plain = body.rstrip("; ")
+        plain = body.rstrip(ENDS)
         if not plain:
             return
         if needs_more(raw):  # It was joined with all that follows, and that is its end.
@@ -192,17 +209,18 @@ class _Scanner:
             self._end(number, rest)
         elif word.lower() == "matrix":
             self._begin_matrix(number, rest)
+        elif (turns := split_rolling(plain)) is not None:
+            self._begin_rolling(number, *turns)
         elif word.lower() == "finally":
-            self._begin(number, rest)
+            self._begin_final(number, rest)
         else:
             self._statement(number, word, body)
 
     def finish(self, last: int) -> None:
         """Judge what was left open."""
-        if self._final:
-            self._problem(last, "finally is never closed with end")
-        if self._matrix is not None:
-            self._problem(last, "matrix is never closed with end")
+        for block in self._blocks:
+            if block.word != "experiment":
+                self._problem(last, f"{block.word} is never closed with end")
         for line in self._openers:
             near = closest(line.text.split()[0], _MAY_OPEN)
             if near and line in self.lines:
@@ -251,40 +269,72 @@ class _Scanner:
             )
         self.lets.append(Let(number=number, name=name, reading=read_reading(text)))
 
-    def _begin_matrix(self, number: int, rest: str) -> None:
-        if self._final:
-            self._problem(number, "finally holds no matrix")
-        if self._matrix is not None:
-            self._problem(number, "a matrix holds no matrix", "matrix x in 1,2 y in a,b writes out all pairs")
-        try:
-            self._matrix = read_matrix(number, rest, self._names())
-        except StatementError as error:
-            self._matrix = Matrix(number=number)
-            self._wrong(number, error)
+    @property
+    def _inner(self) -> _Block:
+        """The innermost block that is open; one without a word where none is."""
+        return self._blocks[-1] if self._blocks else _Block(word="", number=0)
 
-    def _begin(self, number: int, rest: str) -> None:
-        if self._matrix is not None:
-            self._problem(number, "a matrix holds no finally", "end closes the matrix before it")
-            self._matrix = None
+    def _inside(self, word: str) -> _Block | None:
+        return next((block for block in reversed(self._blocks) if block.word == word), None)
+
+    def _begin_matrix(self, number: int, rest: str) -> None:
+        block = _Block(
+            word="matrix", number=number, matrix=Matrix(number=number), refused=self._refuse_inside(number, "matrix")
+        )
+        try:
+            block.matrix = read_matrix(number, rest, self._names())
+        except StatementError as error:
+            self._wrong(number, error)
+        self._blocks.append(block)
+
+    def _begin_rolling(self, number: int, on: str, rest: str) -> None:
+        turns = Turns(number=number)
+        refused = self._refuse_inside(number, "rolling")
+        if WAVE.name in (name.lower() for name in self._names()):
+            self._problem(
+                number,
+                f"{WAVE.name} is declared twice: lines of rolling take the number of their wave as ${WAVE.name}",
+                "name yours otherwise",
+            )
+        try:
+            turns = read_rolling(number, on, rest, self.params)
+        except StatementError as error:
+            self._wrong(number, error)
+        self._blocks.append(_Block(word="rolling", number=number, turns=turns, refused=refused))
+
+    def _refuse_inside(self, number: int, word: str) -> bool:
+        """Return whether a block stands where none may, and say so."""
+        outer = self._inner
+        outer.holds = True
+        if not outer.word:
+            return False
+        same = {"matrix": "matrix x in 1,2 y in a,b writes out all pairs", "rolling": "take one of the two out"}
+        hint = same[word] if outer.word == word else _OF_ITS_OWN
+        self._problem(number, f"{_named(outer.word, 'a ')} holds no {word}", hint)
+        return True
+
+    def _begin_final(self, number: int, rest: str) -> None:
+        outer = self._inner
+        if outer.word in ("matrix", "rolling"):
+            hint = f"end closes {_named(outer.word, 'the ')} before it"
+            self._problem(number, f"{_named(outer.word, 'a ')} holds no finally", hint)
+            self._blocks.clear()
         if rest:
             self._problem(
                 number, "finally stands alone on its line", "its statements follow on lines of their own, then end"
             )
         if self._had_final:
             self._problem(number, "a recipe has one finally block")
-        self._final = self._had_final = True
+        self._had_final = True
+        self._blocks.append(_Block(word="finally", number=number))
 
     def _end(self, number: int, rest: str) -> None:
         if rest:
             self._problem(number, "end stands alone on its line")
-        if self._experiment:
-            self._experiment = 0
-        elif self._final:
-            self._final = False
-        elif self._matrix is not None:
-            if not any(line.matrix is self._matrix for line in self.lines):
-                self._problem(self._matrix.number, "the matrix holds no statement")
-            self._matrix = None
+        if self._blocks:
+            block = self._blocks.pop()
+            if block.word in ("matrix", "rolling") and not block.holds and not block.refused:
+                self._problem(block.number, f"{_named(block.word, 'the ')} holds no statement")
         elif self._openers:
             line = self._openers.pop()
             if line not in self.lines:
@@ -295,7 +345,12 @@ class _Scanner:
             hint = f"did you mean {near[0]}?" if near else f"only {', '.join(BLOCKS)} and experiment do"
             self._problem(line.number, f"'{word}' opens no block", hint)
         else:
-            self._problem(number, "end closes nothing here")
+            alone = any(line.text.lower().startswith("experiment") and not line.experiment for line in self.lines)
+            self._problem(
+                number,
+                "end closes nothing here",
+                "an experiment's block holds statements, and no other block" if alone else "",
+            )
 
     def _statement(self, number: int, word: str, body: str) -> None:
         known = _is_first_word(word)
@@ -308,18 +363,31 @@ class _Scanner:
             return
         if not when and text != body:
             self._problem(number, "a condition is missing behind when", "when $name = value")
+        experiment = self._inside("experiment")
+        matrix, rolling = self._inside("matrix"), self._inside("rolling")
         line = RecipeLine(
-            number=number, text=text, when=when, final=self._final, matrix=self._matrix, experiment=self._experiment
+            number=number,
+            text=text,
+            when=when,
+            final=self._inside("finally") is not None,
+            matrix=matrix.matrix if matrix is not None else None,
+            turns=rolling.turns if rolling is not None else None,
+            experiment=experiment.number if experiment is not None else 0,
         )
         told = not known and word.lower() in INSTEAD
         if told:
             self._problem(number, f"'{word}' opens no block", INSTEAD[word.lower()])
         else:
             self.lines.append(line)
-        if self._experiment and word.lower() in _NOT_IN_RUNS:
-            self._problem(number, f"{word} can't be a part of an experiment")
+        for block in self._blocks:
+            block.holds = True
+        for part in ("an experiment" if experiment is not None else "", "rolling" if rolling is not None else ""):
+            if part and word.lower() in _NOT_IN_PARTS:
+                self._problem(number, f"{word} can't be a part of {part}")
+        if word.lower() == "experiment" and rolling is not None:
+            self._problem(number, "rolling holds no experiment", "an experiment changes all its cells together")
         if number in self._experiments:
-            self._experiment = number
+            self._blocks.append(_Block(word="experiment", number=number))
             given = next((w.value for w in split_words(text) if w.value.lower().startswith(("workload=", "load="))), "")
             if given:
                 self._problem(number, f"{given.partition('=')[0]}= and its block both say what a run carries out")
@@ -329,7 +397,7 @@ class _Scanner:
 
     def _no_statement(self, number: int, word: str, body: str, *, known: bool) -> bool:
         """Return whether a line is none and opens nothing: a word that has another place, or one of other languages."""
-        if block := re.match(rf"on\s+(\S+)\s+(({'|'.join(BLOCKS)})\b.*)", body, re.IGNORECASE | re.DOTALL):
+        if block := re.match(r"on\s+(\S+)\s+((matrix|finally)\b.*)", body, re.IGNORECASE | re.DOTALL):
             hint = f"on {block[1]} stands before each statement in it"
             self._problem(number, f"{block[3].lower()} stands first on its line", hint)
             self.take(number, block[2])
@@ -340,13 +408,13 @@ class _Scanner:
         elif word.lower() in CLOSING:
             if not self._openers:
                 self._problem(number, f"'{word}' closes nothing", "end closes a block")
-            if self._openers or self._experiment or self._final or self._matrix is not None:
+            if self._openers or self._blocks:
                 self._end(number, "")
         elif word.lower() in INLINE:
             self._problem(number, f"'{word}' is not a statement", INLINE[word.lower()])
         elif given := re.match(r"\$?([A-Za-z_]\w*)\s*=(?!=)", body):
             hint = f"param {given[1]} : kind = default in the header; let {given[1]} = … for what is read"
-            self._problem(number, f"'{body}' is not a statement: nothing is set within a recipe", hint)
+            self._problem(number, f"'{body.rstrip(ENDS)}' is not a statement: nothing is set within a recipe", hint)
         elif not self.lines and (near := closest(word, [each for each in HEADER if each != "let"])):
             hint = f"did you mean {near[0]}?"
             self._problem(number, f"'{word}' is neither a statement nor a word of the header", hint)
@@ -359,6 +427,11 @@ class _Scanner:
 
     def _wrong(self, number: int, error: StatementError) -> None:
         self._problem(number, error.message, error.hint)
+
+
+def _named(block: str, article: str) -> str:
+    """Return a block's word as sentences name it: rolling and finally have no article."""
+    return f"{article}{block}" if block == "matrix" else block
 
 
 def _is_first_word(word: str) -> bool:
@@ -374,7 +447,7 @@ def _is_first_word(word: str) -> bool:
 
 def opening(lines: Sequence[tuple[int, str]]) -> frozenset[int]:
     """Return which lines open a block, of lines with their numbers."""
-    own = (number for number, raw in lines if (raw.split(None, 1) or [""])[0].lower().rstrip(";") in BLOCKS)
+    own = (number for number, raw in lines if _block_word(raw) in BLOCKS)
     return _experiments_with_block(lines).union(own)
 
 
@@ -414,78 +487,3 @@ def split_when(text: str) -> tuple[str, str]:
         if word.value.lower() == "when" and not word.quoted and place:
             return text[: word.start].rstrip(), text[word.end :].strip().rstrip("; ")
     return text, ""
-
-
-def values_of(recipe: Recipe, given: Mapping[str, str]) -> dict[str, Value]:
-    """Return a value for every parameter, converted by its kind.
-
-    Raises:
-        RecipeError: a parameter is unknown or missing, or a value is not of its kind.
-    """
-    known = {param.name.lower(): param for param in recipe.params}
-    for key in given:
-        if key.lower() not in known:
-            near = ask_for(key, known, limit=2)
-            takes = ", ".join(param.name for param in recipe.params) or "none"
-            raise RecipeError(
-                f"recipe {recipe.name} has no parameter {key}{'' if near else f': it takes {takes}'}", hint=near
-            )
-    lowered = {key.lower(): value for key, value in given.items()}
-    found: dict[str, Value] = {}
-    for param in recipe.params:
-        text = lowered.get(param.name.lower(), param.default)
-        if text is None:
-            raise RecipeError(f"recipe {recipe.name} needs {param.name}=<{param.kind}>: {param.help}")
-        try:
-            convert(param, text, 0, len(text))
-        except StatementError as error:
-            raise RecipeError(f"recipe {recipe.name}: {error.message}", hint=error.hint) from error
-        # The text as given, with the parameter's own words in their spelling, is what goes into statements.
-        found[param.name] = next((word for word in param.words if word.lower() == text.lower()), text)
-    return found
-
-
-def written_out(recipe: Recipe, values: Mapping[str, Value]) -> Iterator[tuple[RecipeLine, Mapping[str, Value]]]:
-    """Yield the lines of a recipe in order, those of a matrix once for each of its values, with the values that hold there.
-
-    Raises:
-        RecipeError: a matrix has no value, or too many.
-    """
-    for matrix, lines in groupby(recipe.lines, key=lambda line: line.matrix):
-        block = list(lines)
-        try:
-            every = matrix.combinations(values) if matrix is not None else [{}]
-        except StatementError as error:
-            problem = Problem(
-                number=block[0].matrix.number if block[0].matrix else 0, message=error.message, hint=error.hint
-            )
-            raise recipe_error(recipe.name, [problem]) from error
-        for own in every:
-            yield from ((line, {**values, **own}) for line in block)
-
-
-def names_in(recipe: Recipe, line: RecipeLine | None = None) -> tuple[Param, ...]:
-    """Return what ``$name`` may name in a line, each as a parameter: the header's, what is read, and those of its matrix."""
-    read = [Param(name=let.name, kind=Kind.TEXT, help="read before the plan", required=True) for let in recipe.lets]
-    matrix = line.matrix if line is not None else None
-    return (*recipe.params, *read, *(matrix.params if matrix is not None else ()))
-
-
-def line_of(recipe: Recipe, line: RecipeLine, values: Mapping[str, Value]) -> Line:
-    """Return the parsed statement of one recipe line with the values put in.
-
-    Raises:
-        RecipeError: it is no statement, or one that a recipe may not hold.
-    """
-    from exacell.language.line import parse_line
-
-    try:
-        text = substitute(line.text, values)
-        parsed = parse_line(text, shell=False)
-    except (StatementError, RecipeError) as error:
-        problem = Problem(number=line.number, message=error.message, hint=error.hint)
-        raise recipe_error(recipe.name, [problem]) from error
-    if parsed is None or (parsed.call is not None and not parsed.call.command.recipe_ok):
-        what = "nothing" if parsed is None or parsed.call is None else parsed.call.command.name
-        raise recipe_error(recipe.name, [Problem(number=line.number, message=f"{what} is not for recipes")])
-    return parsed

@@ -45,6 +45,7 @@ class Run:
         files: name of a recipe, as the run names it, → where its file is, absolute.
         texts: name of a recipe → its text.
         values: place of the line that runs a recipe (empty for the outermost) → name of what was read before the plan → value.
+        targets: place of the line that runs a recipe → line of it → its cells or hosts, where waves depend on them.
         flags: those that hold for its lines, with ``yes`` where all was agreed to at once.
         cells: a set, where it goes to some of the rack's cells.
         folder: from where relative paths count.
@@ -61,6 +62,7 @@ class Run:
     files: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    targets: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     flags: Mapping[str, Any] = field(default_factory=dict)
     cells: str = ""
     folder: str = ""

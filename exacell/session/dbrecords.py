@@ -1,11 +1,12 @@
 """What an instance of a database tells, as the records that checks speak of. Pure.
 
-``db.trace`` is what traces are switched on, ``db.session`` the users' sessions, ``db.parameter`` a parameter's values in memory
-and in the server parameter file, ``db.log`` the redo log groups, ``db.instance`` where which thread runs, ``db.diskgroup`` the
-disk groups as the database sees them, ``db.table`` and ``db.index`` the storage of what checks name.
+``db.trace`` is what traces are switched on, ``db.session`` the users' sessions, ``db.parameter`` the values that parameters have
+in memory and in the server parameter file, for each instance and for all (``*``), ``db.log`` the redo log groups,
+``db.instance`` where which thread runs, ``db.diskgroup`` the disk groups as the database sees them, ``db.table`` and ``db.index``
+the storage of what checks name.
 
-Source: Oracle Database Reference: DBA_ENABLED_TRACES, V$SESSION, V$PARAMETER, V$SPPARAMETER, V$LOG, V$STANDBY_LOG, V$LOGFILE,
-GV$INSTANCE, V$ASM_DISKGROUP, DBA_TABLES, DBA_INDEXES.
+Source: Oracle Database Reference: DBA_ENABLED_TRACES, V$SESSION, V$SYSTEM_PARAMETER, V$SPPARAMETER, V$LOG, V$STANDBY_LOG,
+V$LOGFILE, GV$INSTANCE, V$ASM_DISKGROUP, DBA_TABLES, DBA_INDEXES.
 """
 
 from __future__ import annotations
@@ -31,13 +32,17 @@ union all select 'standby', to_char(group#), to_char(thread#), to_char(bytes), t
 union all select 'file', to_char(group#), member, '-', '-', '-' from v$logfile"""
 
 _PARAMETERS = """\
-select 'memory' kind, name a, value b from v$parameter \
-union all select 'spfile', name, value from v$spparameter where isspecified = 'TRUE' and sid = '*'"""
+select 'instance' kind, instance_name sid, '-' name, '-' value from gv$instance \
+union all select 'memory', i.instance_name, p.name, p.value from gv$system_parameter p, gv$instance i \
+where i.inst_id = p.inst_id and p.name in ({0}) \
+union all select distinct 'entry', sid, '-', '-' from v$spparameter where isspecified = 'TRUE' \
+union all select 'spfile', sid, name, value from v$spparameter where isspecified = 'TRUE' and name in ({0})"""
+"""What is in effect for an instance, and what an entry under its SID says. Source: Oracle Database Reference,
+V$SYSTEM_PARAMETER ("currently in effect for the instance"), V$SPPARAMETER ("SID for which the parameter is defined")."""
 
 _LOOKS: Mapping[str, tuple[str, ...]] = {
     _TRACES: ("db.trace", "db.session"),
     _LOGS: ("db.log",),
-    _PARAMETERS: ("db.parameter",),
     "select instance_name, thread#, host_name from gv$instance": ("db.instance",),
     "select name, sector_size, usable_file_mb from v$asm_diskgroup": ("db.diskgroup",),
 }
@@ -51,6 +56,8 @@ def looks(checks: Sequence[Check]) -> dict[str, str]:
     """Return the queries for the objects that checks speak of, each under what it is for."""
     wanted = {check.object for check in checks}
     found = {objects[0]: sql for sql, objects in _LOOKS.items() if wanted & set(objects)}
+    if names := _names(checks):
+        found["db.parameter"] = _PARAMETERS.format(", ".join(map(literal, names)))
     for check in checks:
         if check.object in _SEGMENTS:
             owner, name = (literal(str(check.where[word])) for word in ("owner", "name"))
@@ -65,7 +72,7 @@ def read_look(look: str, rows: Sequence[Row], checks: Sequence[Check]) -> dict[s
     if look == "db.log":
         return {"db.log": _logs(rows)}
     if look == "db.parameter":
-        return {"db.parameter": _parameters(rows, checks)}
+        return {"db.parameter": _parameters(rows, _names(checks))}
     if look == "db.instance":
         return {look: [{"name": str(name), "thread": int(thread), "host": str(host)} for name, thread, host in rows]}
     if look == "db.diskgroup":
@@ -110,14 +117,32 @@ def _logs(rows: Sequence[Row]) -> list[dict[str, Any]]:
     ]
 
 
-def _parameters(rows: Sequence[Row], checks: Sequence[Check]) -> list[dict[str, Any]]:
-    """Return every parameter, and those that checks name and the instance does not show: hidden ones that nobody set."""
-    found: dict[str, dict[str, Any]] = {}
-    for kind, name, value in rows:
-        record = found.setdefault(str(name).lower(), {"name": str(name).lower(), "memory": None, "spfile": None})
-        record[kind] = None if value is None else str(value)
-    for check in checks:
-        name = str(check.where.get("name", "")).lower()
-        if check.object == "db.parameter" and name:
-            found.setdefault(name, {"name": name, "memory": None, "spfile": None})
+def _names(checks: Sequence[Check]) -> tuple[str, ...]:
+    """Return the parameters that checks speak of."""
+    return tuple(dict.fromkeys(str(check.where["parameter"]) for check in checks if check.object == "db.parameter"))
+
+
+def _parameters(rows: Sequence[Row], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return each parameter under each SID, ``*`` first; None is what nobody has set.
+
+    An entry of the server parameter file may write its SID otherwise than the instance that runs.
+    """
+    sids = {"*": "*"}
+    for wanted in ("instance", "entry"):
+        for sid in (str(sid) for kind, sid, *_ in rows if kind == wanted):
+            sids.setdefault(sid.lower(), sid)
+    found: dict[tuple[str, str], dict[str, Any]] = {
+        (name, sid): {
+            "name": name if sid == "*" else f"{name} of {told}",
+            "parameter": name,
+            "sid": told,
+            "memory": None,
+            "spfile": None,
+        }
+        for name in names
+        for sid, told in sids.items()
+    }
+    for kind, sid, name, value in rows:
+        if kind in ("memory", "spfile"):
+            found[str(name).lower(), str(sid).lower()][kind] = None if value is None else str(value)
     return list(found.values())

@@ -19,7 +19,7 @@ from exacell.measure.histogram import Histogram
 from exacell.measure.trace10046 import Traced, summarize, together
 
 _WORTH = 16 << 20
-"""Bytes for which it is worth to start another process."""
+"""Bytes for which it is worth to start another process, or to load numpy."""
 
 
 def summarize_files(paths: Sequence[Path], event: str = "", *, processors: int = 0) -> Traced:
@@ -47,14 +47,14 @@ def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0, g
             assert child.stdin is not None
             with child.stdin:
                 child.stdin.write(json.dumps([event, grouped, [str(path) for path in share]]).encode())
-        parts = [_read(path, event, grouped) for path in shares[0]]
+        parts = _read_all(shares[0], event, grouped)
         for child, share in zip(children, shares[1:], strict=True):
             assert child.stdout is not None
             said = child.stdout.read()
             if child.wait() == 0:
                 parts += _from_json(said)
             else:  # Why is told by reading here, which fails likewise or does the work.
-                parts += [_read(path, event, grouped) for path in share]
+                parts += _read_all(share, event, grouped)
     finally:
         for child in children:
             with suppress(OSError):
@@ -67,7 +67,8 @@ def read_files(paths: Sequence[Path], event: str = "", *, processors: int = 0, g
 
 
 def _environment() -> dict[str, str]:
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return {**kept, "OPENBLAS_NUM_THREADS": "1"}
 
 
 def _shares(paths: Sequence[Path], processors: int) -> list[list[Path]]:
@@ -86,10 +87,19 @@ def _shares(paths: Sequence[Path], processors: int) -> list[list[Path]]:
     return [share for share in shares if share] or [[]]
 
 
-def _read(path: Path, event: str, grouped: bool) -> Traced:
+def _read_all(paths: Sequence[Path], event: str, grouped: bool) -> list[Traced]:
+    """Return what each file holds; numpy is loaded where they have enough bytes for it."""
+    try:
+        quick = sum(path.stat().st_size for path in paths) >= _WORTH
+    except OSError as error:
+        raise RefusedError(f"{error.filename}: {why_unreadable(error)}") from error
+    return [_read(path, event, grouped, quick) for path in paths]
+
+
+def _read(path: Path, event: str, grouped: bool, quick: bool) -> Traced:
     try:
         with path.open("rb", buffering=0) as file:
-            return summarize(lambda room: file.readinto(room) or 0, event, str(path), grouped=grouped)
+            return summarize(lambda room: file.readinto(room) or 0, event, str(path), grouped=grouped, quick=quick)
     except OSError as error:
         raise RefusedError(f"{path}: {why_unreadable(error)}") from error
 
@@ -109,7 +119,7 @@ def main() -> int:
     with open(0, "rb") as asked:
         event, grouped, paths = json.load(asked)
     try:
-        found = [asdict(_read(Path(path), event, grouped)) for path in paths]
+        found = [asdict(part) for part in _read_all([Path(path) for path in paths], event, grouped)]
     except RefusedError:
         return 1
     with open(1, "w", encoding="utf-8") as answer:

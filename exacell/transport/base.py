@@ -11,14 +11,13 @@ import re
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
 from exacell.core.errors import ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 
 
 class State(StrEnum):

@@ -18,13 +18,12 @@ import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from dataclasses import field, replace
 from functools import lru_cache
 from itertools import chain
 
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, RefusedError, TransportError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import DCLI, DCLI_STRIPPING
 from exacell.transport.capture import Ending

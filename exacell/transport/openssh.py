@@ -19,12 +19,11 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Sequence
-from dataclasses import field, replace
 from pathlib import Path
 
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, TransportError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State, Upload
 from exacell.transport.capabilities import OPENSSH
 from exacell.transport.capture import End

@@ -26,12 +26,19 @@ from exacell.cellcli.nodes import (
     Value,
     Verb,
 )
-from exacell.cellcli.schema import Kind, objects
+from exacell.cellcli.schema import Kind, ObjectType, find_object, objects
 from exacell.cellcli.statement import columns, parse, render
 from exacell.cellcli.tokens import is_word, tokenize
 from exacell.core.errors import StatementError
 
 DATA = Path(__file__).parent.parent / "data" / "cellcli"
+
+
+def object_of(name: str) -> ObjectType:
+    """The object type of that name, DBMCLI's own among them."""
+    found = find_object(name)
+    assert found is not None
+    return found
 
 
 def lines(name: str) -> list[str]:
@@ -125,9 +132,9 @@ def groups() -> st.SearchStrategy[Group]:
 
 @st.composite
 def filters(draw: st.DrawFn, subject: str) -> Filter:
-    attributes = [attribute.name for attribute in objects()[subject].attributes.values()] or ["any"]
+    attributes = [attribute.name for attribute in object_of(subject).attributes.values()] or ["any"]
     attribute, operator = draw(st.sampled_from(attributes)), draw(st.sampled_from(Operator))
-    known = objects()[subject].attribute(attribute)
+    known = object_of(subject).attribute(attribute)
     sized = known is not None and known.kind is Kind.SIZE and operator is not Operator.LIKE
     return Filter(
         attribute=attribute,
@@ -198,7 +205,7 @@ def lists(draw: st.DrawFn) -> List:
 
 
 def value_of(subject: str, attribute: str) -> st.SearchStrategy[Value]:
-    known = objects()[subject].attribute(attribute) if subject else None
+    known = object_of(subject).attribute(attribute) if subject else None
     if (subject, attribute) in _CHOICES:
         return st.sampled_from(_CHOICES[subject, attribute]).map(
             lambda word: Scalar(text=word, quoted=not is_word(word))
@@ -234,7 +241,7 @@ def changes(draw: st.DrawFn) -> Change:
     if form.settings == ANY:
         settable = ["c1", "c2"]
     elif form.settings == MODIFIABLE:
-        settable = [a.name for a in objects()[subject].attributes.values() if a.modifiable] or ["whatever"]
+        settable = [a.name for a in object_of(subject).attributes.values() if a.modifiable] or ["whatever"]
     banned = set(form.required_name if target == "all" else form.required_all)
     banned |= {"cellDisk"} if target == "all" else set()
     chosen = draw(st.lists(st.sampled_from(settable), unique=True, max_size=3)) if settable else []
@@ -265,7 +272,7 @@ def changes(draw: st.DrawFn) -> Change:
 
 
 def canonical(subject: str, setting: Setting) -> Setting:
-    return replace(setting, attribute=objects()[subject].canonical(setting.attribute))
+    return replace(setting, attribute=object_of(subject).canonical(setting.attribute))
 
 
 @st.composite

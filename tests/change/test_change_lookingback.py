@@ -67,6 +67,8 @@ def test_where_nothing_was_seen_the_journal_is_left_alone() -> None:
     """A journal that can't be read is no matter where nothing is to be noted; else it is told."""
 
     class Damaged:
+        observe = Journal.observe
+
         def unfinished(self, rack: str) -> None:
             raise JournalError("it is damaged")
 

@@ -100,14 +100,12 @@ CASES = (
     ),
     Case(
         run="run cell_maintenance cell=exa1cel02 for=1s",
-        kept=True,
         holds="check no griddisk where asmModeStatus = OFFLINE",
     ),
     Case(
         run="run calibrate_cells cells=exa1cel03,exa1cel01 media=flashdisk",
         planned="CELLSRV runs on exa1cel03, and CALIBRATE wants it stopped",
         rehearsed=False,
-        kept=True,
         login="root",
         holds="check list cell.cellsrvStatus = running",
     ),

@@ -6,6 +6,12 @@ import pytest
 
 from tests.support.program import InProcess
 
+OFFLOAD = (
+    "select i.instance_name as sid, p.value from gv$system_parameter p, gv$instance i where p.inst_id = i.inst_id "
+    "and p.name = 'cell_offload_processing' union all select 'file ' || sid, value from v$spparameter "
+    "where name = 'cell_offload_processing' and isspecified = 'TRUE'"
+)
+
 LOGS = 'sql db=SPOT "select group#, thread#, bytes, blocksize, members from v$log"'
 
 
@@ -21,6 +27,11 @@ def logs(inside: InProcess) -> dict[int, tuple[int, int, int]]:
         (
             "alter system set open_cursors=444 scope=spfile",
             "select name, value from v$spparameter where name = 'open_cursors'",
+        ),
+        (
+            "alter system set open_cursors=445 sid='spot2'",
+            "select i.instance_name, p.value from gv$parameter p, gv$instance i where p.inst_id = i.inst_id and "
+            "p.name = 'open_cursors' union all select sid, value from v$spparameter where name = 'open_cursors'",
         ),
         (
             "alter table app.customers storage (cell_flash_cache keep)",
@@ -40,9 +51,9 @@ def test_a_change_is_made_once_and_taken_back(inside: InProcess, sql: str, query
     """Without anybody's consent to opaque text: changed and proven, then nothing to do, then as it was."""
     ask = ("-r", "t1", "-o", "json", f'sql db=SPOT "{query}"')
     before = inside.ok(*ask).records
-    assert "1 statement, verified" in inside.ok("-r", "t1", f"sql db=SPOT '{sql}'", "-y").out
+    assert "1 statement, verified" in inside.ok("-r", "t1", "sql", "db=SPOT", sql, "-y").out
     assert inside.ok(*ask).records != before
-    assert "nothing to do" in inside.ok("-r", "t1", f"sql db=SPOT '{sql}'", "-y").out
+    assert "nothing to do" in inside.ok("-r", "t1", "sql", "db=SPOT", sql, "-y").out
     inside.ok("-r", "t1", "undo", "-y")
     assert inside.ok(*ask).records == before
 
@@ -86,3 +97,27 @@ def test_a_value_in_sql_is_a_name_or_a_number(inside: InProcess, value: str) -> 
     done = inside("-r", "t1", f"run redo_on_flash db=SPOT target=+DATA groups={quoted}", "-y")
     assert done.code == 2 and "can't stand in SQL" in done.err
     assert logs(inside) == before
+
+
+def offload(inside: InProcess) -> dict[str, str]:
+    return {row["SID"]: row["VALUE"] for row in inside.ok("-r", "t1", "-o", "json", f'sql db=SPOT "{OFFLOAD}"').records}
+
+
+def test_one_instance_keeps_its_own_value_while_all_are_set(inside: InProcess) -> None:
+    """SID='SPOT2' changes that instance alone; then SID='*' leaves it and says so; undone backwards, no entry is left."""
+
+    def sql(text: str) -> str:
+        return inside.ok("-r", "t1", "sql", "db=SPOT", f"alter system {text}", "-y").err
+
+    before = offload(inside)
+    assert before == {"SPOT1": "TRUE", "SPOT2": "TRUE"}
+    sql("set cell_offload_processing=false scope=both sid='SPOT2'")
+    assert offload(inside) == {"SPOT1": "TRUE", "SPOT2": "FALSE", "file SPOT2": "FALSE"}
+    said = sql("set cell_offload_processing=false scope=both sid='*'")
+    assert "SPOT2 has its own entry, FALSE, which stays" in " ".join(said.split())
+    assert offload(inside) == {"SPOT1": "FALSE", "SPOT2": "FALSE", "file *": "FALSE", "file SPOT2": "FALSE"}
+    inside.ok("-r", "t1", "undo", "-y")
+    inside.ok("-r", "t1", "undo", "-y")
+    assert offload(inside) == before
+    refused = inside("-r", "t1", "sql", "db=SPOT", "alter system set cell_offload_processing=false sid='SPOT7'", "-y")
+    assert refused.code == 2 and "no instance SPOT7: it has SPOT1, SPOT2" in " ".join(refused.err.split())

@@ -50,9 +50,14 @@ def verdict(done: Done) -> dict[str, Any]:
 
 
 def near_six(found: dict[str, Any]) -> bool:
-    """Whether the interval is about the planted 6 %: five times in a hundred it is beside it, by its own width at most."""
+    """Whether an experiment of six blocks, ``for=4m`` each run, is about the planted 6 %.
+
+    The effect of such an experiment has a standard deviation of 0.3 (by the emulator's spreads, and by 14 experiments), so the
+    bounds are further away than chance goes: six and more of them. How often the interval holds the truth is judged by
+    benchmarks/verdicts.py.
+    """
     half = (found["highPercent"] - found["lowPercent"]) / 2
-    return bool(abs(found["effectPercent"] - 6) < 2 * half < 6)
+    return bool(abs(found["effectPercent"] - 6) < 2 and half < 3)
 
 
 def blocks(done: Done) -> list[dict[str, Any]]:
@@ -104,8 +109,13 @@ def test_where_no_effect_is_planted_none_larger_than_what_matters_is_found(rack:
         done = rack.ok("-r", "t1", "-o", "json", *AB, "for=10m", "measure=redo", "matters=3", "aa=1", "-y")
     finally:
         rack.ok("emulator", "truth", "t1", "adds=6", "prevents=20")
-    assert "There is no difference larger than 3 %: with flash log on, log file parallel write" in says(done)[0]
-    assert verdict(done)["lowPercent"] < 0 < verdict(done)["highPercent"]
+    # One time in twenty chance makes a small difference; it does not matter, either.
+    ruled_out = (
+        "There is no difference larger than 3 %",
+        "There is a difference, and none that matters (less than 3 %)",
+    )
+    assert any(f"{said}: with flash log on, log file parallel write" in says(done)[0] for said in ruled_out)
+    assert -3 < verdict(done)["lowPercent"] < verdict(done)["highPercent"] < 3
 
 
 def test_five_blocks_are_not_enough_and_are_said_to_be_before_the_question(rack: InProcess) -> None:
@@ -136,7 +146,7 @@ def switched(rack: Program) -> bool:
 
 def test_a_killed_experiment_is_told_and_gone_on_with(rack: InProcess) -> None:
     """After kill -9 each start tells of it, resume does what is left only, and the verdict has all blocks."""
-    process = start(rack, "as=killed")
+    process = start(rack, "as=killed", "for=4m")
     process.kill()
     process.communicate()
     assert "experiment killed ended before its last run" in rack("-r", "t1", "cells").err
@@ -238,9 +248,9 @@ def test_a_run_that_fails_stops_the_experiment(rack: InProcess, option: str, cod
 
 
 REFUSED = [
-    ("levels=on,on", "levels=on,on: two different ones, the tried one first"),
+    ("levels=on,on", "levels=on,on: two different levels are compared"),
     ("levels=on,maybe", "levels=on,maybe: flash log can be on, off"),
-    ("levels=on,off,on", "levels=on,off,on: two different ones, the tried one first"),
+    ("levels=on,off,on", "levels=on,off,on: two different levels are compared"),
     ("blocks=0", "blocks= may be 1 to 200"),
     ("matters=0", "matters=0: percent, above 0"),
     ("as='1 2'", "'1 2' is not a name"),

@@ -307,6 +307,37 @@ def test_a_living_run_is_not_gone_on_with(operator: Operator) -> None:
     operator.whole()
 
 
+def test_a_run_in_waves_that_was_killed_keeps_its_waves(operator: Operator) -> None:
+    """Cells of waves that are done no longer are what ON named when the run began: resume goes on with the waves that were
+    settled then, and sends nothing to those that are done."""
+    operator.write(waves="on (where comment != w) rolling\n  alter cell comment=w\n  wait 1s\nend\n")
+    operator.inside.ok("-r", "t1", "alter cell comment=''", "-y")
+    operator.killed("run waves", "line 3, wave 2 of 3 (exa1cel02): wait 1s")
+    shown = operator.inside.ok("-r", "t1", "resume", "-n").err
+    assert "3 of 6 lines done" in shown
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    assert "wave 3 of 3 (exa1cel03): alter cell comment=w" in done.err and "wave 1 of 3" not in done.err
+    rows = operator.ask("list cell attributes name, comment")
+    assert {row["cell"]: row["comment"] for row in rows} == dict.fromkeys(("exa1cel01", "exa1cel02", "exa1cel03"), "w")
+    assert len(operator.ask("journal")) == 4
+    operator.whole()
+    operator.inside.ok("-r", "t1", "alter cell comment=''", "-y")
+
+
+def test_a_run_that_was_killed_between_waves_asks_the_gate_again(operator: Operator) -> None:
+    """A run that is killed while it pauses before wave 2 goes on with that pause and the gate, and is the same in the end."""
+    operator.write(waves="rolling\n  alter cell comment=w\nend\n")
+    operator.inside.ok("-r", "t1", "alter cell comment=''", "-y")
+    operator.killed("run waves --pause=5m", "pause before wave 2 of 3")
+    shown = operator.inside.ok("-r", "t1", "resume", "-n").err
+    assert "1 of 3 lines done" in shown
+    done = operator.inside.ok("-r", "t1", "resume --pause=1s", "-y")
+    assert "wave 2 of 3 (exa1cel02): alter cell comment=w" in done.err and "wave 1 of 3" not in done.err
+    assert {row["comment"] for row in operator.ask("list cell attributes name, comment")} == {"w"}
+    operator.whole()
+    operator.inside.ok("-r", "t1", "alter cell comment=''", "-y")
+
+
 def test_a_final_line_that_failed_is_tried_again(
     operator: Operator, fault: Callable[..., None], shared: InProcess
 ) -> None:

@@ -125,5 +125,5 @@ def test_the_rest_is_rehearsed_with_values_of_the_rack(inside: InProcess) -> Non
     done = inside.ok("-r", "t1", "rehearse without=hosts,databases @sizes sizes=288g")
     assert "left out, for a copy does not have it: line 12: on @db sh uname -r" in done.err
     assert "3 lines left out" in done.err and "rehearsal: kept with run rehearsal as sizes_288g" in done.err
-    assert "it would leave everything as it is" in done.err
+    assert "it would leave cells and disk groups as they are" in done.err
     assert state(inside) == before and inside.ok("-r", "t1", "-o", "json", "journal").records == []

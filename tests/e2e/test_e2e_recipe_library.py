@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,26 @@ def test_calibrate_says_what_it_measured_and_is_for_root(inside: InProcess) -> N
     assert re.search(r"exa1cel02: all hard disks [\d,]+ IOPS and [\d,]+ MB/s; all flash disks [\d,]+ IOPS", done.err)
     inside.ok("-r", "t1", "check no griddisk where asmModeStatus = OFFLINE")
     inside.ok("-r", "t1", "check list cell.cellsrvStatus = running")
+
+
+def test_undo_run_of_what_the_run_put_back_takes_nothing_back(inside: InProcess, tmp_path: Path) -> None:
+    """The cell is not taken offline once more: the journal has what put each step back. Where it is not so any more, undo run
+    refuses and says what has moved."""
+    script = tmp_path / "statements"
+    run = "run calibrate_cells cells=exa1cel02 media=flashdisk -y"
+    script.write_text(f"{run}\nundo run -y\n")
+    done = inside.ok("-r", "t1", "-l", "root", "-f", str(script))
+    assert (
+        "later ones of them put back what they changed on exa1cel02, and it is so now; nothing of it is left"
+        in done.err
+    )
+    changes = [row["statement"] for row in inside.ok("-r", "t1", "-o", "json", "journal").records]
+    assert changes[-1] == "online cell exa1cel02"
+    other = f"{sys.executable} -m exacell -r t1 offline cell exa1cel02 -y"
+    script.write_text(f"{run}\nhost --accept-opaque {other}\nundo run -y\n")
+    moved = inside("-r", "t1", "-l", "root", "-f", str(script))
+    assert moved.code == 2 and "it has been changed since; nothing was sent" in moved.err
+    inside.ok("-r", "t1", "online cell exa1cel02", "-y")
 
 
 DATA = Path(__file__).parents[1] / "data/imports"

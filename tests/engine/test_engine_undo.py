@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from engine_fakes import CELLS, Bench, lost, on, said
 
-from exacell.change.undoing import Done, _refuse_impossible, read_change
+from exacell.change.running import Outcome, judge
+from exacell.change.undoing import Done, _put_back, _refuse_impossible, read_change
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB
-from exacell.plan.model import Plan, Stage, Step, Undo
+from exacell.plan.model import Change, Check, Plan, Stage, Step, Undo
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
+from exacell.transport.base import Reply, State
 
 ONE, TWO, THREE = CELLS
 
@@ -32,6 +36,57 @@ def test_done_is_what_was_done(bench: Bench) -> None:
     assert [s.statement for s in found.steps[TWO]] == ["ALTER FLASHCACHE ALL FLUSH NOWAIT"]
     assert found.inverse == dict.fromkeys(CELLS, ("resize flashcache size=40G",))
     _refuse_impossible(found)
+
+
+def away(text: str, back: str) -> Step:
+    return Step(target=ONE, what=text, statement=text, undo=Undo.STATEMENT, inverse=back)
+
+
+def service(before: str, after: str) -> Step:
+    """One without an inverse, that tells what becomes of CELLSRV."""
+    change = Change(object="cell", name=ONE, attribute="cellsrvStatus", before=before, after=after)
+    return Step(target=ONE, what=after, statement=after, undo=Undo.IMPOSSIBLE, inverse="none", changes=(change,))
+
+
+OFF, ON = away("INACTIVE", "ACTIVE"), away("ACTIVE", "INACTIVE")
+STOP, START = service("running", "stopped"), service("stopped", "running")
+SET = away("a=2", "a=1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "gone"),
+    [
+        ([[OFF], [ON]], {1, 2}),
+        ([[OFF], [STOP], [START, ON]], {1, 2, 3}),
+        ([[OFF], [STOP], [ON, START]], set()),
+        ([[OFF], [STOP], [ON]], set()),
+        ([[SET], [OFF], [ON]], {2, 3}),
+        ([[OFF], [SET], [ON]], set()),
+        ([[OFF], [ON], [SET]], {1, 2}),
+        ([[OFF, SET], [ON]], set()),
+        ([[OFF], [SET, ON]], set()),
+        ([[SET], [away("a=3", "a=2")]], set()),
+        ([[service("starting", "stopped")], [START]], set()),
+        ([[OFF]], set()),
+        ([[SET]], set()),
+    ],
+)
+def test_what_a_run_put_back_itself_is_known_by_its_steps(changes: list[list[Step]], gone: set[int]) -> None:
+    """Changes of which each step is put back by a later one, the last first, left nothing; a change that did more, or a value
+    that became a third one, is not among them."""
+    found = [
+        Done(
+            change=number, statement="x", steps={ONE: tuple(steps)}, touched=(ONE,), sure=frozenset((ONE,)), inverse={}
+        )
+        for number, steps in enumerate(changes, 1)
+    ]
+    back = _put_back(found[::-1])
+    assert (back.within if back else frozenset()) == gone
+    # Only what no later change of the run made something else of must be so now.
+    assert back is None or bool(back.steps) is (len(changes) in gone)
+    unsure = [Done(change=1, statement="x", steps={ONE: (OFF,)}, touched=(ONE, TWO), inverse={}), *found[1:]]
+    left = _put_back(unsure[::-1])
+    assert left is None or 1 not in left.within
 
 
 def test_failed_everywhere_leaves_nothing(bench: Bench) -> None:
@@ -81,3 +136,18 @@ def test_no_plan_no_undo() -> None:
     """Rows without a plan can't be taken back."""
     with pytest.raises(RefusedError, match="has no plan in the journal"):
         read_change([])
+
+
+def test_dbmcli_is_judged_by_its_text_and_a_file_by_the_exit_status() -> None:
+    """DBMCLI ends with 0 whatever it says; a kernel's file has no text."""
+    check = Check(object="dbserver", attribute="comment", value="x")
+    step = Step(target="db01", host=True, statement="ALTER DBSERVER comment='x'", what="x", proves=(check,))
+    good = Reply(target="db01", state=State.OK, stdout="DBServer db01 successfully altered\n", stderr="", exit_status=0)
+    assert judge(step, good).outcome is Outcome.DONE
+    bad = replace(good, stdout="DBM-02908: comment can't be set.\n")
+    assert judge(step, bad).outcome is Outcome.FAILED and "DBM-02908" in judge(step, bad).reason
+    assert judge(step, replace(good, stdout="")).outcome is Outcome.UNKNOWN
+    file = replace(
+        step, proves=(Check(object="setting", attribute="value", value="1", where={"name": "/proc/sys/a/b"}),)
+    )
+    assert judge(file, replace(good, stdout="")).outcome is Outcome.DONE

@@ -26,7 +26,7 @@ from exacell.language.line import Line, parse_line
 from exacell.language.registry import Value
 from exacell.output.result import Result
 from exacell.plan.model import Check, Op, Step, Undo
-from exacell.recipes.parsing import line_of
+from exacell.recipes.filled import line_of
 from exacell.session.request import Request
 from tests.support.recipes import parse_recipe
 
@@ -78,7 +78,9 @@ def test_what_has_no_way_back_is_refused(desk: Desk, steps: list[Step], inverse:
     desk.left(Left("alter it", [(item, "done") for item in steps], back, OVER))
     with pytest.raises(RefusedError) as refused:
         undo(desk.session, desk, desk.request, [1], {})
-    assert told(refused.value) == f"change 1 (alter it) {said}"
+    left_something = any(item.undo is not Undo.NOTHING for item in steps)
+    way = " | journal show 1 tells what it carried" if left_something else ""
+    assert told(refused.value) == f"change 1 (alter it) {said}{way}"
     assert desk.done == []
 
 

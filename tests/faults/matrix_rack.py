@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -210,11 +211,20 @@ class MatrixRack:
             return self._drive("sqlplus", host, "grid", ["-S", "-L", "/ as sysasm"], env, script)[1]
         return self._drive("cellcli", host, "celladmin", ["-e", statement], {}, "")[1]
 
+    def deed(self, request: Request) -> Callable[[], tuple[int, str]]:
+        """Return what carries a request out, whenever that may be: a file travels as it is when it is sent."""
+        if request.upload is None:
+            return partial(self.carry_out, request)
+        return partial(self._copy, request.target, request.upload.sources[0].read_text(encoding="utf-8"))
+
+    def _copy(self, host: str, text: str) -> tuple[int, str]:
+        self.copied[host] = text
+        return 0, ""
+
     def carry_out(self, request: Request) -> tuple[int, str]:
         """Run a request's command and return its exit status and output, audited when it changes anything."""
         if request.upload is not None:
-            self.copied[request.target] = request.upload.sources[0].read_text(encoding="utf-8")
-            return 0, ""
+            return self.deed(request)()
         if request.command.startswith("(if [ -d "):  # How dcli runs what it has copied with -x.
             lines = [line for line in self.copied[request.target].splitlines() if not line.startswith("#")]
             done = [self.carry_out(replace(request, command=line)) for line in lines]

@@ -214,7 +214,7 @@ class RackTransport(Open):
 
         def send() -> Reply:
             if do is not None:
-                do(partial(self._rack.carry_out, request))
+                do(self._rack.deed(request))
             else:
                 status, text = self._rack.carry_out(request)
             return reply or Reply(

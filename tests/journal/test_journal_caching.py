@@ -32,6 +32,11 @@ def ended(cell: str, state: str, flags: dict[str, object]) -> Row:
     return Row(kind="outcome", target=cell, body={**flags, "state": state})
 
 
+def replaced(cell: str, what: str, state: str) -> Row:
+    """The outcome of another step than the one whose intent was written."""
+    return Row(kind="outcome", target=cell, body={**OFF, "what": what, "state": state})
+
+
 def seen(cell: str, caching: str) -> Row:
     return Row(kind="observed", target=cell, body={"caching": caching})
 
@@ -56,6 +61,12 @@ CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
     ([flush("c1")], (maybe("c1"),)),
     ([flush("c1"), ended("c1", "unknown", OFF)], (maybe("c1"),)),
     ([flush("c1"), ended("c1", "done", OFF)], (left("c1"),)),
+    # A statement whose look failed never left: what was left off before it still is, and no more.
+    ([drop("c1"), ended("c1", "refused", OFF)], ()),
+    ([flush("c1"), ended("c1", "done", OFF), drop("c1"), ended("c1", "refused", OFF)], (left("c1"),)),
+    ([flush("c1"), ended("c1", "unknown", OFF), drop("c1"), ended("c1", "refused", OFF)], (maybe("c1"),)),
+    # One that was refused before its intent was written takes nothing back of an earlier one.
+    ([flush("c1"), ended("c1", "done", OFF), replaced("c1", "drop", "refused")], (left("c1"),)),
     (
         [
             flush("c1"),

@@ -58,7 +58,10 @@ def test_which_counters_a_statement_resets(journal: Journal, statement: str, kin
     assert [(reset.change, reset.cell, reset.kinds) for reset in found] == ([(change, "c1", kinds)] if kinds else [])
 
 
-@pytest.mark.parametrize(("state", "counts"), [("done", 1), ("", 1), ("unknown", 1), ("failed", 0), ("not done", 0)])
+@pytest.mark.parametrize(
+    ("state", "counts"),
+    [("done", 1), ("", 1), ("unknown", 1), ("failed", 0), ("not done", 0), ("refused", 0), ("not needed", 0)],
+)
 def test_what_a_cell_refused_resets_nothing(journal: Journal, state: str, counts: int) -> None:
     """A statement counts unless it is known to have done nothing; one without an answer may have been carried out."""
     sent(journal, "DROP FLASHCACHE", state)
@@ -89,3 +92,11 @@ def test_only_steps_reset_counters() -> None:
     """The end of a change stands behind its steps and resets nothing, whatever it says."""
     end = typed(seq=1, at="", rack="t1", change=1, kind="end", target="", body={"stopped": "reboot"}, prev="", hash="")
     assert resets([end]) == []
+
+
+def test_an_outcome_without_an_intent_resets_nothing_when_it_was_not_needed(journal: Journal) -> None:
+    """A step that was found done already, so that nothing was written before it, resets nothing either."""
+    change = journal.begin("t1", {"statement": "flush flashcache"})
+    row = {"what": "switch caching on again", "statement": "ALTER FLASHCACHE ALL CANCEL FLUSH", "state": "not needed"}
+    journal.append("t1", change, [Row(kind="outcome", target="c1", body=row)])
+    assert resets(journal.of_time("t1", "2000", "3000")) == []

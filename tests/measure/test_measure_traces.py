@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given, settings, strategies as st
 
 from benchmarks.trace_files import waits, write_files
 from exacell.core.errors import RefusedError
@@ -52,17 +55,83 @@ def pieces(text: bytes, size: int) -> Fill:
     return filling(text[place : place + size] for place in range(0, len(text), size))
 
 
+@pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize("event", [SYNC, ""])
-def test_a_file_cut_anywhere_has_the_same_waits(event: str) -> None:
+def test_a_file_cut_anywhere_has_the_same_waits(event: str, quick: bool) -> None:
     """Whole, byte by byte and in pieces of every size the same waits are found, and the same texts that look like one."""
     for size in [*range(1, 200), 10_000]:
-        found = summarize(pieces(TEXT, size), event, "f")
+        found = summarize(pieces(TEXT, size), event, "f", quick=quick)
         assert found.events[SYNC] == Histogram((12, 512), (1, 2)), size
         assert found.lookalikes == 3 and not found.broken, size
         others = {name: histogram.values for name, histogram in found.events.items() if name != SYNC}
         told = {"SQL*Net message from client": (7,), "SQL*Net message to client": (2,)}
         assert others == ({} if event else told), size
         assert size < 200 or found.headers["f"][1] == "Instance name: spot1"
+
+
+LINES = st.one_of(
+    st.builds(
+        "WAIT #{}: nam='{}' ela={}{}{}".format,
+        st.sampled_from(["0", "7", "1234567", "12345678", "140593871234568", "99999999999999999999", "", "x", "1405938712345x8"]),
+        st.sampled_from(
+            [SYNC, "log file syn", "log file sync ", "latch: x", "SQL*Net message from client", "Ä", "' ela= 4", "e" * 250, ""]
+        ),
+        st.sampled_from(["", " ", "  ", "\t"]),
+        st.sampled_from(["0", "7", "512", "000512", "1234567", "12345678", "123456789012", "", "-5", "5x", "9999999:", "/1"]),
+        st.sampled_from([" buffer#=7701 sync scn=98765432103 p3=0 obj#=-1 tim=10", "", "\r", " nam='log file sync' ela= 3"]),
+    ),
+    st.sampled_from(
+        [
+            "PARSING IN CURSOR #2 len=5", "END OF STMT", "PARSING", ' value="two', ' value="one"', 'lines"', '   value="', "",
+            "EXEC #2:c=0,e=71,p=0", "WAIT", "WAIT #", "WAIT #1: nam='log file sync'", " WAIT #1: nam='log file sync' ela= 5",
+            "xWAIT #1: nam='log file sync' ela= 5", "*** 2011-11-30 11:06:40.123", "\0" * 9, "w" * 700,
+        ]
+    ),
+)  # fmt: skip
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    lines=st.lists(LINES, max_size=60),
+    times=st.integers(1, 3),
+    size=st.integers(1, 4000),
+    end=st.sampled_from(["", "\n", "\r\n"]),
+    event=st.sampled_from([SYNC, "", "latch: x", "e" * 250]),
+    cut=st.integers(0, 60),
+)
+def test_numpy_finds_what_the_expression_finds(
+    lines: list[str], times: int, size: int, end: str, event: str, cut: int
+) -> None:
+    """In any order of true, cut, odd and false lines, cut anywhere, both readers tell the same of a file."""
+    text = ("\n".join(lines * times) + end).encode()
+    text = text[: len(text) - cut]
+    slow = summarize(pieces(text, size), event, "f", grouped=True)
+    assert summarize(pieces(text, size), event, "f", grouped=True, quick=True) == slow
+
+
+def test_numpy_reads_large_files_over_the_edges_of_its_memory() -> None:
+    """Lines of many shapes, statements and long times over several fillings are counted as the expression counts them."""
+    rng = np.random.default_rng(5)
+    names = [SYNC, *(f"event {number} of many" for number in range(90))]
+    cursors, parts = ["0", "31", "140593871234568"], []
+    for number in range(60_000):
+        name, cursor = names[int(rng.geometric(0.2)) % len(names)], cursors[number % 3]
+        parts.append(
+            f"WAIT #{cursor}: nam='{name}' ela= {int(rng.exponential(900) ** 1.7)} buffer#=1 p2=0 p3=0 obj#=-1 tim=1\n"
+        )
+        if number % 5_000 == 77:
+            parts.append(TEXT.decode())
+    text = "".join(parts).encode()
+    for event in (SYNC, names[20], ""):
+        slow = summarize(pieces(text, 1 << 20), event, "f")
+        assert slow.events and summarize(pieces(text, 1 << 20), event, "f", quick=True) == slow
+        assert slow.events == summarize(pieces(text, 99_991), event, "f", quick=True).events
+
+
+def test_without_numpy_large_files_are_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where numpy is not installed the expression reads the whole file."""
+    monkeypatch.setitem(sys.modules, "exacell.measure.waitlines", None)
+    assert summarize(pieces(TEXT, 999), SYNC, "f", quick=True).events[SYNC] == Histogram((12, 512), (1, 2))
 
 
 def test_other_events_in_texts_do_not_count_for_one() -> None:

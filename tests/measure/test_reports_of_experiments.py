@@ -62,6 +62,20 @@ def test_the_timeline_has_every_run_at_its_level_and_the_pause(found: Finding, k
     assert len(same) == 3 and max(map(abs, same)) < 2 and all(-19 < value < -16 for value in effect)
 
 
+@pytest.mark.parametrize(
+    ("measure", "said"),
+    [("commits", "no distribution of single waits"), ("redo", "trace collect"), ("reads", "trace collect"),
+     ("flashlog", "no distribution of single redo requests"), ("fio", "import fio")],
+)  # fmt: skip
+def test_a_report_says_that_there_is_no_distribution(kept: Experiment, measure: str, said: str) -> None:
+    """Runs are measured by counters, whatever is measured: the report says so, and what would show the tail."""
+    told = finding(replace(kept, design=replace(kept.design, measure=measure)), [])
+    assert said in told.sentences[-1] and not told.distributions
+    for text in (markdown(told, MADE), page(told, MADE)):
+        assert "there is no distribution" in text
+    assert "distribution" not in " ".join(finding(replace(kept, runs=()), []).sentences)
+
+
 def test_levels_are_the_sides_and_differ_in_the_factor_alone(found: Finding) -> None:
     """The passport of both levels is that of the cells, with the factor as what differs."""
     assert differences(found.sides) == {"flash log of SPOT": ("off", "on")}

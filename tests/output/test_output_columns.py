@@ -9,8 +9,7 @@ from hypothesis import given, strategies as st
 
 from exacell.cellcli.rows import Rows
 from exacell.core.formats import FORMATS
-from exacell.output.columns import body_of
-from exacell.output.folding import fold_records, masker
+from exacell.output.folding import body_of, fold_records, masker
 from exacell.output.render import lines, render
 from exacell.output.result import Column, Result
 from exacell.output.tables import aligned_column, padded_column, table_lines

@@ -10,10 +10,9 @@ from plan_factory import CELLS, cache, cell, rack
 
 from exacell.cellcli.statement import Change, Grant, parse
 from exacell.core.units import GIB
-from exacell.plan.facts import CellFacts, PmemCache
+from exacell.plan.facts import FLUSHED, CellFacts, PmemCache
 from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Plan, Step
-from exacell.plan.planners.flashcache import FLUSHED
 
 
 def guard(text: str, *facts: CellFacts, accepted: Sequence[str] = (), headers: Mapping[str, str] | None = None) -> Plan:

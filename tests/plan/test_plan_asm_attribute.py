@@ -215,3 +215,4 @@ def test_only_a_group_that_was_mounted_nowhere_is_dismounted_by_undo(states: tup
     found = asm([group(states=dict(zip("12", states, strict=True)))])
     plan = mount_plan("t1", found, "DATA", nodes=tuple(NODES), statement="x")
     assert bool(plan.inverse) is back and plan.steps
+    assert plan.stages[0].title == ("mount it" if back else "mount it on the other nodes")

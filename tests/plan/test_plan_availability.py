@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from plan_factory import CELLS, cache, cell, free_grid, grid, rack, sent, stage, step
+from plan_factory import CELLS, asm, asm_disk, cache, cell, free_grid, grid, group, rack, sent, stage, step
 
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB
@@ -51,6 +51,23 @@ def test_offline_cell() -> None:
     assert found.offline
     assert plan.risk is Risk.REDUNDANCY
     assert plan.inverse == {ONE: ("online cell exa1cel01",)}
+
+
+@pytest.mark.parametrize(
+    ("times", "untold", "said"),
+    [
+        ({"DATA": "8.5h"}, "", "after disk_repair_time: 8.5h (DATA); online"),
+        ({}, "exa1db01: no answer", "(by default 3.6 hours, with newer releases of ASM 12; exa1db01: no answer)"),
+        ({"RECO": "8.5h"}, "", "ASM 12; ASM does not tell that of DATA)"),
+    ],
+)
+def test_how_long_asm_waits_is_what_it_says_itself(times: dict[str, str], untold: str, said: str) -> None:
+    """disk_repair_time is that of the disk groups that the cell's disks are in, and the defaults come with the reason."""
+    groups = [group(n, number=i, attributes={"disk_repair_time": t}) for i, (n, t) in enumerate(times.items(), 1)]
+    disks = [asm_disk("DATA_CD_00_exa1cel01", group=1 if "DATA" in times else 0)]
+    clusters = [asm(groups, disks)] if times else []
+    (warning,) = offline_plan("t1", cell(), statement="x", asm=clusters, untold=untold).warnings
+    assert said in warning
 
 
 def test_offline_cell_refuses_with_disk_and_reason() -> None:

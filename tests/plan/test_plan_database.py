@@ -27,6 +27,18 @@ def log(number: int, thread: int = 1, status: str = "INACTIVE", kind: str = "log
     }
 
 
+def parameter(
+    name: str, memory: str | None, spfile: str | None, **own: tuple[str | None, str | None]
+) -> list[dict[str, Any]]:
+    """What the instances of SPOT tell of a parameter; ``own`` is by instance: what it has in memory, and as its own entry."""
+    told = [(sid, *own.get(sid, (memory, None))) for sid in dict.fromkeys(("SPOT1", "SPOT2", *own))]
+    every = [{"name": name, "parameter": name, "sid": "*", "memory": None, "spfile": spfile}]
+    return every + [
+        {"name": f"{name} of {sid}", "parameter": name, "sid": sid, "memory": has, "spfile": entry}
+        for sid, has, entry in told
+    ]
+
+
 RECORDS: dict[str, list[dict[str, Any]]] = {
     "db.log": [
         log(1),
@@ -47,10 +59,11 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
         {"name": "TINY", "sectorSize": 512, "usableMb": 100},
     ],
     "db.parameter": [
-        {"name": "open_cursors", "memory": "300", "spfile": "300"},
-        {"name": "max_dump_file_size", "memory": "1073741824", "spfile": None},
-        {"name": "session_cached_cursors", "memory": "500", "spfile": "600"},
-        {"name": "cell_offload_parameters", "memory": 'a "b"', "spfile": None},
+        *parameter("open_cursors", "300", "300"),
+        *parameter("max_dump_file_size", "1073741824", None),
+        *parameter("session_cached_cursors", "500", "600"),
+        *parameter("cell_offload_parameters", 'a "b"', None),
+        *parameter(OVERRIDE, None, None),
     ],
     "db.table": [{"owner": "APP", "name": "KEYS", "cache": "DEFAULT"}],
     "db.index": [{"owner": "APP", "name": "P", "cache": None}],
@@ -84,6 +97,14 @@ def planned(sql: str, **more: Any) -> Plan:
         ),
         ("alter system reset open_cursors scope=spfile", SetParameter(name="open_cursors", value=None, scope="SPFILE")),
         (
+            "alter system reset open_cursors sid='spot2'",
+            SetParameter(name="open_cursors", value=None, scope="SPFILE", sid="spot2"),
+        ),
+        (
+            "alter system set open_cursors=400 sid='SPOT1' scope=memory",
+            SetParameter(name="open_cursors", value="400", scope="MEMORY", sid="SPOT1"),
+        ),
+        (
             "alter database add logfile thread 1 group 9 ('+DATA_SSD') size 4096M blocksize 4096",
             AddLog(thread=1, group=9, targets=("DATA_SSD",), size=G4, block_size=4096),
         ),
@@ -114,7 +135,11 @@ def test_what_is_understood(sql: str, change: object) -> None:
     "sql",
     [
         "alter system set events '10046 trace name context forever, level 8'",
-        "alter system set open_cursors=400 sid='SPOT1'",
+        f"alter system set \"{OVERRIDE}\"=TRUE sid='SPOT1'",
+        "alter system set open_cursors=400 sid='SPOT 1'",
+        "alter system set open_cursors=400 sid=SPOT1",
+        "alter system reset open_cursors scope=memory",
+        "alter system reset open_cursors scope=both sid='SPOT1'",
         "alter system set open_cursors=1 optimizer_mode=all_rows",
         "alter system set open_cursors=1 comment='x'",
         "alter system set cell_offload_parameters='x', 'y'",
@@ -148,7 +173,7 @@ def test_what_is_understood(sql: str, change: object) -> None:
     ],
 )
 def test_anything_else_is_not_read(sql: str) -> None:
-    """A clause more, another instance, files beside disk groups: exacell does not pretend to understand it."""
+    """A clause more, a RESET of memory, files beside disk groups: exacell does not pretend to understand it."""
     assert read_change(sql) is None
 
 
@@ -199,9 +224,96 @@ def test_memory_and_spfile_come_back_apart(sql: str, back: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("sql", "own", "back"),
+    [
+        (
+            "set {}=400 scope=both sid='SPOT2'",
+            {},
+            ["RESET {} SCOPE=SPFILE SID='SPOT2'", "SET {}=300 SCOPE=MEMORY SID='SPOT2'"],
+        ),
+        ("set {}=400 scope=memory sid='spot2'", {}, ["SET {}=300 SCOPE=MEMORY SID='SPOT2'"]),
+        ("set {}=400 scope=spfile sid='SPOT2'", {"SPOT2": ("300", "350")}, ["SET {}=350 SCOPE=SPFILE SID='SPOT2'"]),
+        ("set {}=400 sid='SPOT2'", {"SPOT2": ("350", "350")}, ["SET {}=350 SCOPE=BOTH SID='SPOT2'"]),
+        ("reset {} sid='SPOT2'", {"SPOT2": ("350", "350")}, ["SET {}=350 SCOPE=SPFILE SID='SPOT2'"]),
+    ],
+)
+def test_one_instance_is_changed_on_its_node_and_brought_back(
+    sql: str, own: dict[str, tuple[str, str]], back: list[str]
+) -> None:
+    """The statement goes to the instance's own node, is proven of that instance alone, and an entry that was not in the file is
+    taken out of it again, not set."""
+    plan = planned(
+        f"alter system {sql}".format("open_cursors"), **{"db.parameter": parameter("open_cursors", "300", "300", **own)}
+    )
+    (step,) = plan.steps
+    assert step.target == "exa1db02" and "SID='SPOT2'" in step.statement
+    assert {check.where["sid"] for check in (*step.needs, *step.proves)} == {("SPOT2",)}
+    assert {change.name for change in step.changes} == {"open_cursors of SPOT2"}
+    told = [f'sql db=SPOT "ALTER SYSTEM {each}"'.format("open_cursors") for each in back]
+    assert {node: list(statements) for node, statements in plan.inverse.items()} == {"exa1db02": told}
+
+
+@pytest.mark.parametrize(
+    ("sql", "own", "said", "way"),
+    [
+        ("set open_cursors=1 sid='SPOT9'", {}, "no instance SPOT9: it has SPOT1, SPOT2", "all of them"),
+        ("set open_cursors=1 sid='SPOT3'", {"SPOT3": (None, "9")}, "SPOT3 of SPOT does not run", "SCOPE=SPFILE"),
+        (
+            "set open_cursors=1 scope=memory",
+            {"SPOT1": ("1", "1"), "SPOT2": ("2", "2")},
+            "each instance has its own open_cursors",
+            "SID='SPOT1'",
+        ),
+    ],
+)
+def test_an_instance_that_can_t_be_changed_is_refused(
+    sql: str, own: dict[str, tuple[str | None, str]], said: str, way: str
+) -> None:
+    """The names that exist are told, or what can be done about one that does not run."""
+    with pytest.raises(RefusedError, match=said) as caught:
+        planned(f"alter system {sql}", **{"db.parameter": parameter("open_cursors", "300", "300", **own)})
+    assert way in caught.value.hint and "nothing was sent" in caught.value.message
+
+
+def test_an_instance_that_does_not_run_has_its_entry_in_the_file() -> None:
+    """SCOPE=SPFILE is for its next start, and is sent to one that runs."""
+    rows = parameter("open_cursors", "300", "300", SPOT3=(None, "9"))
+    (step,) = planned("alter system set open_cursors=10 scope=spfile sid='spot3'", **{"db.parameter": rows}).steps
+    assert (step.target, step.statement[-27:]) == ("exa1db01", "=10 SCOPE=SPFILE SID='SPOT3'"[-27:])
+
+
+def test_an_instance_of_a_node_that_the_rack_does_not_know_stays() -> None:
+    """Its memory is changed by itself, or not at all."""
+    strange = [{"name": "SPOT1", "thread": 1, "host": "elsewhere"}, {"name": "SPOT2", "thread": 2, "host": "exa1db02"}]
+    with pytest.raises(RefusedError, match="SPOT1 runs on elsewhere"):
+        planned("alter system set open_cursors=1 sid='SPOT1'", **{"db.instance": strange})
+
+
+def test_for_all_instances_means_those_without_their_own_entry() -> None:
+    """What an instance has of its own is told, not proven and not brought back; those that differ come back apart."""
+    rows = parameter("open_cursors", "300", "300", SPOT2=("350", "350"))
+    plan = planned("alter system set open_cursors=400", **{"db.parameter": rows})
+    (step,) = plan.steps
+    assert [check.where.get("sid") for check in step.proves] == [("SPOT1",), None]
+    assert any("SPOT2 has its own entry, 350, which stays" in warning for warning in plan.warnings)
+    rows = parameter("open_cursors", "300", "300", SPOT2=("350", None))
+    plan = planned("alter system set open_cursors=400 scope=memory", **{"db.parameter": rows})
+    assert [(c.name, c.before) for c in plan.steps[0].changes] == [
+        ("open_cursors of SPOT1", "300"),
+        ("open_cursors of SPOT2", "350"),
+    ]
+    assert [back.split("SET ")[1][:-1] for back in plan.inverse["exa1db01"]] == [
+        "open_cursors=300 SCOPE=MEMORY SID='SPOT1'",
+        "open_cursors=350 SCOPE=MEMORY SID='SPOT2'",
+    ]
+
+
+@pytest.mark.parametrize(
     "sql",
     [
         "alter system set open_cursors=300",
+        "alter system set open_cursors=300 scope=memory sid='SPOT2'",
+        "alter system reset open_cursors sid='SPOT2'",
         "alter system set max_dump_file_size=1G scope=memory",
         "alter system reset max_dump_file_size scope=spfile",
         "alter table app.keys storage (cell_flash_cache default)",
@@ -226,7 +338,7 @@ def test_the_override_says_its_caveat_and_goes_back_to_its_default() -> None:
     plan = planned(f'alter system set "{OVERRIDE}"=TRUE scope=memory')
     assert any("512" in warning for warning in plan.warnings)
     assert plan.inverse == {"exa1db01": (f"sql db=SPOT 'ALTER SYSTEM SET \"{OVERRIDE}\"=FALSE SCOPE=MEMORY'",)}
-    on = {"db.parameter": [{"name": OVERRIDE, "memory": "TRUE", "spfile": None}]}
+    on = {"db.parameter": parameter(OVERRIDE, "TRUE", None)}
     (step,) = planned(f'alter system set "{OVERRIDE}"=FALSE scope=memory', **on).steps
     assert (step.proves[0].op, step.proves[0].value) == ("!=", "TRUE")
     assert not planned(f'alter system set "{OVERRIDE}"=FALSE scope=memory').steps
@@ -252,11 +364,13 @@ def test_what_the_database_would_refuse_is_refused_before(sql: str, said: str) -
     with pytest.raises(RefusedError, match=said) as caught:
         planned(sql, **more)
     assert "nothing was sent" in caught.value.message + caught.value.hint
+    if said == "ORA-01378":
+        assert "leave BLOCKSIZE out: it is 512 then" in caught.value.hint and "scope=memory" in caught.value.hint
 
 
 def test_blocks_of_4096_pass_with_the_override_or_on_such_sectors() -> None:
     """ORA-01378 is not foreseen where it would not come."""
-    passes = {"db.parameter": [{"name": OVERRIDE, "memory": "TRUE", "spfile": None}]}
+    passes = {"db.parameter": parameter(OVERRIDE, "TRUE", None)}
     sql = "alter database add logfile thread 1 group 10 ('+{}') size 4g blocksize 4096"
     for plan in (planned(sql.format("DATA"), **passes), planned(sql.format("FLASH4K"))):
         (step,) = plan.steps
@@ -299,7 +413,8 @@ def test_the_current_group_of_another_thread_is_switched_on_its_node() -> None:
 def test_what_is_asked_for_is_what_the_planner_reads() -> None:
     """The checks name the parameter, the table, or logs, instances and disk groups."""
     assert {c.object for c in asked(DropLog(group=1))} == {"db.log", "db.instance", "db.diskgroup", "db.parameter"}
-    assert asked(SetParameter(name="a", value="1"))[0].where == {"name": "a"}
+    assert {c.object for c in asked(SetParameter(name="a", value="1"))} == {"db.instance", "db.parameter"}
+    assert asked(SetParameter(name="a", value="1"))[1].where == {"parameter": "a"}
     assert asked(KeepInCache(kind="INDEX", owner="A", name="I", value="KEEP"))[0].object == "db.index"
 
 

@@ -13,6 +13,7 @@ from exacell.core.errors import RefusedError
 from exacell.core.units import MIB
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
 from exacell.plan.facts import GridDisk
+from exacell.plan.guards.steps import all_taken_back
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo
 from exacell.plan.planners.diskgroup import (
     Wanted,
@@ -50,6 +51,13 @@ def create(
 
 def drop(facts: AsmFacts, *, accepted: Sequence[str] = (), name: str = "data") -> Plan:
     return drop_plan("t1", facts, name, nodes=NODES, accepted=accepted, statement="drop diskgroup")
+
+
+def test_nothing_is_left_to_do_by_hand_on_the_other_nodes() -> None:
+    """The one statement that undo sends dismounts the group there, too."""
+    assert [(node, back.undo, back.by_hand) for node, back in all_taken_back(create())] == [
+        ("exa1db01", "drop diskgroup DATA_SSD asm=main", "")
+    ]
 
 
 def test_create_then_mount() -> None:

@@ -12,10 +12,9 @@ from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB, MIB
 from exacell.plan.estimate import LARGEST, cost_notes
-from exacell.plan.facts import CellFacts, rounded_cache
+from exacell.plan.facts import FLUSHED, CellFacts, rounded_cache
 from exacell.plan.model import Check, Gate, Op, Plan, Risk, Undo, Watch
 from exacell.plan.planners.flashcache import (
-    FLUSHED,
     applicable,
     flush_plan,
     flush_refusal,
@@ -37,8 +36,8 @@ def flush(*facts: CellFacts, recreate: bool = False) -> Plan:
     return flush_plan("t1", {f.cell: f for f in facts}, recreate=recreate, statement="flush flashcache")
 
 
-def resize(*facts: CellFacts, size: int = 36 * GIB, force: bool = False) -> Plan:
-    return resize_plan("t1", {f.cell: f for f in facts}, size=size, statement="resize flashcache", force=force)
+def resize(*facts: CellFacts, size: int = 36 * GIB) -> Plan:
+    return resize_plan("t1", {f.cell: f for f in facts}, size=size, statement="resize flashcache")
 
 
 def test_flush_sends_flush_follows_it_and_cancels() -> None:
@@ -297,7 +296,6 @@ def test_resize_done_already() -> None:
     plan = resize(cell(), cell(CELLS[1], flash_cache=cache(CELLS[1], status="normal - flushed")), size=CACHE)
     assert plan.done.keys() == {CELLS[0]}
     assert sent(plan, CELLS[1]) == ["DROP FLASHCACHE", "CREATE FLASHCACHE ALL size=40G"]
-    assert resize(cell(), size=CACHE, force=True).changes_something
 
 
 def test_resize_too_big() -> None:

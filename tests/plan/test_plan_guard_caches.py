@@ -12,11 +12,10 @@ from exacell.cellcli.nodes import Group, Scalar, Setting, Value
 from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB, MIB
-from exacell.plan.facts import CellFacts
+from exacell.plan.facts import FLUSHED, CellFacts
 from exacell.plan.guards.caches import unproven_cache
 from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Check, Op, Risk, Undo
-from exacell.plan.planners.flashcache import FLUSHED
 
 LOSING = [
     "drop flashcache",
@@ -213,6 +212,8 @@ def test_what_a_statement_does_to_the_size_of_a_cache_is_shown() -> None:
     none = bare()
     assert shown("drop flashcache", flushed()) == [("40G", "-")]
     assert shown("alter flashcache all size=20G", flushed()) == [("40G", "20G")]
+    assert shown("alter flashcache all size=20480m", flushed()) == [("40G", "20G")]
+    assert shown("alter flashcache all size=40960M", flushed()) == []
     assert shown("create flashcache all size=20G", none) == [("-", "20G")]
     assert only(guard("create flashcache all size=20G", none)).changes[0].name == "exa1cel01_FLASHCACHE"
     assert shown("drop flashcache", none) == shown("create flashcache all", none) == []

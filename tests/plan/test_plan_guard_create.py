@@ -286,3 +286,5 @@ def test_full_disks_that_all_passes_over_are_named_and_not_waited_for() -> None:
     assert plan.warnings == (f"no free space, so nothing is made on CD_00_{ONE}",)
     assert only(plan).proves[0].where == {"name": (f"p_CD_01_{ONE}",)}
     assert not guard("create griddisk all harddisk prefix=p", with_disks(CD_00=GIB)).warnings
+    assert not guard("create griddisk all harddisk prefix=p", with_disks(CD_00=16 * MIB)).warnings
+    assert not guard("create griddisk all harddisk prefix=p", replace(HALF, read_now=False)).warnings

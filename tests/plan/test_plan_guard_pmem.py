@@ -11,9 +11,9 @@ from plan_guarding import guard, only, pmem
 from exacell.cellcli.statement import parse
 from exacell.core.errors import RefusedError
 from exacell.plan import facts as f
+from exacell.plan.facts import FLUSHED
 from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Check, Op
-from exacell.plan.planners.flashcache import FLUSHED
 from exacell.plan.planners.pmem import PMEM_FLUSHED
 
 

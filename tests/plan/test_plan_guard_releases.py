@@ -9,8 +9,8 @@ from plan_factory import CELLS, cell
 from plan_guarding import flushed, guard, only, pmem
 
 from exacell.core.errors import RefusedError
+from exacell.plan.facts import FLUSHED
 from exacell.plan.model import Plan
-from exacell.plan.planners.flashcache import FLUSHED
 
 RELEASES = (
     "11.2.3.2.1.130109",

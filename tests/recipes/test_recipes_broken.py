@@ -10,7 +10,8 @@ from hypothesis import given, strategies as st
 from exacell.core.errors import RecipeError
 from exacell.recipes.checker import check_recipe, problems_of
 from exacell.recipes.files import shipped
-from exacell.recipes.parsing import Problem, line_of, read_draft, values_of
+from exacell.recipes.filled import line_of, values_of
+from exacell.recipes.parsing import Problem, read_draft
 from exacell.recipes.values import holds
 from tests.support.recipes import parse_recipe
 

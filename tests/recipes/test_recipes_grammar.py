@@ -18,7 +18,8 @@ from exacell.language.shellwords import command_given
 from exacell.language.words import split_words
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped
-from exacell.recipes.parsing import Recipe, line_of, split_when, values_of
+from exacell.recipes.filled import line_of, values_of
+from exacell.recipes.parsing import Recipe, split_when
 from exacell.recipes.values import holds, substitute
 from tests.support.judging.sandbox import Sandbox, missing, program
 from tests.support.recipes import parse_recipe

@@ -28,9 +28,17 @@ MADE = 400
 
 def meaning(recipe: Recipe) -> Any:
     """Return what a recipe says, without how it is set: its header, and each statement as it is parsed."""
-    values = dict.fromkeys((*(p.name for p in recipe.params), *(each.name for each in recipe.lets), "x", "y"), "x")
+    named = (*(p.name for p in recipe.params), *(each.name for each in recipe.lets), "x", "y", "wave")
+    values = dict.fromkeys(named, "x")
     lines = [
-        (conditions(line.when), line.final, line.matrix and line.matrix.axes, parsed(line.text, values))
+        (
+            conditions(line.when),
+            line.final,
+            line.matrix and line.matrix.axes,
+            line.turns and (line.turns.size, parsed(f"on {line.turns.on} list cell", values)),
+            bool(line.experiment),
+            parsed(line.text, values),
+        )
         for line in recipe.lines
     ]
     lets = [(let.name, let.reading) for let in recipe.lets]

@@ -9,7 +9,11 @@ import pytest
 
 from exacell.commands.rehearsal.copyreading import likeness_of, read_objects
 from exacell.core.errors import RefusedError
+from exacell.emulator.asm.clusters import AsmClusters
+from exacell.emulator.clock import RackClock
 from exacell.emulator.likeness import Likeness, parts_of
+from exacell.emulator.rack import Rack
+from exacell.emulator.rack_spec import RackSpec
 from exacell.emulator.rack_world import RackWorld
 from exacell.plan.copying import neutral_facts, unlike
 from exacell.session.request import Request
@@ -143,3 +147,16 @@ def test_a_threshold_that_the_copy_can_not_watch_is_left_out_and_named(told: Tol
     here = changed(told, "THRESHOLD", [{"name": "NEW_METRIC", "comparison": ">", "warning": "1"}])
     with pytest.raises(RefusedError, match="threshold NEW_METRIC would be missing"):
         unlike(here, its, {}, {})
+
+
+def test_a_disk_group_that_is_mounted_nowhere_is_named(tmp_path: Path) -> None:
+    """ASM tells neither its redundancy nor its disks then: no copy is made, and what mounts it is said."""
+    wall = Wall()
+    rack = Rack(RackSpec(name="t1", cells=3, speed=1.0), RackClock(speed=1.0, wall=wall))
+    clusters = AsmClusters.default(rack)
+    session, services, _ = session_on(RackWorld(rack, clusters), tmp_path)
+    told = read_objects(services, Request())
+    clusters.all[0].groups["RECO"].mounted.clear()
+    with pytest.raises(RefusedError, match="is mounted nowhere, so ASM tells neither its redundancy") as refused:
+        likeness_of(session, services, Request(), told)
+    assert "mount" in refused.value.hint

@@ -55,6 +55,7 @@ LINES = (
     "wait until all flashcache.status='normal - flushed' every=5s  for=1h",
     "wait {}",
     "snap flashcache as={}",
+    "snap flashcache as=at_${wave}",
     "alter iormplan dbplan=((name={},  share=8), (name=default,share=1))",
     "alter cell comment={}",
     "alter cell comment='a   b'   -y",
@@ -99,6 +100,12 @@ OPENERS = (
     "finally",
     "Finally",
     "rolling 2",
+    "Rolling",
+    "on  (where status = online)  rolling   $n",
+    "rolling = 2",
+    "on rolling",
+    "on exa1cel01 rolling two",
+    "rolling 2 --pause=ask",
     "experiment factor=flashlog  db=SPOT",
     "finaly",
 )
@@ -130,7 +137,7 @@ WHOLE_PARAMS = (
         'param at : cellset = exa1cel01   "a  cell"',
         "param how : choice( on | off )=on",
     ),
-    *('param sizes : text = "288g, 320g"', "param load: command|none = none -- of the load"),
+    *('param sizes : text = "288g, 320g"', "param load: command|none = none -- of the load", "param many : int=2"),
 )
 WHOLE_LINES = (
     *(
@@ -176,15 +183,30 @@ WHOLE_LINES = (
 )
 
 
+WHOLE_BLOCKS = (
+    *("matrix x in $sizes y in 'a , b' ,c", "MATRIX x in 1 , 2", "experiment  factor=flashlog db=$db", "", ""),
+    *(
+        "rolling",
+        "Rolling   2 ;",
+        "rolling $many -- at a time",
+        "ON  $at   ROLLING  $many",
+        "on exa1cel[01-02]  rolling",
+    ),
+    "on (where  flashCacheMode = writeback)  rolling 2",
+)
+WHOLE_IN_WAVES = ("snap flashcache as=wave_${wave}", "flush flashcache WHEN  $Wave!=1", "prompt wave $wave  -- which")
+
+
 def whole_recipe(chance: Random) -> str:
     """Return the text of a recipe in which nothing is wrong, set in any way."""
     header = [*chance.sample(WHOLE_HEADER[:2], 1), *WHOLE_PARAMS, WHOLE_HEADER[chance.randint(2, 3)]]
     lines = [*header, WHOLE_HEADER[chance.randint(4, 5)], *chance.sample(WHOLE_HEADER[6:], chance.randint(0, 2))]
-    blocks = chance.sample(
-        ["matrix x in $sizes y in 'a , b' ,c", "MATRIX x in 1 , 2", "experiment  factor=flashlog db=$db", "", ""], 2
-    ) + chance.choice([[], ["Finally"]])
+    blocks = chance.sample(WHOLE_BLOCKS, 3) + chance.choice([[], ["Finally"]])
     for opens in blocks:
-        body = [chance.choice(WHOLE_LINES) for _ in range(chance.randint(1, 4))]
+        rolls, part = "rolling" in opens.lower(), opens.startswith("experiment")
+        own = [line for line in WHOLE_LINES if not (rolls or part) or not line.startswith("undo")]
+        own += WHOLE_IN_WAVES if rolls else ()
+        body = [chance.choice(own) for _ in range(chance.randint(1, 4))]
         lines += [opens, *body, chance.choice(("end", "END"))] if opens else body
     told = [piece for line in lines for piece in (line, *([chance.choice(LOOSE[:8])] if chance.random() < 0.2 else []))]
     return "\n".join(line if "\n" in line else _blanks(chance, line) for line in told) + chance.choice(("", "\n\n"))

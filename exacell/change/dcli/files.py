@@ -13,11 +13,10 @@ import shlex
 import shutil
 import stat
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error, usage_error
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.transport.base import Upload
 
 TEMPORARY = "/var/log/exadatatmp/"

@@ -14,7 +14,6 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -24,7 +23,7 @@ from exacell.core.cellset import CellSet
 from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError, why_unreadable
 from exacell.core.racks import NoRackError, parse_group_file
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.session.services import Services
 from exacell.session.state import Session
 from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG

@@ -6,7 +6,6 @@ Between the judgement of a command and the moment at which it leaves lie a perso
 
 from __future__ import annotations
 
-from dataclasses import field, replace
 from functools import partial
 
 from exacell.change.dcli.hosts import Group
@@ -16,7 +15,7 @@ from exacell.change.lockwatch import Vigil
 from exacell.change.probe import Prober, upon
 from exacell.change.racklock import lock_of
 from exacell.core.errors import ExacellError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.plan.model import Plan, Risk, highest
 from exacell.session.answers import problem_of
 from exacell.session.factreading import (

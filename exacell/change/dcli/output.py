@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 
 from exacell.change.dcli.options import usage_error
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.transport.base import Looked
 
 UNREACHABLE = 255

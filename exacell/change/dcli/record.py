@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
 
 from exacell.change.dcli.hosts import Group, Target
 from exacell.change.dcli.output import UNREACHABLE, Outcome, exit_status
@@ -13,7 +12,7 @@ from exacell.change.probe import seen
 from exacell.change.racklock import lock_of
 from exacell.change.running import REPLY_KEPT, look_row, why_late
 from exacell.core.errors import BrokenOffError, ExitCode, JournalError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
 from exacell.language.registry import Value

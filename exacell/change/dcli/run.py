@@ -12,11 +12,10 @@ import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.change.changing import refuse_read_only
 from exacell.change.dcli.files import (
@@ -65,19 +64,15 @@ from exacell.change.dcli.work import (
 )
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
+from exacell.language.registry import Call, Value
 from exacell.opaque.findings import Findings
 from exacell.opaque.scan import arguments, carried, command_findings, script_findings, wrapped
 from exacell.output.result import Column, Result
+from exacell.session.given import Request, Services, Session
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.session.recording import since, told_while_waiting
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
-
-if TYPE_CHECKING:
-    from exacell.language.registry import Call, Value
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 _PRINTED = ("table", "raw")
 """Output formats in which dcli's own output appears; the others get one record a target."""

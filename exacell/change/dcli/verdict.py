@@ -9,8 +9,6 @@ production rack refuses that, elsewhere it is said before the question.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from exacell.care.sqltext import refuse_losses
 from exacell.change.consent import accepted_loss, ask
@@ -19,7 +17,7 @@ from exacell.change.dcli.sequence import left_away, plans_in_order
 from exacell.change.racklock import lock_of
 from exacell.core.cellset import fold
 from exacell.core.errors import JournalError, RefusedError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.journal.actor import actor
 from exacell.journal.reading import HERE
 from exacell.journal.record import Row
@@ -31,12 +29,8 @@ from exacell.plan.ageing import ages
 from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Plan, Risk, highest
 from exacell.session.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
+from exacell.session.given import Request, Services, Session
 from exacell.session.logins import READERS, refuse_writer
-
-if TYPE_CHECKING:
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 def door_of(session: Session) -> Door:

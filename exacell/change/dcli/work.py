@@ -6,7 +6,6 @@ import queue
 import threading
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from io import IncrementalNewlineDecoder
 
 from exacell.cellcli.reply import errors as reply_errors
@@ -19,7 +18,7 @@ from exacell.change.dcli.output import (
     split_lines,
 )
 from exacell.change.running import why_late
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field, replace
 from exacell.transport.base import Looked, Ours, Reply, Request, Role, State, Upload
 from exacell.transport.replies import ENDED_BY_SIGNAL
 

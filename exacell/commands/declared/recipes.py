@@ -52,7 +52,7 @@ COMMANDS = (
         summary="run a recipe; @name does the same",
         details="Each changing statement is planned, shown, confirmed and journalled as if it were typed; -y confirms "
         "them all. What its reading statements answer is the output; the rest is talk. -n shows what would be done; "
-        "it takes no snapshot and waits for nothing.",
+        "it takes no snapshot and waits for nothing. Between the waves of a rolling --pause, --not-after and --timeout hold.",
         example="run reset_cold size=288g -y",
         params=(_RECIPE,),
         flags=(Flag(name="accept-opaque", help="let host commands of the recipe run"),),

@@ -108,7 +108,7 @@ def likeness_of(
         told: what :func:`read_objects` returned of all its cells.
 
     Raises:
-        RefusedError: a cell gave no answer.
+        RefusedError: a cell gave no answer, or a disk group is mounted nowhere.
     """
     rack = session.need_rack()
     facts = fresh_facts(session, services, request, f.DATABASE, f.FLASH_METRICS, cells=rack.cells)
@@ -139,6 +139,13 @@ def described(cell: str, told: copying.Objects, fact: f.CellFacts) -> dict[str, 
 
 
 def _groups(asm: AsmFacts, told: Mapping[str, copying.Objects]) -> list[dict[str, Any]]:
+    for group in asm.groups:
+        if not group.type:
+            raise RefusedError(
+                f"disk group {group.name} is mounted nowhere, so ASM tells neither its redundancy nor its disks, and no copy can "
+                "have it; nothing was sent",
+                hint=f'sql asm "alter diskgroup {group.name} mount"',
+            )
     records = [record for objects in told.values() for record in objects.get("GRIDDISK", ())]
     # A disk that is offline has no path any more, nor a size: its cell tells which grid disk it is.
     behind = {(r.get("asmDiskGroupName", ""), r.get("asmDiskName", "")): r for r in records if r.get("asmDiskName")}

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from exacell.cellcli.fold import for_cell
 from exacell.change.leftbehind import left_behind
@@ -24,18 +24,16 @@ from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.paths import Home
 from exacell.core.units import counted, format_size
+from exacell.output.console import Console, Progress as ConsoleProgress
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan.copying import unlike
 from exacell.plan.drift import Difference, Facts, from_baseline
+from exacell.plan.model import Plan
 from exacell.session.request import Request
 from exacell.session.services import Services
 from exacell.session.state import Options, Session
 from exacell.session.wherecells import use_cells
-
-if TYPE_CHECKING:
-    from exacell.output.console import Console, Progress as ConsoleProgress
-    from exacell.plan.model import Plan
 
 
 def rehearse(session: Session, services: Services, carry_out: Callable[[Session, Services], Result]) -> Result:
@@ -75,7 +73,7 @@ def rehearse(session: Session, services: Services, carry_out: Callable[[Session,
 
     notes = [f"rehearsed on a copy: {note}" for note in result.notes] + [f"it would leave: {said}" for said in left]
     if not rows:
-        notes.append("it would leave everything as it is")
+        notes.append("it would leave cells and disk groups as they are")
     return Result(
         records=rows,
         columns=columns,

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from exacell.core.values import dataclass
+from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
     from exacell.measure.finding import Finding
-    from exacell.session.request import Request
-    from exacell.session.services import Services
-    from exacell.session.state import Session
 
 
 @dataclass(frozen=True, kw_only=True)

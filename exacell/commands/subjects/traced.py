@@ -5,23 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from exacell.commands.subjects.files import trace_files
 from exacell.commands.subjects.sort import Asked, Sort
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
 from exacell.measure import compared, tracesaid
+from exacell.measure.collected import Collected
 from exacell.measure.finding import Distribution, Finding, Side, Table
 from exacell.measure.histogram import Histogram, merged
 from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.trace10046 import Traced, together
+from exacell.session.state import Session
 from exacell.session.store import Store
 from exacell.session.tracefiles import read_files
-
-if TYPE_CHECKING:
-    from exacell.measure.collected import Collected
-    from exacell.session.state import Session
 
 SYNC = "log file sync"
 """The event that is meant where none is named: the wait of a commit."""

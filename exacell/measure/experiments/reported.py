@@ -75,7 +75,10 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
     told = tuple(name for name in _RUNS if any(row[name] is not None for row in runs))
     return Finding(
         title=f"{experiment.rack}: experiment {experiment.name}, {d.said} {' against '.join(d.levels)}{whose(d)}",
-        sentences=tuple(sentences(experiment)),
+        sentences=(
+            *sentences(experiment),
+            *([_MEANS_ALONE.get(d.measure, _MEANS_OF_WAITS)] if experiment.runs else ()),
+        ),
         figures=Table(title="What was found", columns=_FIGURES, rows=tuple(_figures(experiment, verdict))),
         tables=(
             Table(title="Blocks", columns=(*(name for name, _ in columns_of(d)), "at"), rows=blocks),
@@ -177,6 +180,18 @@ def _charts(experiment: Experiment) -> Iterator[Chart]:
         form=Form.TIMELINE,
         names=(*(f"{_SAME} {pair}" for pair in range(1, len(same) + 1)), *(str(row + 1) for row in range(len(rows)))),
     )
+
+
+_MEANS_OF_WAITS = (
+    "The database's counters gave the mean of each run alone: there is no distribution of single waits here, so no tail. Traces "
+    "have both: trace on, trace collect, compare."
+)
+_MEANS_ALONE = {
+    "flashlog": "The cells' counters gave the mean of each run alone: there is no distribution of single redo requests here.",
+    "fio": "The mean of each run alone is kept: there is no distribution of single I/Os here. fio's json+ output has it: import "
+    "fio, compare.",
+}
+"""What a report says of the distribution that there is not, by what is measured."""
 
 
 _SHORT = 180

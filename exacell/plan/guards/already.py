@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 
 from exacell.cellcli.statement import Change, Scalar, Statement
 from exacell.core.units import format_size, parse_size, round_down
-from exacell.plan.facts import CellFacts, rounded_cache
+from exacell.plan.facts import FLUSHED, CellFacts, rounded_cache
 from exacell.plan.guards.targets import names_made, targets_of
-from exacell.plan.planners.flashcache import FLUSHED
 
 
 def reached(statement: Statement, fact: CellFacts) -> str:

@@ -11,7 +11,7 @@ from exacell.cellcli.statement import Change as CellChange, Scalar
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.core.units import format_size, parse_size, whole_size
-from exacell.plan.facts import PMEM_UNTIL, CellFacts, rounded_cache
+from exacell.plan.facts import FLUSHED, FLUSHING, PMEM_UNTIL, CellFacts, rounded_cache
 from exacell.plan.guards.create import having_disks, refuse_cache_room, refuse_log_room
 from exacell.plan.guards.steps import (
     guarded_plan,
@@ -20,10 +20,8 @@ from exacell.plan.guards.steps import (
 )
 from exacell.plan.implausible import hidden_cache
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
-from exacell.plan.planners.flashcache import FLUSHED, flush_refusal, still_write_through
+from exacell.plan.planners.flashcache import flush_refusal, still_write_through
 from exacell.plan.planners.pmem import FLUSH_WITHIN, PMEM_FLUSHED
-
-FLUSHING = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
 
 _EXISTS = Check(object="flashcache", op=Op.COUNT, value=1)
 _GONE = Check(object="flashcache", op=Op.ABSENT)

@@ -8,21 +8,20 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange
-from exacell.core.cellset import fold, fold_briefly, grouped
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.core.meant import near
 from exacell.core.units import (
     ALLOCATION_UNIT,
-    counted,
     format_size,
     parse_size,
     round_down,
     size_text,
     whole_size,
 )
-from exacell.plan.facts import CellDisk, CellFacts, GridDisk, rounded_cache
+from exacell.plan.facts import CellDisk, CellFacts, rounded_cache
 from exacell.plan.guards.targets import items, kinds_meant, own_of, prefixes
-from exacell.plan.planners.carve import held_by
+from exacell.plan.planners.carve import held_by, taken_prefix
 
 
 def having_disks(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> dict[str, CellFacts]:
@@ -83,9 +82,10 @@ def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text
 def passed_over(fact: CellFacts, statement: CellChange) -> list[str]:
     """Return the cell disks of a cell that CREATE GRIDDISK ALL makes nothing on, because not even 16M is free on them.
 
-    CellCLI names them in one line, "Cell disks were skipped", which is no failure. Source: a published session.
+    CellCLI names them in one line, "Cell disks were skipped", which is no failure. Source: a published session. One that is
+    named and full was refused before.
     """
-    if not statement.all or not fact.read_now:
+    if not fact.read_now:
         return []
     return [disk.name for disk in _places(fact, statement) if disk.free < ALLOCATION_UNIT]
 
@@ -109,7 +109,7 @@ def refuse_beside(facts: Mapping[str, CellFacts], statement: CellChange, text: s
         for prefix, kinds in _prefixes_made(own_of(statement, cell), fact, known[cell]):
             others = [grid for kind, grid in having.get(prefix.lower(), ()) if kind not in kinds]
             if others and prefix and kinds:
-                raise _taken_prefix(text, prefix, others)
+                raise taken_prefix(text, prefix, others, "another kind of disk")
 
 
 def _prefixes_made(
@@ -127,16 +127,6 @@ def _prefixes_made(
         for place in places
         if name.lower().endswith(f"_{place.lower()}")
     ]
-
-
-def _taken_prefix(text: str, prefix: str, others: Sequence[GridDisk]) -> RefusedError:
-    groups = sorted({grid.asm_group for grid in others if grid.asm_group})
-    whose = f" of disk group {' and '.join(groups)}" if groups else ""
-    return RefusedError(
-        f"{text}: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on another kind of disk: "
-        f"{fold_briefly([grid.name for grid in others])}; nothing was sent",
-        hint=f"use a prefix of their own, one that does not begin with {prefix}_",
-    )
 
 
 def _each(statement: CellChange, text: str) -> int:

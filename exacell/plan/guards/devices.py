@@ -7,14 +7,13 @@ normal is named before the question. Source: Oracle SAGUG, create-celldisk.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setting, render
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.meant import near, no_such
 from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.griddisks import flush, slow
 from exacell.plan.guards.in_use import refuse_in_use

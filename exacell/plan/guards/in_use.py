@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.cellcli.statement import Change as CellChange, Scalar
+from exacell.core.cellset import summed
 from exacell.core.errors import RefusedError
 from exacell.core.units import ALLOCATION_UNIT, format_size, parse_size, round_down, size_text, whole_size
 from exacell.plan.asmspace import ways_out
@@ -127,9 +128,7 @@ def _room(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> t
     Raises:
         RefusedError: it is not.
     """
-    more: dict[str, int] = {}
-    for grid in grids:
-        more[grid.cell_disk] = more.get(grid.cell_disk, 0) + size - grid.size
+    more = summed((grid.cell_disk, size - grid.size) for grid in grids)
     free = {disk.name: disk.free for disk in fact.cell_disks}
     for name, needed in more.items():
         if fact.read_now and needed > free.get(name, 0):

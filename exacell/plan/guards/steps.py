@@ -7,12 +7,11 @@ that the cells held before, where LIST told them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
-from exacell.cellcli.schema import Kind, objects, typed_value
+from exacell.cellcli.schema import Kind, attributes_of, typed_value
 from exacell.cellcli.statement import Change as CellChange, Scalar, Statement, render
 from exacell.core.cellset import grouped
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, highest
 
@@ -140,7 +139,7 @@ def settings_proof(statement: CellChange, names: Sequence[str] = ()) -> tuple[Ch
     Args:
         names: the disks that it means on the cell; none for the cell itself.
     """
-    known, where = objects()[statement.object].attributes, {"name": tuple(names)} if names else {}
+    known, where = attributes_of(statement.object), {"name": tuple(names)} if names else {}
     found = []
     for setting in statement.settings:
         name, value = setting.attribute.lower(), setting.value
@@ -197,16 +196,16 @@ def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
         return ()
     alike = grouped(((kind, ", ".join(texts)), name) for (kind, name), texts in settings.items())
     return tuple(
-        f"ALTER {kind.upper()} {'' if kind == 'cell' else ','.join(names) + ' '}{text}"
+        f"ALTER {kind.upper()} {'' if kind in ('cell', 'dbserver') else ','.join(names) + ' '}{text}"
         for (kind, text), names in alike.items()
     )
 
 
 def _setting(change: Change) -> str:
     """Return ``attribute=value`` as it was before, empty when that can't be said."""
-    attribute = objects()[change.object.upper()].attributes[change.attribute.lower()]
+    attribute = attributes_of(change.object)[change.attribute.lower()]
     value = "" if change.before == "-" else change.before
-    if attribute.name in _NEVER or "'" in value:
+    if attribute.name in _NEVER or "'" in value or not attribute.modifiable:
         return ""
     if attribute.kind in _TEXT:
         return f"{attribute.name}='{value}'"
@@ -238,6 +237,9 @@ class Back:
 def taken_back(plan: Plan, step: Step) -> Back | None:
     """Return what takes a step of the plan back; None where there is nothing to take back, or nothing is known of it."""
     undo = "; ".join(plan.inverse.get(step.target, ()))
+    alike = (other.target for other in plan.steps if other.asm == step.asm)
+    if step.undo is Undo.STATEMENT and step.asm and not undo and any(plan.inverse.get(node) for node in alike):
+        return None  # What takes a disk group back is one statement for all nodes.
     if step.undo is Undo.IMPOSSIBLE:
         return Back(undo=undo, but=step.inverse or step.what)
     if step.undo is Undo.NOTHING or not (undo or step.inverse):

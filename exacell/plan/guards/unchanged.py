@@ -16,7 +16,7 @@ from dataclasses import replace
 from typing import Any
 
 from exacell.cellcli.iorm import diff, parse
-from exacell.cellcli.schema import Kind, objects, release_key, typed_value
+from exacell.cellcli.schema import DBSERVER, Kind, attributes_of, release_key, typed_value
 from exacell.cellcli.statement import Change, Grant, Scalar, Setting, Statement, render_value
 from exacell.core.errors import ExacellError
 from exacell.core.units import format_size
@@ -24,7 +24,7 @@ from exacell.plan.facts import CellFacts
 from exacell.plan.guards.targets import DISKS
 from exacell.plan.model import Change as Moved, Plan
 
-_OBJECTS = frozenset(("CELL", "CELLDISK", "GRIDDISK", "THRESHOLD"))
+_OBJECTS = frozenset(("CELL", "CELLDISK", DBSERVER, "GRIDDISK", "THRESHOLD"))
 """Whose settings LIST prints as they were given."""
 
 _NAMED = frozenset(("THRESHOLD", "ROLE", "USER"))
@@ -76,7 +76,7 @@ def told_by(statement: Statement) -> str:
         return f"list {statement.object.lower()} attributes name"
     if statement.object not in _OBJECTS or not _plain(statement):
         return ""
-    known = objects()[statement.object].attributes
+    known = attributes_of(statement.object)
     names = [setting.attribute.lower() for setting in statement.settings]
     if any(name in _DOES or name not in known for name in names):
         return ""
@@ -110,7 +110,7 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
 
 
 def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]]) -> Plan:
-    """Return the plan whose steps say what an ALTER of plain attributes makes of each object's values.
+    """Return the plan whose steps say what an ALTER of plain attributes, or of services, makes of each object's values.
 
     Args:
         told: cell → what it answered to :func:`told_by`; a cell of which that is not known is left out.
@@ -121,8 +121,16 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
 
 
 def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Moved, ...]:
-    """Return each attribute that becomes another, per object."""
-    known = objects()[statement.object].attributes
+    """Return each attribute that becomes another, per object; the states of services that start or stop, too."""
+    after = "running" if statement.action == "STARTUP SERVICES" else "stopped"
+    if services := _services(statement):
+        return tuple(
+            Moved(object="cell", name=str(row.get("name")), attribute=name, before=str(row[name]), after=after)
+            for row in rows
+            for name in services
+            if row.get(name) and str(row[name]).lower() != after
+        )
+    known = attributes_of(statement.object)
     return tuple(
         Moved(
             object=statement.object.lower(),
@@ -274,7 +282,7 @@ def _has_one(statement: Change, setting: Setting, row: Mapping[str, Any]) -> boo
     if name not in held or not isinstance(wanted, Scalar):
         return False
     # A cell keeps no blanks around a text.
-    value, typed = held[name], typed_value(wanted.text.strip(), objects()[statement.object].attributes[name].kind)
+    value, typed = held[name], typed_value(wanted.text.strip(), attributes_of(statement.object)[name].kind)
     words = isinstance(value, str) and name in _ANY_CASE and value.lower() == wanted.text.lower()
     return value == typed or words
 

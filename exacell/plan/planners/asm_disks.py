@@ -1,4 +1,4 @@
-"""Plans for the disks of an ASM disk group, as its SQL says: add, drop, resize.
+"""Plans for the disks of an ASM disk group, as its SQL says: add, drop, resize, take offline and bring back.
 
 Source: Oracle SQL Language Reference, ALTER DISKGROUP; reference asm.md sections 2 (grammar), 4 (redundancy and space), 6
 (DROP DISK returns at once, and the disk is in use until the rebalance has ended) and 8 (ORA codes).
@@ -20,11 +20,11 @@ from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, Op, Plan, Risk, Undo
-from exacell.plan.planners.asm_members import Maker
-from exacell.plan.planners.asm_switch import Switch
+from exacell.plan.planners.asm_members import Maker, being
+from exacell.plan.planners.availability import ONLINE_WITHIN
 from exacell.plan.planners.diskgroup import VOTING_FAILGROUPS
 from exacell.plan.planners.diskgroup_disks import ADDABLE, FAILGROUPS, taken_by
-from exacell.plan.planners.griddisk_size import REBALANCE_WITHIN, RESIZE_WITHIN
+from exacell.plan.planners.griddisk_size import COPIES, REBALANCE_WITHIN, RESIZE_WITHIN, becomes_usable, quiet
 
 DiskChange = AddDisks | DropDisks | ResizeDisks | SwitchDisks
 
@@ -56,7 +56,7 @@ def disks_plan(
         case ResizeDisks():
             return _Resize(rack, asm, change.group, "resize", **given).plan(change)
         case SwitchDisks():
-            made = Switch(rack, asm, change.group, "online" if change.online else "offline", **given)
+            made = _Switch(rack, asm, change.group, "online" if change.online else "offline", **given)
             return made.online(change) if change.online else made.offline(change)
 
 
@@ -93,7 +93,7 @@ class _Add(Maker):
                 self.same(),
                 Check(object="asm.disk", op=Op.COUNT, value=len(paths), where={"gridDisk": paths, "header": ADDABLE}),
             ),
-            proves=(mine, self.quiet()) if change.wait else (mine,),
+            proves=(mine, quiet(self.name)) if change.wait else (mine,),
             within=REBALANCE_WITHIN if change.wait else RESIZE_WITHIN,
             hopes=(self.moves(),) if change.wait else (),
             risk=Risk.PERFORMANCE if self.group.files else Risk.NONE,
@@ -217,7 +217,7 @@ class _Drop(Maker):
             changes=(self.change("disks", str(len(self.members)), str(len(self.members) - len(chosen))),),
         )
         notes = (f"ASM moves about {human_size(moved * MIB)} to the {counted(len(staying), 'disk')} that stay",)
-        return self.made(step, back, notes, self.tight(room))
+        return self.made(step, back, notes, (becomes_usable(self.group, room),))
 
     def _refuse_few(self, staying: Sequence[AsmDisk]) -> None:
         """Refuse when too few failure groups would stay for the copies, or for the voting files."""
@@ -266,7 +266,7 @@ class _Resize(Maker):
                 return self.done(f"each disk of {self.name} has {size} MB already")
             self.refuse_power(None, waits=True)
             what = f"wait for the rebalance of {self.name}"
-            return self.wait(what, proof, self.quiet(), within=REBALANCE_WITHIN)
+            return self.wait(what, proof, quiet(self.name), within=REBALANCE_WITHIN)
         shrinks = size < old[-1]
         self.refuse_power(change.power, waits=shrinks)
         if self.asm.told(self.name):
@@ -282,10 +282,10 @@ class _Resize(Maker):
             change.power,
             needs=(
                 self.count(self.members, mode="ONLINE", state="NORMAL"),
-                self.quiet(),
+                quiet(self.name),
                 replace(group_check(self.name, "freeMb", max(0, self.group.total_mb - room)), op=Op.AT_LEAST),
             ),
-            proves=(proof, self.quiet()) if shrinks else (proof,),
+            proves=(proof, quiet(self.name)) if shrinks else (proof,),
             hopes=(self.moves(),) if shrinks else (),
             within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
             estimate=rebalance_seconds(moved, len(self.members)) if shrinks else None,
@@ -295,7 +295,98 @@ class _Resize(Maker):
             changes=(self.change("MB of each disk", ", ".join(map(str, old)), str(size)),),
         )
         note = "the grid disks keep their size on the cells: resize griddisk changes both"
-        return self.made(step, back if even else "", (note,), self.tight(room) if shrinks else ())
+        return self.made(step, back if even else "", (note,), (becomes_usable(self.group, room),) if shrinks else ())
+
+
+class _Switch(Maker):
+    """Makes the plans of ONLINE and OFFLINE."""
+
+    def online(self, change: SwitchDisks) -> Plan:
+        """Return the plan of ONLINE, which waits until the disks have what was written meanwhile."""
+        self.refuse_power(change.power, waits=True)
+        away = [disk for disk in self.chosen(change.disks, change.failgroups) if disk.mode != "ONLINE"]
+        if not away:
+            return self.done(f"these disks of {self.name} are ONLINE already")
+        lost = [disk.name for disk in away if disk.state != "NORMAL"]
+        if lost:
+            self.refuse(
+                f"ASM is dropping {fold_briefly(lost)} for good",
+                "when show rebalance is empty: alter diskgroup … add disk",
+            )
+        inactive = [grid.name for d in away if (grid := self.grids.get(d.name.lower())) and grid.status != "active"]
+        if inactive:
+            self.refuse(f"{being(inactive)} not active on the cell", f"alter griddisk {','.join(inactive)} active")
+        names = tuple(disk.name for disk in away)
+        proof = Check(
+            object="asm.disk", attribute="mode", value="ONLINE", where={"diskgroup": self.name, "name": names}
+        )
+        off = [disk for disk in away if disk.mode == "OFFLINE"]
+        if not off:
+            return self.wait(f"wait until {being(names)} ONLINE", proof, within=ONLINE_WITHIN)
+        power = f" POWER {change.power}" if change.power is not None else ""
+        back = f"ALTER DISKGROUP {self.name} OFFLINE {self.named(off)}"
+        step = self.step(
+            f"ALTER DISKGROUP {self.name} ONLINE {self.named(off)}{power}",
+            f"bring {counted(len(off), 'disk')} of {self.name} online and wait for the resync",
+            needs=(self.same(),),
+            proves=(proof,),
+            within=ONLINE_WITHIN,
+            undo=Undo.STATEMENT,
+            inverse=back,
+            changes=(self.change("mode", "OFFLINE", "ONLINE", f"{counted(len(off), 'disk')} of "),),
+        )
+        return self.made(
+            step, back, (f"ASM writes to them what they have missed: {fold_briefly([disk.name for disk in off])}",)
+        )
+
+    def offline(self, change: SwitchDisks) -> Plan:
+        """Return the plan of OFFLINE: only while all copies that stay are whole, and most voting files."""
+        chosen = self.chosen(change.disks, change.failgroups)
+        going = [disk for disk in chosen if disk.mode != "OFFLINE"]
+        if not going:
+            return self.done(f"these disks of {self.name} are OFFLINE already")
+        copies = COPIES[self.group.type]
+        if copies < 2:
+            self.refuse("with external redundancy nothing mirrors its disks")
+        impaired = {disk.failgroup for disk in self.members if disk.mode != "ONLINE" or disk.state != "NORMAL"}
+        lost = impaired | {disk.failgroup for disk in going}
+        if len(lost) >= copies:
+            self.refuse(
+                f"with failure groups {', '.join(sorted(lost))} away data would be lost (ORA-15066): {self.group.type} "
+                f"redundancy spares {copies - 1}",
+                "bring the others online first, one failure group at a time",
+            )
+        if self.asm.told(self.name):
+            self.refuse(self.asm.told(self.name), "this again when show rebalance lists none of it")
+        votes = [disk for disk in self.members if disk.voting]
+        left = [disk for disk in votes if disk not in going and disk.mode == "ONLINE"]
+        if votes and 2 * len(left) <= len(votes):
+            self.refuse(
+                f"{len(left)} of {counted(len(votes), 'voting file')} would stay, and a node that can't reach most of these "
+                "leaves the cluster",
+                "one failure group at a time",
+            )
+        names = tuple(disk.name for disk in going)
+        safe = [disk for disk in self.members if disk.failgroup not in lost]
+        after = f" DROP AFTER {change.drop_after}" if change.drop_after else ""
+        back = f"ALTER DISKGROUP {self.name} ONLINE {self.named(going)}"
+        gone: dict[str, str | tuple[str, ...]] = {"diskgroup": self.name, "name": names}
+        step = self.step(
+            f"ALTER DISKGROUP {self.name} OFFLINE {self.named(going)}{after}",
+            f"take {counted(len(names), 'disk')} of {self.name} offline",
+            needs=(self.same(), self.count(safe, mode="ONLINE", state="NORMAL"), quiet(self.name)),
+            proves=(Check(object="asm.disk", attribute="mode", value="OFFLINE", where=gone),),
+            risk=Risk.REDUNDANCY,
+            undo=Undo.STATEMENT,
+            inverse=back,
+            changes=(self.change("mode", "ONLINE", "OFFLINE", f"{counted(len(names), 'disk')} of "),),
+        )
+        time = change.drop_after or self.group.attributes.get("disk_repair_time") or "disk_repair_time"
+        warning = (
+            f"until they are back a mirror is missing: ASM drops them for good after {time}; "
+            f'sql asm "alter diskgroup {self.name} online all" brings them back'
+        )
+        return self.made(step, back, warnings=(warning,))
 
 
 def _clauses(disks: Iterable[tuple[AsmDisk, NewDisk]]) -> str:

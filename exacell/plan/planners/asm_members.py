@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from exacell.core.cellset import fold_briefly, grouped
+from exacell.core.cellset import fold_briefly, grouped, summed
 from exacell.core.errors import RefusedError
 from exacell.core.meant import ask_for
 from exacell.core.units import MIB, human_size
@@ -125,17 +125,6 @@ class Maker:
             )
         return room
 
-    def tight(self, room: int) -> tuple[str, ...]:
-        """Return the warning that a lost disk's mirrors could not be made again in so many raw MB."""
-        left = room - (self.group.total_mb - self.group.free_mb) - self.group.required_mirror_free_mb
-        usable = left // COPIES[self.group.type]
-        if left >= 0:
-            return (f"usable_file_mb becomes about {human_size(usable * MIB)}",)
-        return (
-            f"usable_file_mb becomes about {human_size(usable * MIB)}: after a failure ASM could not make all mirrors whole "
-            "again in the space that is left",
-        )
-
     def step(self, sql: str, what: str, power: int | None = None, **more: Any) -> Step:
         """Return the step that sends a statement for ASM, with the clause of its rebalance's power."""
         if power is not None:
@@ -170,10 +159,6 @@ class Maker:
             why="somebody has changed it since it was looked at",
         )
 
-    def quiet(self) -> Check:
-        """Return the check that nothing is moved in the group."""
-        return Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": self.name})
-
     def moves(self) -> Check:
         """What holds while a rebalance of the group is on its way to its end."""
         return Check(
@@ -200,8 +185,8 @@ def capacity(sizes: Iterable[tuple[str, int]], copies: int) -> int:
 
     So it is less than their sum where one of them is larger than the others together.
     """
-    by_group = {name: sum(found) for name, found in grouped(sizes).items()}
-    largest, total = sorted(by_group.values(), reverse=True), sum(by_group.values())
+    largest = sorted(summed(sizes).values(), reverse=True)
+    total = sum(largest)
     return min((total - sum(largest[:k])) * copies // (copies - k) for k in range(copies))
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted
+from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.checks import on_disks
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, needed, offline_cells
@@ -191,11 +192,13 @@ def cellsrv(fact: CellFacts, action: str) -> Step:
     )
 
 
-def offline_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
+def offline_plan(rack: str, fact: CellFacts, *, statement: str, asm: Sequence[AsmFacts] = (), untold: str = "") -> Plan:
     """Return the plan that takes all grid disks of one cell offline, for work on the cell.
 
     Args:
         fact: with CELL and GRIDDISK read.
+        asm: what the ASM clusters tell that answer.
+        untold: why one can't be asked, empty where all answer.
 
     Raises:
         RefusedError: ASM can't spare one of its disks.
@@ -214,12 +217,34 @@ def offline_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
             f"{fact.cell}: {counted(len(fact.grid_disks), 'grid disk')}, {used or 'none'} of them in use by a disk group",
         ),
         warnings=(
-            "until it is back a mirror is missing: ASM drops the disks for good after disk_repair_time (by default 3.6 "
-            f"hours, with newer releases of ASM 12); online cell {fact.cell} brings them back",
+            f"until it is back a mirror is missing: ASM drops the disks for good after {_repair_time(fact, asm, untold)}; "
+            f"online cell {fact.cell} brings them back",
         )
         if used
         else (),
     )
+
+
+def _repair_time(fact: CellFacts, asm: Sequence[AsmFacts], untold: str) -> str:
+    """Return how long ASM waits for a cell's disks, by disk group; the defaults where it does not say."""
+    names = {grid.name.lower(): grid.asm_group for grid in fact.grid_disks if in_use(grid)}
+    found = {
+        group.name: group.attributes["disk_repair_time"]
+        for cluster in asm
+        for group in cluster.groups
+        if "disk_repair_time" in group.attributes
+        and any(disk.grid_disk.lower() in names for disk in cluster.members(group))
+    }
+    told = "; ".join(
+        f"{time} ({', '.join(groups)})" for time, groups in grouped((t, g) for g, t in found.items()).items()
+    )
+    silent = sorted({group for group in names.values() if group not in found})
+    if not silent:
+        return f"disk_repair_time: {told}"
+    # Source: reference asm.md section 3.
+    usual = "by default 3.6 hours, with newer releases of ASM 12"
+    why = untold or (f"ASM does not tell that of {', '.join(silent)}" if asm else "")
+    return f"disk_repair_time{f': {told}, of others' if told else ''} ({usual}{f'; {why}' if why else ''})"
 
 
 def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:

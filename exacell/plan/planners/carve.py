@@ -123,11 +123,7 @@ def carve_plan(
         said = "" if available_to is not None else ", as the ASM cluster's other grid disks have"
         notes.append(f"availableTo={clients}{said}")
     if usable is not None:
-        copies = "1 copy" if keeping.copies == 1 else f"{keeping.copies} copies"
-        notes.append(
-            f"{format_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
-            f"rounded up to 16M and to allocation units of {format_size(keeping.au_size)}"
-        )
+        notes.append(_usable_note(usable, keeping, spread))
     # Whoever makes others of that prefix on another kind of disk later keeps them.
     back = f"release griddisk prefix={prefix} media={'hard' if media == 'hard' else 'flash'}"
     return Plan(
@@ -138,6 +134,14 @@ def carve_plan(
         inverse=dict.fromkeys(todo, (back,)),
         notes=tuple(notes),
         stages=(Stage(title=f"create grid disks {prefix}_*", key="create", steps=steps), *stages),
+    )
+
+
+def _usable_note(usable: int, keeping: Keeping, spread: Sequence[int]) -> str:
+    copies = "1 copy" if keeping.copies == 1 else f"{keeping.copies} copies"
+    return (
+        f"{format_size(usable)} usable × {copies} and {keeping.said(spread)}, over {counted(sum(spread), 'disk')}; each "
+        f"rounded up to 16M and to allocation units of {format_size(keeping.au_size)}"
     )
 
 
@@ -193,13 +197,17 @@ def _refuse_beside(
         for grid in fact.grid_disks
         if grid.prefix.lower() == prefix.lower() and grid.cell_disk.lower() not in meant
     ]
-    if not others:
-        return
+    if others:
+        raise taken_prefix("carve griddisk", prefix, others, f"other disks than media={media} means")
+
+
+def taken_prefix(what: str, prefix: str, others: Sequence[GridDisk], on: str) -> RefusedError:
+    """Return the error that grid disks on other disks, as ``on`` says, have the prefix of those that are to be made."""
     groups = sorted({grid.asm_group for grid in others if grid.asm_group})
     whose = f" of disk group {' and '.join(groups)}" if groups else ""
-    raise RefusedError(
-        f"carve griddisk: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on other disks than media={media} "
-        f"means: {fold_briefly([grid.name for grid in others])}; nothing was sent",
+    return RefusedError(
+        f"{what}: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on {on}: "
+        f"{fold_briefly([grid.name for grid in others])}; nothing was sent",
         hint=f"use a prefix of their own, one that does not begin with {prefix}_",
     )
 

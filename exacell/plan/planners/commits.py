@@ -91,6 +91,21 @@ def commit_plan(
         )
     if any(record["module"] == MODULE for record in records["db.session"]):
         raise RefusedError(f"drive commits: sessions of such a load are at work on {node}", hint="let them end")
+    if not records["db.commits"] and _DROP in sent:
+        return Plan(statement=statement, rack=rack, done={node: "all have committed, and the table is dropped"})
+    stages = _stages(node, name, load)[_done(records["db.commits"], load) :]
+    return Plan(
+        statement=statement,
+        rack=rack,
+        stages=stages,
+        inverse={node: (f"drive end db={name}",)},
+        notes=(f"{load.sessions * load.commits:,} commits, each a redo write or a part of one",),
+        risk=Risk.PERFORMANCE,
+    )
+
+
+def _stages(node: str, name: str, load: CommitLoad) -> tuple[Stage, ...]:
+    """The whole work, one step a stage."""
     there = {"name": TABLE}
     idle = Check(
         object="db.session", op=Op.ABSENT, where={"module": MODULE}, why="sessions of a load are at work: let them end"
@@ -125,18 +140,7 @@ def commit_plan(
         _drop(node, name),
     )
     titles = ("make the table", "fill it", "commit", "drop the table")
-    stages = tuple(Stage(title=title, key=title, steps=(step,)) for title, step in zip(titles, steps, strict=True))
-    if not records["db.commits"] and _DROP in sent:
-        return Plan(statement=statement, rack=rack, done={node: "all have committed, and the table is dropped"})
-    stages = stages[_done(records["db.commits"], load) :]
-    return Plan(
-        statement=statement,
-        rack=rack,
-        stages=stages,
-        inverse={node: (f"drive end db={name}",)},
-        notes=(f"{load.sessions * load.commits:,} commits, each a redo write or a part of one",),
-        risk=Risk.PERFORMANCE,
-    )
+    return tuple(Stage(title=title, key=title, steps=(step,)) for title, step in zip(titles, steps, strict=True))
 
 
 def _done(tables: Sequence[Mapping[str, Any]], load: CommitLoad) -> int:

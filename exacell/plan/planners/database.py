@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from exacell.core.errors import RefusedError, UnitError
-from exacell.core.units import MIB, format_size, human_size, parse_size
-from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter, literal, quoted
-from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.core.errors import RefusedError
+from exacell.core.units import MIB, format_size, human_size
+from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter
+from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Undo
+from exacell.plan.planners.parameter import OVERRIDE, ParameterMaker, Records, short
 
-Records = Mapping[str, Sequence[Mapping[str, Any]]]
-"""By object, as :mod:`exacell.session.dbrecords` reads them."""
-
-OVERRIDE = "_disk_sector_size_override"
 FLASH_BLOCK = 4096
 _IDLE = ("INACTIVE", "UNUSED")
 _SETTLES = 600.0
@@ -30,7 +26,7 @@ def asked(change: SqlChange) -> tuple[Check, ...]:
     """Return checks that name what has to be read before a plan is made."""
     match change:
         case SetParameter():
-            return (_of_parameter(change.name),)
+            return (Check(object="db.instance"), _of_parameter(change.name))
         case KeepInCache():
             return (_of_segment(change),)
         case _:
@@ -71,112 +67,14 @@ def database_plan(
 
 
 def _of_parameter(name: str) -> Check:
-    return Check(object="db.parameter", where={"name": name})
+    return Check(object="db.parameter", where={"parameter": name})
 
 
 def _of_segment(change: KeepInCache) -> Check:
     return Check(object=f"db.{change.kind.lower()}", where={"owner": change.owner, "name": change.name})
 
 
-class _Maker:
-    def __init__(
-        self, *, rack: str, records: Records, database: str, node: str, nodes: Sequence[str], statement: str
-    ) -> None:
-        self.rack, self.records, self.database = rack, records, database
-        self.node, self.nodes, self.statement = node, nodes, statement
-
-    def _plan(self, *stages: Stage, inverse: Sequence[str] = (), **more: Any) -> Plan:
-        plan = Plan(statement=self.statement, rack=self.rack, stages=stages, **more)
-        if all(map(quoted, inverse)):
-            back = tuple(f"sql db={self.database} {quoted(sql)}" for sql in inverse)
-            return replace(plan, inverse={self.node: back} if back else {})
-        why = f"what was there holds both kinds of quotes, which no statement can: {'; '.join(inverse)}"
-        return plan.each(lambda step: replace(step, undo=Undo.IMPOSSIBLE, inverse=why) if step.changes else step)
-
-    def _done(self, why: str) -> Plan:
-        return Plan(statement=self.statement, rack=self.rack, done={self.node: why})
-
-    def _step(self, sql: str, what: str, *, node: str = "", **more: Any) -> Step:
-        return Step(target=node or self.node, asm=f"{DATABASE}{self.database}", statement=sql, what=what, **more)
-
-    def parameter(self, change: SetParameter) -> Plan:
-        """Return the plan of ALTER SYSTEM SET or RESET."""
-        record = next((each for each in self.records["db.parameter"] if each["name"] == change.name), None)
-        memory, spfile = (record["memory"], record["spfile"]) if record is not None else (None, None)
-        off = change.name == OVERRIDE and (change.value or "").upper() == "FALSE"
-        if off and memory is None:
-            memory = "FALSE"  # Its default, which V$PARAMETER does not show.
-        name = f'"{change.name}"' if change.name.startswith("_") else change.name
-        places = ("memory", "spfile") if change.scope == "BOTH" else (change.scope.lower(),)
-        now = {"memory": memory, "spfile": spfile}
-        if change.value is None:
-            return self._reset(change, name, now, places)
-        wanted = _ways(change.value)
-        if all(_is(now[place], wanted) for place in places):
-            return self._done(f"{change.name} is {change.value} already ({' and '.join(places)})")
-        sql = f"ALTER SYSTEM SET {name}={_word(change.value)} SCOPE={change.scope} SID='*'"
-        step = self._step(
-            sql,
-            f"set {change.name} = {change.value} ({' and '.join(places)})",
-            needs=() if off else self._as_seen(change.name, now, places),
-            proves=tuple(
-                Check(object="db.parameter", attribute=place, op=Op.NE, value="TRUE", where={"name": change.name})
-                if off
-                else Check(
-                    object="db.parameter", attribute=place, op=Op.IN, value=tuple(wanted), where={"name": change.name}
-                )
-                for place in places
-            ),
-            risk=Risk.PERFORMANCE,
-            undo=Undo.STATEMENT,
-            inverse=_back(name, now, places)[0],
-            changes=tuple(
-                _changed(change.name, place, now[place], change.value)
-                for place in places
-                if not _is(now[place], wanted)
-            ),
-        )
-        warnings = _caveat(change) if change.name == OVERRIDE else ()
-        notes = ("the instances take it when they start again",) if places == ("spfile",) else ()
-        return self._plan(
-            Stage(title=f"set {change.name}", key="set", steps=(step,)),
-            inverse=_back(name, now, places),
-            warnings=warnings,
-            notes=(*notes, "for all instances; read back on one of them"),
-        )
-
-    def _reset(self, change: SetParameter, name: str, now: Mapping[str, str | None], places: Sequence[str]) -> Plan:
-        if now["spfile"] is None and places != ("memory",):
-            return self._done(f"{change.name} is not in the server parameter file")
-        kept = tuple(place for place in places if place == "spfile")
-        step = self._step(
-            f"ALTER SYSTEM RESET {name} SCOPE={change.scope} SID='*'",
-            f"take {change.name} out of the server parameter file",
-            needs=self._as_seen(change.name, now, places),
-            proves=tuple(
-                Check(object="db.parameter", attribute=place, value=None, where={"name": change.name}) for place in kept
-            ),
-            risk=Risk.PERFORMANCE,
-            undo=Undo.STATEMENT,
-            inverse=_back(name, now, places)[0],
-            changes=tuple(_changed(change.name, place, now[place], "its default") for place in places),
-        )
-        return self._plan(
-            Stage(title=f"reset {change.name}", key="set", steps=(step,)), inverse=_back(name, now, places)
-        )
-
-    def _as_seen(self, name: str, now: Mapping[str, str | None], places: Sequence[str]) -> tuple[Check, ...]:
-        return tuple(
-            Check(
-                object="db.parameter",
-                attribute=place,
-                value=now[place],
-                where={"name": name},
-                why="somebody has changed it since it was looked at",
-            )
-            for place in places
-        )
-
+class _Maker(ParameterMaker):
     def keep(self, change: KeepInCache) -> Plan:
         """Return the plan of STORAGE (CELL_FLASH_CACHE …)."""
         kind, name = change.kind.lower(), f"{change.owner}.{change.name}"
@@ -193,9 +91,9 @@ class _Maker:
             )
         before = str(found[0]["cache"])
         if before == change.value:
-            return self._done(f"{kind} {name}: CELL_FLASH_CACHE is {before} already")
+            return self.done(f"{kind} {name}: CELL_FLASH_CACHE is {before} already")
         where = {"owner": change.owner, "name": change.name}
-        step = self._step(
+        step = self.step(
             _storage(change, change.value),
             f"{kind} {name}: CELL_FLASH_CACHE {change.value}",
             needs=(Check(object=f"db.{kind}", attribute="cache", value=before, where=where),),
@@ -210,7 +108,7 @@ class _Maker:
             if change.value == "NONE"
             else ()
         )
-        return self._plan(
+        return self.plan(
             Stage(title=f"keep {name}", key="keep", steps=(step,)), inverse=(_storage(change, before),), notes=notes
         )
 
@@ -225,7 +123,7 @@ class _Maker:
             RefusedError: no instance says that it runs on that node.
         """
         for each in self.records["db.instance"]:
-            if _short(str(each["host"])) == _short(self.node):
+            if short(str(each["host"])) == short(self.node):
                 return int(each["thread"])
         raise RefusedError(
             f"which thread the instance on {self.node} has is not told by GV$INSTANCE; nothing was sent",
@@ -234,8 +132,8 @@ class _Maker:
 
     def _node_of(self, thread: int) -> str:
         """Return the node that runs a thread's instance; empty for none that the rack knows."""
-        hosts = {_short(str(each["host"])) for each in self.records["db.instance"] if each["thread"] == thread}
-        return next((node for node in self.nodes if _short(node) in hosts), "")
+        hosts = {short(str(each["host"])) for each in self.records["db.instance"] if each["thread"] == thread}
+        return next((node for node in self.nodes if short(node) in hosts), "")
 
     def add_log(self, change: AddLog) -> Plan:
         """Return the plan of ADD LOGFILE."""
@@ -250,7 +148,7 @@ class _Maker:
             same = _is_standby(log) == change.standby and log["bytes"] == size
             same = same and (not change.targets or tuple(log["diskgroups"]) == change.targets)
             if same and (change.block_size or log["blockSize"]) == log["blockSize"] and change.group:
-                return self._done(f"redo log group {group} is there already")
+                return self.done(f"{_noun(change)} {group} is there already")
             raise RefusedError(
                 f"{self.database} has a redo log group {group} already (ORA-01184): {human_size(int(log['bytes']))} of blocks of "
                 f"{log['blockSize']} on {', '.join(log['diskgroups'])}; nothing was sent",
@@ -278,9 +176,9 @@ class _Maker:
         drop = f"ALTER DATABASE DROP {_kind(change.standby)} GROUP {group}"
         where = {"name": str(group)}
         told = f"{human_size(size)} of blocks of {block} on {', '.join(targets)}"
-        step = self._step(
+        step = self.step(
             sql,
-            f"add redo log group {group} of thread {thread}: {told}",
+            f"add {_noun(change)} {group} of thread {thread}: {told}",
             needs=(Check(object="db.log", op=Op.ABSENT, where=where),),
             proves=(
                 Check(object="db.log", attribute="bytes", value=size, where=where),
@@ -290,10 +188,10 @@ class _Maker:
             within=_SETTLES,
             undo=Undo.STATEMENT,
             inverse=drop,
-            changes=(Change(object="redo log group", name=str(group), attribute="size", before="-", after=told),),
+            changes=(Change(object=_noun(change), name=str(group), attribute="size", before="-", after=told),),
         )
-        return self._plan(
-            Stage(title=f"add redo log group {group}", key="add", steps=(step,)),
+        return self.plan(
+            Stage(title=f"add {_noun(change)} {group}", key="add", steps=(step,)),
             inverse=(drop,),
             notes=(f"every byte of {human_size(size)} is written before it may be used",),
         )
@@ -311,8 +209,10 @@ class _Maker:
                 f"a redo log has blocks of 512, 1024 or 4096 bytes, not {block}; nothing was sent",
                 hint="leave BLOCKSIZE out",
             )
-        record = next((each for each in self.records["db.parameter"] if each["name"] == OVERRIDE), None)
-        passes = record is not None and str(record["memory"]).upper() == "TRUE"
+        here = {each["name"] for each in self.records["db.instance"] if short(str(each["host"])) == short(self.node)}
+        passes = any(
+            str(record["memory"]).upper() == "TRUE" for sid, record in self.of(OVERRIDE).items() if sid in here
+        )
         if block < sector:
             raise RefusedError(
                 f"blocks of {block} bytes are smaller than the sectors of {group['name']}, {sector} bytes (ORA-15347); "
@@ -323,8 +223,8 @@ class _Maker:
             raise RefusedError(
                 f"blocks of {block} bytes do not fit the sectors of {group['name']}, {sector} bytes (ORA-01378); nothing "
                 "was sent",
-                hint=f"only where {group['name']} lies on flash that tells 512 falsely: sql db={self.database} "
-                f"'alter system set \"{OVERRIDE}\"=TRUE scope=both', and undo that afterwards",
+                hint=f"leave BLOCKSIZE out: it is {sector} then. Only where {group['name']} lies on flash that tells 512 "
+                f"falsely: sql db={self.database} 'alter system set \"{OVERRIDE}\"=TRUE scope=memory', and undo that afterwards",
             )
         return block
 
@@ -337,7 +237,7 @@ class _Maker:
             return self._drop_standby(change)
         log = next((each for each in self._logs() if int(each["name"]) == change.group), None)
         if log is None:
-            return self._done(f"there is no redo log group {change.group}")
+            return self.done(f"there is no redo log group {change.group}")
         thread, status = int(log["thread"]), str(log["status"])
         where = {"name": str(change.group)}
         stages: list[Stage] = []
@@ -356,7 +256,7 @@ class _Maker:
                     "not run; nothing was sent",
                     hint="start that instance, or let another one of its database switch: alter system archive log",
                 )
-            step = self._step(
+            step = self.step(
                 "ALTER SYSTEM SWITCH LOGFILE",
                 f"switch thread {thread} to its next log",
                 node=node,
@@ -366,7 +266,7 @@ class _Maker:
             )
             stages.append(Stage(title=f"switch thread {thread}", key="switch", steps=(step,)))
         if status not in _IDLE:
-            step = self._step(
+            step = self.step(
                 "ALTER SYSTEM CHECKPOINT GLOBAL",
                 f"checkpoint, until group {change.group} is needed no more",
                 proves=(Check(object="db.log", attribute="status", op=Op.IN, value=_IDLE, where=where),),
@@ -388,7 +288,7 @@ class _Maker:
         where, why = {"name": str(change.group)}, "redo of a primary database comes to it"
         log = next((log for log in self.records["db.log"] if log["name"] == where["name"] and _is_standby(log)), None)
         if log is None:
-            return self._done(f"there is no standby redo log group {change.group}")
+            return self.done(f"there is no standby redo log group {change.group}")
         if log["status"] != "UNASSIGNED":
             raise RefusedError(f"standby redo log group {change.group} is {log['status']}: {why}; nothing was sent")
         idle = Check(object="db.log", attribute="status", value="UNASSIGNED", where=where, why=why)
@@ -398,9 +298,9 @@ class _Maker:
         """Return the plan that drops a group behind what makes it idle."""
         where, thread = {"name": str(change.group)}, int(log["thread"])
         back = _add(thread, change.group, log["diskgroups"], log["bytes"], log["blockSize"], standby=change.standby)
-        drop = self._step(
+        drop = self.step(
             f"ALTER DATABASE DROP {_kind(change.standby)} GROUP {change.group}",
-            f"drop redo log group {change.group} of thread {thread}",
+            f"drop {_noun(change)} {change.group} of thread {thread}",
             needs=(idle,),
             proves=(Check(object="db.log", op=Op.ABSENT, where=where),),
             within=_SETTLES,
@@ -408,7 +308,7 @@ class _Maker:
             inverse=back,
             changes=(
                 Change(
-                    object="redo log group",
+                    object=_noun(change),
                     name=str(change.group),
                     attribute="size",
                     before=f"{human_size(int(log['bytes']))} of blocks of {log['blockSize']} on "
@@ -417,64 +317,8 @@ class _Maker:
                 ),
             ),
         )
-        last = Stage(title=f"drop redo log group {change.group}", key="drop", steps=(drop,))
-        return self._plan(*stages, last, inverse=(back,))
-
-
-def _short(host: str) -> str:
-    return host.partition(".")[0].lower()
-
-
-def _word(value: str) -> str:
-    """Return a value as ALTER SYSTEM takes it."""
-    return value if re.fullmatch(r"[A-Za-z0-9_]+", value) else literal(value)
-
-
-def _ways(value: str) -> list[str]:
-    """Return how V$PARAMETER may print a value: a size in bytes, too."""
-    try:
-        size = str(parse_size(value)) if re.fullmatch(r"\d+[KMGTkmgt]", value) else ""
-    except UnitError:
-        size = ""
-    return [value, *([size] if size else [])]
-
-
-def _is(now: str | None, wanted: Sequence[str]) -> bool:
-    return (now or "").lower() in (each.lower() for each in wanted)
-
-
-def _changed(name: str, place: str, before: str | None, after: str) -> Change:
-    return Change(object="parameter", name=name, attribute=place, before=before or "-", after=after)
-
-
-def _back(name: str, now: Mapping[str, str | None], places: Sequence[str]) -> tuple[str, ...]:
-    """Return the statements that bring the values back."""
-    memory, spfile = now["memory"], now["spfile"]
-    # All instances are meant without SID, too, and a quoted name leaves no room for other quotes in what undo types.
-    every = "" if name.startswith('"') else " SID='*'"
-    if places == ("memory", "spfile") and spfile is not None and memory == spfile:
-        return (f"ALTER SYSTEM SET {name}={_word(spfile)} SCOPE=BOTH{every}",)
-    back = []
-    if "spfile" in places:
-        back.append(
-            f"ALTER SYSTEM RESET {name} SCOPE=SPFILE{every}"
-            if spfile is None
-            else f"ALTER SYSTEM SET {name}={_word(spfile)} SCOPE=SPFILE{every}"
-        )
-    if "memory" in places:
-        # The one hidden parameter that is set here shows no value while nobody has set it: FALSE is its default.
-        value = _word(memory) if memory is not None else "FALSE" if OVERRIDE in name else "''"
-        back.append(f"ALTER SYSTEM SET {name}={value} SCOPE=MEMORY{every}")
-    return tuple(back)
-
-
-def _caveat(change: SetParameter) -> tuple[str, ...]:
-    if (change.value or "").upper() != "TRUE":
-        return ()
-    return (
-        f"{OVERRIDE} lets redo logs have blocks that the disks' sectors do not tell: only for flash that tells 512 bytes "
-        "and writes 4096; undo this when the groups are made",
-    )
+        last = Stage(title=f"drop {_noun(change)} {change.group}", key="drop", steps=(drop,))
+        return self.plan(*stages, last, inverse=(back,))
 
 
 def _storage(change: KeepInCache, value: str) -> str:
@@ -486,6 +330,10 @@ def _storage(change: KeepInCache, value: str) -> str:
 
 def _is_standby(log: Mapping[str, Any]) -> bool:
     return bool(log["type"] == "standby")
+
+
+def _noun(change: AddLog | DropLog) -> str:
+    return "standby redo log group" if change.standby else "redo log group"
 
 
 def _kind(standby: bool) -> str:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from exacell.core.errors import RefusedError
 from exacell.core.meant import ask_for
 from exacell.core.units import MIB, counted
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
 from exacell.plan.asmspace import Keeping, keeps_failgroup
 from exacell.plan.checks import group_check
@@ -193,9 +192,11 @@ def _create(asm: AsmFacts, node: str, name: str, sql: str, wanted: Wanted, match
     )
 
 
-def _mount_stages(asm: AsmFacts, nodes: Sequence[str], instances: Mapping[str, str], name: str) -> list[Stage]:
+def _mount_stages(
+    asm: AsmFacts, nodes: Sequence[str], instances: Mapping[str, str], name: str, *, everywhere: bool = False
+) -> list[Stage]:
     steps = (_mount(asm, node, instances, name) for node in nodes)
-    return staged("mount it on the other nodes", steps, "mount", gate=Gate.ALL)
+    return staged("mount it" if everywhere else "mount it on the other nodes", steps, "mount", gate=Gate.ALL)
 
 
 def _mounted(name: str, instance: str, op: Op = Op.EQ) -> Check:
@@ -251,7 +252,7 @@ def mount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], sta
     return Plan(
         statement=statement,
         rack=rack,
-        stages=tuple(_mount_stages(asm, unmounted, instances, name)),
+        stages=tuple(_mount_stages(asm, unmounted, instances, name, everywhere=group.state == "DISMOUNTED")),
         inverse=dict.fromkeys(unmounted, back) if group.state == "DISMOUNTED" else {},
     )
 

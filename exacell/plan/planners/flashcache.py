@@ -13,7 +13,7 @@ from exacell.core.units import (
     whole_size,
 )
 from exacell.plan.estimate import flush_notes, flush_seconds, resize_notes, resize_warnings
-from exacell.plan.facts import CellFacts, FlashCache, rounded_cache
+from exacell.plan.facts import FLUSHED, FLUSHING, CellFacts, FlashCache, rounded_cache
 from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step, Undo, Watch, staged
 from exacell.plan.planners.pmem import (
     PMEM_FLUSHED,
@@ -25,8 +25,6 @@ from exacell.plan.planners.pmem import (
 
 FLUSH_SINCE = "11.2.3.2"
 """The first release with ALTER FLASHCACHE … FLUSH. Source: reference cellcli.md section 8."""
-
-FLUSHED = "normal - flushed"
 
 _GONE = "the cached blocks are gone; reads are slower until the cache is warm again"
 NEW = "there was no flash cache before; drop flashcache would remove it"
@@ -41,12 +39,7 @@ WRITE_THROUGH = Check(
     object="cell", attribute="flashCacheMode", value="writethrough", why="then nothing in it is dirty"
 )
 """Why an unflushed cache may be dropped."""
-_FLUSH_ACTIVE = Check(
-    object="flashcache",
-    attribute="status",
-    op=Op.IN,
-    value=("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed"),
-)
+_FLUSH_ACTIVE = Check(object="flashcache", attribute="status", op=Op.IN, value=FLUSHING)
 _NO_CACHE = Check(object="flashcache", op=Op.ABSENT)
 _HAS_CACHE = Check(object="flashcache", op=Op.COUNT, value=1)
 
@@ -306,13 +299,12 @@ def mending(cells: Sequence[CellFacts], unless: str, drop: str = "drop") -> list
     return staged(title, map(_rearm, cells), "mend", gate=Gate.MEND, mends="flush", unless=unless, unsure=drop)
 
 
-def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, statement: str, force: bool = False) -> Plan:
+def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, statement: str) -> Plan:
     """Return the plan that re-creates the flash cache at ``size`` bytes on every cell.
 
     Args:
         facts: with CELL, FLASHCACHE, CELLDISK, FLASH_PHYSICALDISK, GRIDDISK, IORMPLAN and FLASH_METRICS read.
         size: per cell, over all its flash disks; rounded down to equal shares of 16M units.
-        force: re-create even where the size is that already.
 
     Raises:
         RefusedError: more than a cell has room for, less than its IORM plan promises, or a flush must not start.
@@ -324,7 +316,7 @@ def resize_plan(rack: str, facts: Mapping[str, CellFacts], *, size: int, stateme
     done = {
         cell: f"its flash cache is {format_size(sizes[cell])} already"
         for cell, fact in cells.items()
-        if not force and fact.flash_cache and fact.flash_cache.size == sizes[cell] and fact.flash_cache.caching == "on"
+        if fact.flash_cache and fact.flash_cache.size == sizes[cell] and fact.flash_cache.caching == "on"
     }
     todo = [fact for cell, fact in cells.items() if cell not in done]
     # An attempt that died before its last step has left PMEM flushed.

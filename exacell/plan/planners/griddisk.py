@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from exacell.core.cellset import fold, fold_briefly, grouped, told_together
+from exacell.core.cellset import fold, fold_briefly, grouped, summed, told_together
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted, format_size, whole_size
 from exacell.plan.asmspace import ways_out
@@ -145,12 +145,12 @@ def release_plan(
             for cell in (fact.cell for fact in grown):
                 done.pop(cell, None)
             inverse |= {
-                fact.cell: (f"resize flashcache size={whole_size(_cache(fact))}",)
+                fact.cell: (f"resize flashcache size={whole_size(fact.cache_size)}",)
                 for fact in grown
                 if fact.cell not in found and fact.flash_cache is not None
             }
             notes += told_together(
-                (cell, f"flash cache {format_size(_cache(facts[cell]))} → {format_size(size)}")
+                (cell, f"flash cache {format_size(facts[cell].cache_size)} → {format_size(size)}")
                 for cell, size in sizes_by_cell.items()
             )
             notes += filter(None, [flush_note([fact for fact in grown if fact.writeback and fact.flash_cache])])
@@ -211,21 +211,14 @@ def _disks(fact: CellFacts, *, flash: bool) -> Sequence[CellDisk]:
     return fact.flash_disks if flash else fact.hard_disks
 
 
-def _cache(fact: CellFacts) -> int:
-    return fact.flash_cache.size if fact.flash_cache else 0
-
-
 def _regrow(
     facts: Mapping[str, CellFacts], found: Mapping[str, Sequence[GridDisk]]
 ) -> tuple[list[CellFacts], dict[str, int]]:
     grown: list[CellFacts] = []
     sizes: dict[str, int] = {}
     for cell, fact in facts.items():
-        freed: dict[str, int] = {}
-        for grid in found.get(cell, ()):
-            freed[grid.cell_disk] = freed.get(grid.cell_disk, 0) + grid.size
-        room = fact.cache_room(plus=freed)
-        if fact.flash_disks and room > _cache(fact):
+        room = fact.cache_room(plus=summed((grid.cell_disk, grid.size) for grid in found.get(cell, ())))
+        if fact.flash_disks and room > fact.cache_size:
             grown.append(fact)
             sizes[cell] = room
     return grown, sizes

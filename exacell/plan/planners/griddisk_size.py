@@ -7,7 +7,6 @@ cells and then in ASM. Source: Oracle DBMMN, resizing grid disks; reference cell
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
@@ -20,7 +19,7 @@ from exacell.core.units import (
     round_down,
     whole_size,
 )
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.asmfacts import AsmFacts, DiskGroup
 from exacell.plan.checks import group_check
 from exacell.plan.estimate import rebalance_seconds
@@ -255,7 +254,7 @@ def _waiting(wanted: _Resize, asm: AsmFacts, group: DiskGroup, *, own: bool) -> 
         target=asm.node,
         asm=asm.cluster,
         what=f"wait for the rebalance of {group.name}",
-        proves=(_quiet(group),),
+        proves=(quiet(group.name),),
         within=REBALANCE_WITHIN,
         estimate=rebalance_seconds(_moved(wanted, group), wanted.count),
     )
@@ -266,10 +265,6 @@ def _unless_resized(stage: Stage, wanted: _Resize, group: DiskGroup) -> Stage:
     """Return the stage whose statement is only sent when the rebalance that is waited for ends without the new size."""
     other = replace(group_check(group.name, "totalMb", _total(wanted, group)), op=Op.NE)
     return replace(stage, steps=tuple(replace(step, only_if=(other,)) for step in stage.steps))
-
-
-def _quiet(group: DiskGroup) -> Check:
-    return Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group.name})
 
 
 def _refuse_full(what: str, wanted: _Resize, group: DiskGroup) -> None:
@@ -314,7 +309,7 @@ def _asm_stage(wanted: _Resize, asm: AsmFacts, group: DiskGroup) -> Stage:
         statement=f"ALTER DISKGROUP {group.name} RESIZE ALL SIZE {wanted.size // MIB}M",
         what=f"resize {group.name}" + (" and wait for the rebalance" if shrinks else ""),
         needs=(group_check(group.name, "state", "MOUNTED"),),
-        proves=(check, _quiet(group)) if shrinks else (check,),
+        proves=(check, quiet(group.name)) if shrinks else (check,),
         hopes=(moves,) if shrinks else (),
         within=REBALANCE_WITHIN if shrinks else RESIZE_WITHIN,
         estimate=rebalance_seconds(_moved(wanted, group), wanted.count) if shrinks else None,
@@ -403,13 +398,18 @@ def _notes(wanted: _Resize, asked: int, group: DiskGroup | None) -> list[str]:
 
 
 def _warnings(wanted: _Resize, group: DiskGroup | None, *, shrinking: bool) -> tuple[str, ...]:
-    if group is None or not shrinking:
-        return ()
-    used, total = group.total_mb - group.free_mb, _total(wanted, group)
-    left = (total - used - group.required_mirror_free_mb) // COPIES.get(group.type, 1)
-    if left >= 0:
-        return (f"usable_file_mb becomes about {human_size(left * MIB)}",)
-    return (
-        f"usable_file_mb becomes about {human_size(left * MIB)}: after a failure ASM could not make all mirrors whole "
-        "again in the space that is left",
+    return (becomes_usable(group, _total(wanted, group)),) if group is not None and shrinking else ()
+
+
+def becomes_usable(group: DiskGroup, room: int) -> str:
+    """Return what is left for files of a disk group on so many raw MB, and whether a lost disk's mirrors could be made again."""
+    left = (room - (group.total_mb - group.free_mb) - group.required_mirror_free_mb) // COPIES.get(group.type, 1)
+    lacking = (
+        ": after a failure ASM could not make all mirrors whole again in the space that is left" if left < 0 else ""
     )
+    return f"usable_file_mb becomes about {human_size(left * MIB)}{lacking}"
+
+
+def quiet(group: str) -> Check:
+    """Return the check that nothing is moved in a disk group."""
+    return Check(object="asm.operation", op=Op.ABSENT, where={"diskgroup": group})

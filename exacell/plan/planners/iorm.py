@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from exacell.cellcli.directives import DATABASE as A_DATABASE, IDENTITY, PROFILE, ways
 from exacell.cellcli.fold import fold_equal
@@ -24,7 +23,7 @@ from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.meant import ask_for, closest
 from exacell.core.units import format_size
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.measure.limits import FAST_DEVICE, RedoPath, limits
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from exacell.plan.facts import CellFacts, PmemCache
+from exacell.plan.facts import FLUSHED, FLUSHING, CellFacts, PmemCache
 from exacell.plan.model import Change, Check, Gate, Op, Risk, Stage, Step, Undo, staged
-
-FLUSHED = "normal - flushed"
 
 FLUSH_WITHIN = 2 * 3600.0
 """Seconds in which PMEM is flushed: it holds little and is fast."""
@@ -23,12 +21,11 @@ PMEM_FLUSHED = Check(
 )
 _NONE = Check(object="pmemcache", op=Op.ABSENT)
 _CACHING = ("normal", "warning", "warning - degraded")
-_FLUSH_ACTIVE = ("normal - flushing", FLUSHED, "warning - flushing", "warning - flushed")
 _UNDER_WAY = Check(
     object="pmemcache",
     attribute="status",
     op=Op.IN,
-    value=_FLUSH_ACTIVE,
+    value=FLUSHING,
     why="its flush is not under way any more: the cell has restarted, or somebody has cancelled it",
 )
 
@@ -119,7 +116,7 @@ def rearm_step(fact: CellFacts, cache: str = "pmemcache") -> Step:
         target=fact.cell,
         statement=f"ALTER {cache.upper()} ALL CANCEL FLUSH",
         what="let PMEM cache again",
-        only_if=(Check(object=cache, attribute="status", op=Op.IN, value=_FLUSH_ACTIVE),),
+        only_if=(Check(object=cache, attribute="status", op=Op.IN, value=FLUSHING),),
         proves=(Check(object=cache, attribute="status", op=Op.IN, value=_CACHING),),
         expect=1,
         caching_on=True,

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import field
 
 import paramiko
 
 from exacell.core.errors import TransportError
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, field
 from exacell.transport.base import State
 from exacell.transport.fanout import Abort, Flight
 from exacell.transport.rack_transport import Login, RackTransport

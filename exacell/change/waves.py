@@ -1,0 +1,287 @@
+"""The waves of a recipe's rolling: which cells or hosts go in which, settled before the plan, and the gate before each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from exacell.cellcli.nodes import Describe, List
+from exacell.cellcli.schema import ON_NODES
+from exacell.change.changing import asked
+from exacell.change.engine import wait_or_event
+from exacell.change.gatekeeper import Gatekeeper
+from exacell.core.cellset import CellSet, fold
+from exacell.core.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
+from exacell.core.values import dataclass
+from exacell.language.registry import Effect
+from exacell.plan import facts as f
+from exacell.plan.gate import GATE_FACTS, first_cells, offline_cells
+from exacell.plan.model import GATE_WITHIN, Rolling
+from exacell.plan.rolling import Asked, in_turns
+from exacell.recipes.rolling import WAVE, WITHIN_ROLLING, WITHIN_ROLLING_HINT
+from exacell.session.given import Request, Services, Session
+from exacell.session.wherecells import cells_of
+
+if TYPE_CHECKING:
+    from exacell.language.line import Line
+    from exacell.language.registry import Value
+    from exacell.recipes.parsing import RecipeLine
+    from exacell.recipes.rolling import Turns
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wave:
+    """One wave of a rolling.
+
+    Attributes:
+        line: of the recipe, on which the rolling begins.
+        number: from 1.
+        all: the cells, or hosts, of each wave.
+        hosts: they are hosts.
+    """
+
+    line: int
+    number: int
+    all: tuple[tuple[str, ...], ...]
+    hosts: bool = False
+
+    def __str__(self) -> str:
+        return f"wave {self.number} of {len(self.all)}"
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Those of this wave."""
+        return self.all[self.number - 1]
+
+    @property
+    def before(self) -> tuple[str, ...]:
+        """Those of the waves before it."""
+        return tuple(name for wave in self.all[: self.number - 1] for name in wave)
+
+    @property
+    def behind(self) -> tuple[str, ...]:
+        """Those of the waves behind it."""
+        return tuple(name for wave in self.all[self.number :] for name in wave)
+
+
+class Targets:
+    """The cells and hosts that the lines of one recipe are for, as far as waves depend on them.
+
+    Args:
+        on: of the line that runs the recipe; empty for none.
+        rolled: that line is one of a rolling.
+        kept: what was settled when the run began; nothing is asked then. None for a run that begins.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        services: Services,
+        request: Request,
+        *,
+        on: str = "",
+        rolled: bool = False,
+        kept: Mapping[str, tuple[str, ...]] | None = None,
+    ) -> None:
+        self._session, self._services, self._request = session, services, request
+        self._on, self._rolled = on, rolled
+        self._begins = kept is None
+        self.settled = dict(kept or {})
+        """Line of the recipe → the set that it is for, that of each wave where a rolling begins there."""
+        self._waves: dict[int, tuple[tuple[str, ...], ...]] = {}
+
+    def waves(self, turns: Turns, most: int, on: str) -> int:
+        """Return how many waves a rolling has.
+
+        Args:
+            most: cells in a wave.
+            on: the cells that its ON names; empty for none.
+
+        Raises:
+            RecipeError: it is run by a line of another rolling.
+            CellSetError: there is no cell, or one is not in the rack.
+        """
+        if self._rolled:
+            raise RecipeError(WITHIN_ROLLING.format("rolling"), hint=WITHIN_ROLLING_HINT)
+        if self._begins:
+            made = self._made(self._set(on or self._on), most)
+            self.settled[str(turns.number)] = tuple(fold(wave) for wave in made)
+        found = tuple(tuple(CellSet.parse(text)) for text in self.settled[str(turns.number)])
+        self._waves[turns.number] = found
+        return len(found)
+
+    def _set(self, on: str) -> CellSet:
+        session = self._session
+        if not on:
+            return session.selection.hosts or CellSet(session.cells())
+        named = cells_of(session, self._services, on, strict=True)
+        with session.selection.on(named):  # Which refuses what is no cell, and cells beside hosts.
+            return session.selection.hosts or session.selection.now
+
+    def _made(self, chosen: CellSet, most: int) -> tuple[tuple[str, ...], ...]:
+        """Return the waves, in the order of a change that rolls: cells that hold gates closed go first."""
+        if self._are_hosts(chosen):
+            return in_turns(tuple(chosen), most)
+        answers = self._services.query(*GATE_FACTS, timeout=self._request.read_timeout, cells=tuple(chosen))
+        facts = {cell: f.build(cell, GATE_FACTS, answer.tables) for cell, answer in answers.good.items()}
+        away = bool(offline_cells(facts))
+        return in_turns(tuple(chosen), most, first=first_cells(facts), alone=away)
+
+    def _are_hosts(self, chosen: CellSet) -> bool:
+        return bool(len(chosen & CellSet(self._session.need_rack().host_names)))
+
+    def in_use(self) -> AbstractContextManager[None]:
+        """Return a block in which the cells that the recipe is run for are those in use."""
+        named = self._set(self._on) if self._on else CellSet()
+        return self._session.selection.on(str(named)) if named and not self._are_hosts(named) else nullcontext()
+
+    def wave(self, source: RecipeLine, values: Mapping[str, Value]) -> Wave | None:
+        """Return the wave that a line is written out for; None where it is in no rolling."""
+        if source.turns is None:
+            return None
+        every = self._waves[source.turns.number]
+        number = int(str(values[WAVE.name]))
+        return Wave(line=source.turns.number, number=number, all=every, hosts=self._are_hosts(CellSet(every[0])))
+
+    def line(self, source: RecipeLine, line: Line, wave: Wave | None) -> Line | None:
+        """Return a line with the cells or hosts that it is for; None where these are none of its wave.
+
+        Raises:
+            RecipeError: it changes cells, and its wave is of hosts.
+            CellSetError: a cell is not in the rack.
+        """
+        within = CellSet(wave.targets) if wave is not None else self._set(self._on) if self._rolled else None
+        words = line.call.command.words if line.call is not None else ()
+        if self._rolled and words == ("experiment",):
+            raise RecipeError(WITHIN_ROLLING.format("experiment"), hint=WITHIN_ROLLING_HINT)
+        if not line.on:
+            return self._sent(line, within if within is not None else self._set(self._on) if self._on else None)
+        if within is None and words != ("run",):
+            return line
+        if self._begins:
+            self.settled[str(source.number)] = (str(self._set(line.on)),)
+        own = CellSet.parse(self.settled[str(source.number)][0])
+        if within is not None and self._are_hosts(own) == self._are_hosts(within):
+            own &= within
+        return replace(line, on=str(own)) if len(own) else None
+
+    def _sent(self, line: Line, within: CellSet | None) -> Line | None:
+        call = line.call
+        if within is None or (call is not None and call.command.words in _FOR_NOBODY):
+            return line
+        if not self._are_hosts(within) or _for_hosts(line):
+            return replace(line, on=str(within))
+        if line.effect is Effect.WRITE:
+            what = call.command.name if call is not None else line.text
+            raise RecipeError(
+                f"{what} is for cells, and the waves are of hosts ({fold(within)})",
+                hint="on CELLS in front of it says for which cells, in each wave",
+            )
+        return line
+
+
+_FOR_NOBODY = (("prompt",), ("confirm",), ("undo", "run"))
+"""Commands that go to no cell."""
+
+
+def _for_hosts(line: Line) -> bool:
+    if line.call is not None:
+        return line.call.command.hosts or line.call.command.words == ("run",)
+    return isinstance(line.cellcli, (List, Describe)) and line.cellcli.object in ON_NODES
+
+
+OF_WAVES = frozenset({"not-after", "pause", "timeout"})
+"""Flags of ``run`` that hold for the waves of its rolling."""
+
+KEPT_OF_WAVES = OF_WAVES - {"not-after"}
+"""Those that hold when it is gone on with, too: another night has another last moment."""
+
+_OF_CHANGES = ("rolling", "no-rolling", "canary", "on-error")
+"""Flags of a change that a run has not."""
+
+
+TOGETHER = Asked()
+"""What is asked of waves where nothing was said."""
+
+
+def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool) -> Asked:
+    """Return what the flags of a run say of its waves.
+
+    Args:
+        rolls: it has some.
+
+    Raises:
+        RefusedError: a flag means nothing to this run, or a time is past; nothing was sent.
+    """
+    wrong = next((name for name in _OF_CHANGES if flags.get(name)), "")
+    if wrong:
+        raise RefusedError(
+            f"--{wrong} is a change's flag, and a run has many; nothing was sent",
+            hint="behind a statement of the recipe it holds for that; rolling … end takes all of several lines in turn",
+        )
+    idle = next((name for name in ("not-after", "pause") if flags.get(name)), "")
+    if idle and not rolls:
+        raise RefusedError(
+            f"--{idle} is about what happens between waves, and this recipe has no rolling; nothing was sent",
+            hint="rolling … end in it makes waves",
+        )
+    return asked({name: value for name, value in session.options.over(flags).items() if name in OF_WAVES})
+
+
+def own_turns(outer: Asked, flags: Mapping[str, Value]) -> Asked:
+    """Return what holds between the waves of a recipe that another one runs: what its line says, else what the run says.
+
+    Raises:
+        RefusedError: its time is past.
+    """
+    own = asked({name: value for name, value in flags.items() if name in OF_WAVES})
+    paused = own if own.ask or own.pause is not None else outer
+    return replace(
+        outer,
+        pause=paused.pause,
+        ask=paused.ask,
+        within=outer.within if own.within is None else own.within,
+        not_after=own.not_after or outer.not_after,
+    )
+
+
+def pass_gate(session: Session, services: Services, wave: Wave, turns: Asked, *, unread: bool) -> None:
+    """Return when a wave may begin, as a wave of a change that rolls may.
+
+    Args:
+        turns: what was said of waves with the run.
+        unread: something goes to its cells that exacell does not read, and that may take disks offline.
+
+    Raises:
+        InterruptedByUserError: Ctrl-C, the answer was no, or it is too late for it.
+        RecipeError: the gate stayed closed.
+    """
+    rack = session.need_rack()
+    keeper = Gatekeeper(
+        services.fleet, {name: services.asm(name) for name in rack.asm}, services.console, poll=rack.poll,
+        cancel=session.interrupted, pause=wait_or_event, read_timeout=rack.command_timeout or session.settings.timeout,
+    )  # fmt: skip
+    keeper.close_at(turns.not_after)
+    rolling = Rolling(
+        waves=wave.all, pause=turns.pause or 0.0, ask=turns.ask, others=rack.cells, clusters=tuple(rack.asm),
+        within=GATE_WITHIN if turns.within is None else turns.within, not_after=turns.not_after,
+    )  # fmt: skip
+    places = {"done": wave.before, "waiting": (*wave.targets, *wave.behind)}
+    others = "; ".join(f"{fold(names)} {word}" for word, names in places.items() if names)
+    try:
+        passage = None
+        if wave.number > 1:
+            passage = keeper.linger(rolling, wave.number, services.console.confirm, others=others)
+        if rack.cells and (passage is None or passage.open):
+            passage = keeper.wait(rolling, wave.number, offline=unread and not wave.hosts, others=others)
+    finally:
+        services.console.progress(None)
+    if passage is None or passage.open:
+        return
+    if passage.interrupted:
+        raise InterruptedByUserError(passage.reason)
+    error = RecipeError(passage.reason)
+    error.exit_code = ExitCode.FAILED
+    raise error

@@ -1,0 +1,173 @@
+"""The waits of many lines of a trace at once, with numpy (extra ``analysis``). Pure.
+
+Every line that begins with ``WAIT #`` is compared as words of eight bytes with the shapes of lines that were seen before in the
+file: the same event, and a cursor of as many digits. A line of no known shape goes through the expression that
+:mod:`exacell.measure.trace10046` reads with, and its shape is known from then on. So the counts are that expression's, by
+construction; what differs is the time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+Places = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+_LINE = re.compile(rb"\nWAIT #([0-9]++): nam='([^'\n]*)' ela= *+([0-9]++)")
+_SHAPES = 64
+"""Shapes that are remembered; lines of more go through the expression."""
+
+_HELD = 1 << 18
+"""Waits of one shape after which they are counted."""
+
+
+def _each(byte: int) -> np.uint64:
+    return np.uint64(byte * 0x0101010101010101)
+
+
+def _word(text: bytes) -> np.uint64:
+    return np.uint64(int.from_bytes(text, "little"))
+
+
+_WAIT, _WAIT_BYTES, _PARSING = _word(b"WAIT #"), _word(b"\xff" * 6), _word(b"PARSING ")
+_BLANK, _FIRST, _ONE, _SEVEN = np.uint64(ord(" ")), np.uint64(0xFF), np.uint64(1), np.uint64(7)
+_ZEROS, _HIGH, _LOW = _each(ord("0")), _each(0x80), _each(0x7F)
+_DIGIT, _SAME = 0x76, 0x7F
+"""What is added to a byte that must be at most 9, or must be 0: more than that reaches the highest bit."""
+
+_DIGITS = _each(_DIGIT)
+
+
+class _Shape:
+    """Lines of one event with cursors of so many digits, up to where the time of the wait begins."""
+
+    def __init__(self, line: bytes, cursor: tuple[int, int], name: bytes) -> None:
+        """Take the begin of such a line, and where its cursor's digits are."""
+        self.begin, self.name, self.size = line, name, len(line)
+        first, after = cursor
+        self.checks = [
+            _check(line[place : place + 8], range(first - place, after - place)) for place in range(0, self.size, 8)
+        ]
+        self.last = self.size - 8 - len(b"' ela= ")
+        self.ending = _word(line[self.last : self.last + 8])
+        self.held: list[Words] = []
+        self.hits = self.waiting = 0
+
+    def which(self, text: bytearray, eight: Words, lines: Places) -> NDArray[np.bool_]:
+        """Return which lines begin so; a cheap look at the end of the name comes first."""
+        found: NDArray[np.bool_] = eight[lines + self.last] == self.ending
+        if not found.any():
+            return found
+        every = bool(found.all())
+        near = lines if every else lines[found]
+        width = 8 * len(self.checks)
+        rows = np.ndarray((len(text) - width,), f"V{width}", text, strides=(1,))[near]
+        columns = rows.view("<u8").reshape(-1, len(self.checks))
+        wrong = np.zeros(len(near), np.uint64)
+        for place, (told, more, mask) in enumerate(self.checks):
+            differs = columns[:, place] ^ told
+            if more is not None:
+                differs |= (differs & _LOW) + more
+            wrong |= differs & mask
+        found[found] = wrong == 0
+        return found
+
+
+def _check(part: bytes, digits: range) -> tuple[np.uint64, np.uint64 | None, np.uint64]:
+    """Return what one word must be: its bytes with 0 for each digit, what is then added (None without digits), and the bits of
+    the result that must not be set."""
+    told = _word(bytes(ord("0") if place in digits else byte for place, byte in enumerate(part)))
+    if not any(place in digits for place in range(len(part))):
+        return told, None, _word(b"\xff" * len(part))
+    return (
+        told,
+        _word(bytes(_DIGIT if place in digits else _SAME for place in range(len(part)))),
+        _word(b"\x80" * len(part)),
+    )
+
+
+class WaitLines:
+    """The waits of one file, gathered piece by piece.
+
+    Args:
+        event: whose waits are counted; of all where none is named.
+        behind: bytes that stand behind each piece at least, so that whole words can be read at its end.
+    """
+
+    def __init__(self, event: str, behind: int) -> None:
+        self.event, self._behind = event.encode(), behind
+        self._shapes: dict[bytes, _Shape] = {}
+        self._seen: Counter[bytes] = Counter()
+
+    def look(self, text: bytearray, end: int) -> bool:
+        """Count the waits in a piece whose last line ends at ``end``; behind it are ``behind`` bytes at least.
+
+        Returns:
+            Whether the piece may hold statements or bind values, too.
+        """
+        breaks = np.flatnonzero(np.frombuffer(text, np.uint8, end) == ord("\n"))
+        eight = np.ndarray((len(text) - 8,), "<u8", text, strides=(1,))
+        begins = eight[breaks + 1]
+        lines = breaks[(begins & _WAIT_BYTES) == _WAIT] + 1
+        for shape in sorted(self._shapes.values(), key=lambda one: -one.hits):
+            if not len(lines):
+                break
+            lines = self._count(shape, text, eight, lines)
+        while len(lines):
+            lines = self._learn(text, eight, lines)
+        return bool(((begins == _PARSING) | ((begins & _FIRST) == _BLANK)).any())
+
+    def seen(self) -> Counter[bytes]:
+        """Return how often each time came, as the groups of the expression tell it."""
+        for shape in self._shapes.values():
+            self._settle(shape)
+        return self._seen
+
+    def _count(self, shape: _Shape, text: bytearray, eight: Words, lines: Places) -> Places:
+        """Take a shape's waits; return the other lines."""
+        its = shape.which(text, eight, lines)
+        times = eight[lines + shape.size]
+        differs = times ^ _ZEROS
+        stops = (((differs & _LOW) + _DIGITS) | differs) & _HIGH
+        its &= (stops != 0) & ((stops & np.uint64(0x80)) == 0)
+        every = bool(its.all())
+        if not every:
+            times, stops = times[its], stops[its]
+        shape.hits += len(times)
+        if not self.event or shape.name == self.event:
+            below = (stops & (~stops + _ONE)) - _ONE
+            shape.held.append(times & (below >> _SEVEN))
+            shape.waiting += len(times)
+            if shape.waiting > _HELD:
+                self._settle(shape)
+        return lines[:0] if every else lines[~its]
+
+    def _learn(self, text: bytearray, eight: Words, lines: Places) -> Places:
+        """Take the first line by the expression and, where its shape is new, all lines like it; return the others."""
+        match = _LINE.match(text, int(lines[0]) - 1)
+        if match is None:
+            return lines[1:]
+        begin, start = bytes(text[lines[0] : match.start(3)]), int(lines[0])
+        cursor = (match.start(1) - start, match.end(1) - start)
+        known = begin[: cursor[0]] + b"0" * (cursor[1] - cursor[0]) + begin[cursor[1] :]
+        if known not in self._shapes and len(self._shapes) < _SHAPES and 8 <= len(begin) < self._behind - 8:
+            shape = self._shapes[known] = _Shape(begin, cursor, match[2])
+            left = self._count(shape, text, eight, lines)
+            if not len(left) or left[0] != lines[0]:
+                return left
+        if not self.event or match[2] == self.event:
+            self._seen[match[3] if self.event else bytes(text[match.start(2) : match.end(3)])] += 1
+        return lines[1:]
+
+    def _settle(self, shape: _Shape) -> None:
+        if not shape.waiting:
+            return
+        before = b"" if self.event else shape.begin[shape.begin.index(b"nam='") + 5 :]
+        times, counts = np.unique(np.concatenate(shape.held), return_counts=True)
+        for time, count in zip(times.tolist(), counts.tolist(), strict=True):
+            self._seen[before + time.to_bytes(8, "little").rstrip(b"\0")] += count
+        shape.held, shape.waiting = [], 0

@@ -1,0 +1,295 @@
+"""Plans for the parameters of a database: of all its instances, or of one.
+
+Source: Oracle SQL Language Reference, ALTER SYSTEM (alter_system_set_clause, alter_system_reset_clause, SCOPE, SID).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from exacell.core.errors import RefusedError, UnitError
+from exacell.core.units import parse_size
+from exacell.core.values import dataclass
+from exacell.plan.dbchange import SetParameter, literal, quoted
+from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+
+Records = Mapping[str, Sequence[Mapping[str, Any]]]
+"""By object, as :mod:`exacell.session.dbrecords` reads them."""
+
+OVERRIDE = "_disk_sector_size_override"
+
+
+class ParameterMaker:
+    """Makes the plans of parameters, for one database and one statement."""
+
+    def __init__(
+        self, *, rack: str, records: Records, database: str, node: str, nodes: Sequence[str], statement: str
+    ) -> None:
+        self.rack, self.records, self.database = rack, records, database
+        self.node, self.nodes, self.statement = node, nodes, statement
+
+    def plan(self, *stages: Stage, node: str = "", inverse: Sequence[str] = (), **more: Any) -> Plan:
+        """Return a plan; ``inverse`` is the SQL that takes it back, sent from ``node``."""
+        plan = Plan(statement=self.statement, rack=self.rack, stages=stages, **more)
+        if all(map(quoted, inverse)):
+            back = tuple(f"sql db={self.database} {quoted(sql)}" for sql in inverse)
+            return replace(plan, inverse={node or self.node: back} if back else {})
+        why = f"what was there holds both kinds of quotes, which no statement can: {'; '.join(inverse)}"
+        return plan.each(lambda step: replace(step, undo=Undo.IMPOSSIBLE, inverse=why) if step.changes else step)
+
+    def done(self, why: str) -> Plan:
+        """Return a plan with nothing to do."""
+        return Plan(statement=self.statement, rack=self.rack, done={self.node: why})
+
+    def step(self, sql: str, what: str, *, node: str = "", **more: Any) -> Step:
+        """Return a step for the database's instance on a node."""
+        return Step(target=node or self.node, asm=f"{DATABASE}{self.database}", statement=sql, what=what, **more)
+
+    def parameter(self, change: SetParameter) -> Plan:
+        """Return the plan of ALTER SYSTEM SET or RESET."""
+        sid, node = self._instance(change)
+        places = self._places(change, sid)
+        name = f'"{change.name}"' if change.name.startswith("_") else change.name
+        whose = "" if sid == "*" else f" of {sid}"
+        if change.value is None:
+            return self._reset(change, name, sid, node, places)
+        wanted = _ways(change.value)
+        if all(_is(value, wanted) for place in places for value in place.now.values()):
+            said = " and ".join(place.attribute for place in places)
+            return self.done(f"{change.name}{whose} is {change.value} already ({said})")
+        off = change.name == OVERRIDE and change.value.upper() == "FALSE"
+        proven = {"op": Op.NE, "value": "TRUE"} if off else {"op": Op.IN, "value": tuple(wanted)}
+        back = _back(name, sid, places)
+        step = self.step(
+            f"ALTER SYSTEM SET {name}={_word(change.value)} SCOPE={change.scope} SID='{sid}'",
+            f"set {change.name}{whose} = {change.value} ({' and '.join(place.attribute for place in places)})",
+            node=node,
+            needs=() if off else _as_seen(change.name, places),
+            proves=tuple(
+                Check(
+                    object="db.parameter",
+                    attribute=place.attribute,
+                    where=_where(change.name, place.now),
+                    why="what was set for an instance by SID goes before SID='*'" if sid == "*" else "",
+                    **proven,
+                )
+                for place in places
+            ),
+            risk=Risk.PERFORMANCE,
+            undo=Undo.STATEMENT,
+            inverse="; ".join(back),
+            changes=tuple(_changed(change.name, sid, places, change.value, wanted)),
+        )
+        later = f"{'each instance' if sid == '*' else sid} takes it when it starts again"
+        return self.plan(
+            Stage(title=f"set {change.name}{whose}", key="set", steps=(step,)),
+            node=node,
+            inverse=back,
+            warnings=(
+                *(_caveat(change) if change.name == OVERRIDE else ()),
+                *(self._exceptions(change) if sid == "*" else ()),
+            ),
+            notes=(later,) if change.scope == "SPFILE" else ("for all instances: each is read back",) * (sid == "*"),
+        )
+
+    def of(self, name: str) -> dict[str, Mapping[str, Any]]:
+        """Return the records of a parameter by SID."""
+        return {str(each["sid"]): each for each in self.records["db.parameter"] if each["parameter"] == name}
+
+    def _instance(self, change: SetParameter) -> tuple[str, str]:
+        """Return the SID that a statement means, as the instance has it, and the node to send it to: its own.
+
+        An instance resets and, for some parameters, sets its own memory only. Source: Oracle Database Error Messages,
+        ORA-32009, ORA-32018.
+
+        Raises:
+            RefusedError: there is no such instance, or it does not run and its memory is meant.
+        """
+        if change.sid == "*":
+            return "*", self.node
+        known = [sid for sid in self.of(change.name) if sid != "*"]
+        sid = next((each for each in known if each.lower() == change.sid.lower()), "")
+        if not sid:
+            raise RefusedError(
+                f"{self.database} has no instance {change.sid}: it has {', '.join(known)}; nothing was sent",
+                hint="SID='*' means all of them",
+            )
+        host = next((str(each["host"]) for each in self.records["db.instance"] if each["name"] == sid), "")
+        node = next((node for node in self.nodes if short(node) == short(host)), "")
+        if node or change.scope == "SPFILE":
+            return sid, node or self.node
+        if not host:
+            raise RefusedError(
+                f"instance {sid} of {self.database} does not run, so nothing is in its memory; nothing was sent",
+                hint="SCOPE=SPFILE sets what it takes when it starts",
+            )
+        raise RefusedError(
+            f"instance {sid} runs on {host}, which is no node of the rack {self.rack}; nothing was sent",
+            hint="name it in the rack's configuration: [racks.NAME.asm.…] nodes",
+        )
+
+    def _places(self, change: SetParameter, sid: str) -> tuple[_Place, ...]:
+        """Return where the parameter is changed, memory first, with what is there now.
+
+        An entry for one instance goes before those for all, so SID='*' changes the memory of the others. Source: Oracle
+        SQL Language Reference, ALTER SYSTEM, SID.
+
+        Raises:
+            RefusedError: nothing of it would change, for each instance has its own entry.
+        """
+        records, running = self.of(change.name), {str(each["name"]) for each in self.records["db.instance"]}
+        default = "FALSE" if change.name == OVERRIDE and (change.value or "").upper() == "FALSE" else None
+        places = []
+        if change.scope != "SPFILE":
+            of = [sid] if sid != "*" else [s for s in records if s in running and records[s]["spfile"] is None]
+            if of:
+                memory = {one: default if records[one]["memory"] is None else records[one]["memory"] for one in of}
+                places.append(_Place(attribute="memory", now=memory))
+            elif change.scope == "MEMORY":
+                raise RefusedError(
+                    f"each instance has its own {change.name} in the server parameter file, which goes before SID='*'; "
+                    "nothing was sent",
+                    hint=f"SID='{min(running)}' sets that of one instance",
+                )
+        if change.scope != "MEMORY":
+            places.append(_Place(attribute="spfile", now={sid: records[sid]["spfile"]}))
+        return tuple(places)
+
+    def _exceptions(self, change: SetParameter) -> list[str]:
+        """Return warnings of instances with an entry of their own, which a statement for all does not touch."""
+        own = {sid: each["spfile"] for sid, each in self.of(change.name).items() if sid != "*" and each["spfile"]}
+        return [f"{sid} has its own entry, {value}, which stays: SID='{sid}' changes it" for sid, value in own.items()]
+
+    def _reset(self, change: SetParameter, name: str, sid: str, node: str, places: Sequence[_Place]) -> Plan:
+        ((where, value),) = places[0].now.items()
+        told = f"{change.name}{'' if sid == '*' else f' of {sid}'}"
+        if value is None:
+            return self.done(f"{told} is not in the server parameter file")
+        back = _back(name, sid, places)
+        step = self.step(
+            f"ALTER SYSTEM RESET {name} SCOPE=SPFILE SID='{sid}'",
+            f"take {told} out of the server parameter file",
+            node=node,
+            needs=_as_seen(change.name, places),
+            proves=(Check(object="db.parameter", attribute="spfile", value=None, where=_where(change.name, (where,))),),
+            risk=Risk.PERFORMANCE,
+            undo=Undo.STATEMENT,
+            inverse="; ".join(back),
+            changes=tuple(_changed(change.name, sid, places, "-")),
+        )
+        return self.plan(
+            Stage(title=f"reset {told}", key="set", steps=(step,)),
+            node=node,
+            inverse=back,
+            notes=("memory keeps its value until the instance starts again",),
+        )
+
+
+def short(host: str) -> str:
+    """Return a host's name without its domain, lower case."""
+    return host.partition(".")[0].lower()
+
+
+def _word(value: str) -> str:
+    """Return a value as ALTER SYSTEM takes it."""
+    return value if re.fullmatch(r"[A-Za-z0-9_]+", value) else literal(value)
+
+
+def _ways(value: str) -> list[str]:
+    """Return how V$PARAMETER may print a value: a size in bytes, too."""
+    try:
+        size = str(parse_size(value)) if re.fullmatch(r"\d+[KMGTkmgt]", value) else ""
+    except UnitError:
+        size = ""
+    return [value, *([size] if size else [])]
+
+
+def _is(now: str | None, wanted: Sequence[str]) -> bool:
+    return (now or "").lower() in (each.lower() for each in wanted)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    """Where a parameter is changed: ``memory`` or ``spfile``, and what is there now by SID; None for nothing."""
+
+    attribute: str
+    now: Mapping[str, str | None]
+
+    def alike(self) -> dict[str | None, list[str]]:
+        """Return the SIDs that have each value."""
+        found: dict[str | None, list[str]] = {}
+        for sid, value in self.now.items():
+            found.setdefault(value, []).append(sid)
+        return found
+
+
+def _where(name: str, sids: Iterable[str]) -> dict[str, str | tuple[str, ...]]:
+    one = tuple(sids)
+    # A check takes a star for any SID; the record of all has the parameter's own name.
+    return {"parameter": name, **({"name": name} if one == ("*",) else {"sid": one})}
+
+
+def _as_seen(name: str, places: Sequence[_Place]) -> tuple[Check, ...]:
+    return tuple(
+        Check(
+            object="db.parameter",
+            attribute=place.attribute,
+            value=value,
+            where=_where(name, sids),
+            why="somebody has changed it since it was looked at",
+        )
+        for place in places
+        for value, sids in place.alike().items()
+    )
+
+
+def _changed(name: str, sid: str, places: Sequence[_Place], after: str, wanted: Sequence[str] = ()) -> Iterator[Change]:
+    """Yield what becomes of each value that is not so yet; instances are told apart where they differ, or one is meant."""
+    for place in places:
+        alike = place.alike()
+        for before, sids in alike.items():
+            if not _is(before, wanted):
+                told = name if sid == "*" and len(alike) == 1 else f"{name} of {', '.join(sids)}"
+                yield Change(
+                    object="parameter", name=told, attribute=place.attribute, before=before or "-", after=after
+                )
+
+
+def _back(name: str, sid: str, places: Sequence[_Place]) -> tuple[str, ...]:
+    """Return the statements that bring the values back."""
+    before = {place.attribute: place.alike() for place in places}
+    if len(before) == 2 and len(before["memory"]) == 1 and [*before["memory"]] == [*before["spfile"]] != [None]:
+        return (_set(name, next(iter(before["spfile"])), "BOTH", sid),)
+    back = [
+        f"ALTER SYSTEM RESET {name} SCOPE=SPFILE{_sid(name, sid)}"
+        if value is None
+        else _set(name, value, "SPFILE", sid)
+        for value in before.get("spfile", ())
+    ]
+    for value, sids in before.get("memory", {}).items():
+        # The one hidden parameter that is set here shows no value while nobody has set it: FALSE is its default.
+        told = value if value is not None else "FALSE" if OVERRIDE in name else ""
+        apart = sids if len(before["memory"]) > 1 else [sid]
+        back += [_set(name, told, "MEMORY", one) for one in apart]
+    return tuple(back)
+
+
+def _set(name: str, value: str | None, scope: str, sid: str) -> str:
+    return f"ALTER SYSTEM SET {name}={_word(value or '')} SCOPE={scope}{_sid(name, sid)}"
+
+
+def _sid(name: str, sid: str) -> str:
+    # All instances are meant without SID, too, and a quoted name leaves no room for other quotes in what undo types.
+    return "" if name.startswith('"') and sid == "*" else f" SID='{sid}'"
+
+
+def _caveat(change: SetParameter) -> tuple[str, ...]:
+    if (change.value or "").upper() != "TRUE":
+        return ()
+    return (
+        f"{OVERRIDE} lets redo logs have blocks that the disks' sectors do not tell: only for flash that tells 512 bytes "
+        "and writes 4096; undo this when the groups are made",
+    )

@@ -1,0 +1,83 @@
+"""A rolling of a recipe: lines that each wave of some cells goes through before the next one. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from exacell.core.errors import StatementError
+from exacell.core.values import dataclass
+from exacell.language.registry import Kind, Param, Value
+
+WAVE = Param(name="wave", kind=Kind.INT, help="which wave of the rolling it is", default="1")
+"""What its lines take as ``$wave``."""
+
+_LINE = re.compile(r"(?:on\s+(?P<on>\((?:[^()]|\([^()]*\))*\)|\S+)\s+)?rolling(?=[\s;=]|$)(?P<size>.*)", re.I | re.S)
+
+WITHIN_ROLLING = "rolling holds no {}, and the line that runs this recipe is in one"
+WITHIN_ROLLING_HINT = "run it outside of rolling … end"
+"""What is said of a recipe that a line of a rolling runs, and the way out."""
+
+_EXAMPLE = "such as: rolling 2"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Turns:
+    """The line on which a rolling begins: how many cells take their turn at a time, and of which set; both as written."""
+
+    number: int
+    size: str = "1"
+    on: str = ""
+
+    def most(self, values: Mapping[str, Value]) -> int:
+        """Return how many cells are in a wave.
+
+        Raises:
+            StatementError: the parameter that says so is no number from 1.
+        """
+        lowered = {name.lower(): str(value) for name, value in values.items()}
+        text = lowered.get(self.size[1:].lower(), "") if self.size.startswith("$") else self.size
+        return _count(text)
+
+
+def split_rolling(text: str) -> tuple[str, str] | None:
+    """Return the cells that ON names on a line that begins a rolling, empty for none, and what is behind; None for another."""
+    found = _LINE.fullmatch(text.strip())
+    return (found["on"] or "", found["size"].strip().rstrip("; ")) if found else None
+
+
+def read_rolling(number: int, on: str, rest: str, params: Sequence[Param]) -> Turns:
+    """Return the rolling that such a line begins.
+
+    Raises:
+        StatementError: the number of cells is none, or a parameter that is no whole number.
+    """
+    size = rest or "1"
+    if not re.fullmatch(r"\$\w+", size):
+        _count(size)
+        return Turns(number=number, on=on, size=size)
+    known = {param.name.lower(): param for param in params}
+    param = known.get(size[1:].lower())
+    if param is None:
+        names = ", ".join(each.name for each in params) or "there are none"
+        raise StatementError(f"{size} is not a parameter: {names}", hint="declare it with param")
+    if param.kind is not Kind.INT:
+        raise StatementError(
+            f"rolling takes a whole number of cells, and {size} is of the kind {param.kind}",
+            hint=f"param {param.name} : int = 1",
+        )
+    return Turns(number=number, on=on, size=size)
+
+
+def _count(text: str) -> int:
+    if text.startswith("--"):
+        raise StatementError(
+            f"{text.split('=')[0]} stands behind run, and holds for all waves", hint=f"such as: run NAME {text}"
+        )
+    if not re.fullmatch(r"\d{1,6}", text):
+        raise StatementError(
+            f"'rolling{'' if text.startswith('=') else ' '}{text}' is not: [on CELLS] rolling [N]", hint=_EXAMPLE
+        )
+    if not int(text):
+        raise StatementError("rolling 0 takes no cell at a time, and 1 is the least", hint=_EXAMPLE)
+    return int(text)
