@@ -119,13 +119,17 @@ class Services:
 
     @property
     def awaited(self) -> CellSet:
-        """The hosts, cells among them, that anybody waits for now; empty where none is, or that is not known."""
-        with self._lock:
-            return CellSet(self._transport.awaited) if self._transport is not None else CellSet()
+        """The hosts, cells among them, that anybody waits for now; empty where none is, or that is not known.
+
+        Whoever draws the screen asks for it, so it takes no lock: one may be held as long as connections are closed.
+        """
+        transport = self._transport
+        return CellSet(transport.awaited) if transport is not None else CellSet()
 
     def waiting(self) -> str:
         """Return ``waiting for exa1db01``, or ``waiting for the answer`` where nobody is waited for."""
-        return f"waiting for {self.awaited if len(self.awaited) else 'the answer'}"
+        awaited = self.awaited
+        return f"waiting for {awaited if len(awaited) else 'the answer'}"
 
     @property
     def fleet(self) -> Fleet:
