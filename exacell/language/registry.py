@@ -70,10 +70,12 @@ class Kind(StrEnum):
     SETTING = "setting"
     ALIAS = "alias"
     FILE = "file"
+    KEPT = "kept"
     NAMES = "names"
     STATEMENT = "statement"
     FACT = "fact"
     UNTIL = "until"
+    LIST = "list"
     COMMAND = "command"
 
 

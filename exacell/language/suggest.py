@@ -247,6 +247,12 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
         yield from _own_options(command.options, behind, known)
     elif rest.kind is Kind.STATEMENT:
         yield from _statement(behind, known)
+    elif rest.kind is Kind.LIST:
+        own = [piece for piece in behind if not any(piece.lower.startswith(f"{param.name}=") for param in fixed)]
+        if own and own[-1] is behind[-1]:
+            yield from _statement([parts[len(command.words) - 1], *own], known)
+        if len(behind) > 1:  # Its other parameters may stand anywhere.
+            yield from _keys(fixed, behind[:-1], behind[-1], known)
     elif rest.kind is Kind.SETTING:
         end = "=" if command.effect is Effect.WRITE else ""
         yield from matching(known.names(Kind.SETTING), behind[-1].text, behind[-1].start, end=end)
@@ -360,7 +366,8 @@ def _values(param: Param, typed: str, start: int, known: Known) -> Iterator[Sugg
         case Kind.DIRECTIVE:
             found = dict.fromkeys([*known.names(Kind.DIRECTIVE), *known.names(Kind.DB)])
             yield from matching([name if quote else _as_typed(name) for name in found], text, place)
-        case Kind.FILE:
+        case Kind.FILE | Kind.KEPT | Kind.MEASURED:
+            yield from matching(known.names(param.kind), text, place)
             yield from matching(known.files(text), text, place)
         case (
             Kind.TEXT | Kind.SIZE | Kind.INT | Kind.NUMBER | Kind.DURATION | Kind.CHOICE | Kind.STATEMENT | Kind.COMMAND

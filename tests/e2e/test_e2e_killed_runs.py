@@ -324,6 +324,18 @@ def test_a_run_in_waves_that_was_killed_keeps_its_waves(operator: Operator) -> N
     operator.inside.ok("-r", "t1", "alter cell comment=''", "-y")
 
 
+def test_maintenance_that_was_killed_is_gone_on_with(operator: Operator) -> None:
+    """Killed while the first cell's disks are offline: resume brings them back before those of the next cell go."""
+    operator.killed("run cell_maintenance cell=exa1cel01,exa1cel02 for=2s", "wave 1 of 2 (exa1cel01): wait 2s")
+    away = operator.ask("list griddisk attributes name where status = inactive")
+    assert {row["cell"] for row in away} == {"exa1cel01"}
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    order = [done.err.index(f"wave {n} of 2 (exa1cel0{n}): {verb} cell") for n, verb in ((1, "online"), (2, "offline"))]
+    assert order == sorted(order) and "wave 1 of 2 (exa1cel01): offline cell" not in done.err
+    assert operator.ask("list griddisk attributes name where asmModeStatus != ONLINE") == []
+    operator.whole()
+
+
 def test_a_run_that_was_killed_between_waves_asks_the_gate_again(operator: Operator) -> None:
     """A run that is killed while it pauses before wave 2 goes on with that pause and the gate, and is the same in the end."""
     operator.write(waves="rolling\n  alter cell comment=w\nend\n")
