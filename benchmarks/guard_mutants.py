@@ -120,7 +120,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "plan/guards/in_use.py": ((), GUARD),
     "core/meant.py": ((), ("tests/plan/test_plan_nearby.py",)),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
-    "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "_waves", "laps"), ROLLING),
+    "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "in_turns", "laps"), ROLLING),
     "journal/state.py": ((), ("tests/journal/test_journal_state.py", "tests/journal/test_journal_resets.py")),
     "plan/planners/availability.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED, *ROLLING)),
     "plan/planners/cachemode.py": ((), ("tests/plan/test_plan_availability.py", *APPROVED)),
@@ -290,6 +290,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("wait", "linger", "_look"),
         ("tests/engine/test_engine_rolling.py", "tests/engine/test_engine_following.py"),
     ),
+    "change/waves.py": ((), ("tests/e2e/test_e2e_recipe_waves.py",)),
     "journal/chain.py": ((), ("tests/journal",)),
     "journal/record.py": (
         (

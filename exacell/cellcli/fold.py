@@ -43,6 +43,12 @@ def has_own_name(text: str) -> bool:
 
 T = TypeVar("T")
 
+KEYS = (
+    *("name", "metricObjectName", "object", "prefix", "database", "kind"),
+    *("dbUniqueName", "tableSpaceNumber", "objectNumber"),
+)
+"""Attributes that tell which record of one cell is compared with which of another, those that the records have."""
+
 VOLATILE = frozenset(
     {
         "collectionTime",

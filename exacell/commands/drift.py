@@ -108,7 +108,7 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
     notes = (
         [f"{counted(len(cells), 'host' if on_hosts else 'cell')}, no drift"]
         if cells and not rows
-        else _verdict([_row(_readable(d)) for d in found])
+        else _verdict([_row(readable(d)) for d in found])
     )
     exit_code = worst([code, ExitCode.DRIFT]) if rows else code
     columns = [Column(n) for n in (*_WHERE, "value", "expected", "judgement")]
@@ -116,7 +116,7 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
         columns[0] = HOST
 
     def table(found: Sequence[Difference], width: int | None, color: bool, header: bool) -> Iterator[str]:
-        lines = [_row(_readable(d)) for d in found]
+        lines = [_row(readable(d)) for d in found]
         return table_lines(lines, columns, width=width, color=color, header=header)
 
     def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
@@ -150,7 +150,7 @@ def _verdict(rows: Sequence[Mapping[str, object]]) -> list[str]:
     return [*worse[:_SHOWN], *more, total] if rows else []
 
 
-def _readable(d: Difference) -> Difference:
+def readable(d: Difference) -> Difference:
     """Return a difference with its sizes as a person reads them."""
     kind = find_object(d.object)
     attribute = None if kind is None else kind.attribute(d.attribute)

@@ -4,20 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from exacell.cellcli.schema import metrics as metric_table
 from exacell.commands.declared.metrics import COUNTED, KINDS
+from exacell.commands.listed import (
+    COLUMNS as CHANGES,
+    change_lines,
+    change_rows,
+    changes,
+    count_rows,
+    read_rows,
+    told_apart,
+)
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import and_more, counted
 from exacell.core.values import dataclass
 from exacell.language.registry import Call
 from exacell.measure.delta import CellDelta, over_all, without_load
 from exacell.measure.explain import Figure, explain
-from exacell.measure.snapshot import SYSSTAT, Snapshot
+from exacell.measure.snapshot import LISTED, SYSSTAT, CellCounters, Snapshot
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
+from exacell.plan.drift import Difference
 from exacell.session.comparing import Comparison, compare
 from exacell.session.given import Request, Services, Session
 from exacell.session.hostfacts import comparable_facts
@@ -38,7 +49,6 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
         RefusedError: one of those hosts gave no answer.
     """
     kind, name, db = call.text_arg("kind"), call.text_arg("as"), call.text_arg("db")
-    rack = session.need_rack().name
     if (kind == SYSSTAT) is not bool(db):
         raise StatementError(
             f"snap {kind}: {'it is kept of a database' if not db else 'db= goes with sysstat alone'}",
@@ -54,10 +64,40 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
         cells, problems, code = read_sysstat(session, services, request, db)
     else:
         cells, problems, code = read(session, services, request, kind)
+    return _kept(session, kind, name, began, hosts, (cells, problems, code))
+
+
+def snap_list(session: Session, services: Services, request: Request, call: Call) -> Result:
+    """Return one record per cell: how many rows of the LIST statement were kept.
+
+    Raises:
+        StatementError: it is no LIST statement.
+        CellSetError, RefusedError: as :func:`snap`.
+    """
+    statement = told_apart(call.text_arg("statement"))
+    hosts = _facts_of(session, services, request, call.text_arg("hosts"))
+    began = datetime.now(UTC) - OLDEST
+    read = read_rows(session, services, request, statement)
+    return _kept(session, statement, call.text_arg("as"), began, hosts, read)
+
+
+def _kept(
+    session: Session,
+    kind: str,
+    name: str,
+    began: datetime,
+    hosts: Mapping[str, Mapping[str, str]],
+    read: tuple[Mapping[str, CellCounters], tuple[str, ...], ExitCode],
+) -> Result:
+    """Keep what was read as a snapshot, and return what is kept."""
+    cells, problems, code = read
+    listed = kind.startswith(LISTED)
     if not cells:
-        return Result(problems=problems or (f"no cell gave {kind} counters",), exit_code=code or ExitCode.FAILED)
+        lacking = f"no cell answered {kind}" if listed else f"no cell gave {kind} counters"
+        return Result(problems=problems or (lacking,), exit_code=code or ExitCode.FAILED)
+    taken = _now(datetime.now(UTC))
     snapshot = Snapshot(
-        rack=rack, name=name, kind=kind, taken=_now(datetime.now(UTC)), began=_now(began), cells=cells, hosts=hosts
+        rack=session.need_rack().name, name=name, kind=kind, taken=taken, began=_now(began), cells=cells, hosts=hosts
     )
     replaced = Store(session.home.state_dir / "store.db").save(snapshot)
     rows = [
@@ -65,8 +105,11 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
             "cell": cell,
             "snapshot": name,
             "kind": kind,
-            "collectionTime": _iso(counters.collected),
-            "metrics": len(counters.values),
+            **(
+                {"rows": count_rows(counters.rows)}
+                if listed
+                else {"collectionTime": _iso(counters.collected), "metrics": len(counters.values)}
+            ),
         }
         for cell, counters in cells.items()
     ]
@@ -113,10 +156,12 @@ class Pairs:
     """Two snapshots' kinds and what they mean.
 
     Attributes:
+        lists: the LIST statements whose rows both have, where they are wanted.
         compared: one list of differences for each of ``kinds``.
     """
 
     kinds: Sequence[str]
+    lists: Sequence[str]
     first: Mapping[str, Snapshot]
     second: Mapping[str, Snapshot]
     compared: Comparison
@@ -129,20 +174,21 @@ def pairs_of(
 
     Raises:
         StoreError: there is no such snapshot.
-        RefusedError: they have no counters in common, or were taken under different conditions.
+        RefusedError: they have nothing in common, or were taken under different conditions.
     """
     session, services, request = asked
     rack = session.need_rack().name
     store = Store(session.home.state_dir / "store.db")
     first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
     kinds = [kind for kind in wanted if kind in first and kind in second]
-    if not kinds and len(wanted) > 1 and (both := [kind for kind in first if kind in second]):
+    lists = [kind for kind in first if kind in second and kind.startswith(LISTED)] if LISTED in wanted else []
+    if not kinds and not lists and len(wanted) > 1 and (both := [kind for kind in first if kind in second]):
         raise RefusedError(
             f"{names[0]} and {names[1]} hold {', '.join(both)}: what is explained is {' and '.join(wanted)}",
             hint=f"delta {names[0]} {names[1]} shows each counter that moved",
         )
-    if not kinds:
-        lacking = "they have no counters in common" if len(wanted) > 1 else f"not both have {', '.join(wanted)}"
+    if not kinds and not lists:
+        lacking = "they have nothing in common" if len(wanted) > 1 else f"not both have {', '.join(wanted)}"
         raise RefusedError(
             f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: {lacking}",
             hint="snaps lists what each holds",
@@ -153,7 +199,7 @@ def pairs_of(
             f"{names[0]} and {names[1]} are not alike: {'; '.join(compared.unlike)}",
             hint="their difference would tell of that as well as of the load; --anyway shows it and marks it",
         )
-    return Pairs(kinds=kinds, first=first, second=second, compared=compared)
+    return Pairs(kinds=kinds, lists=lists, first=first, second=second, compared=compared)
 
 
 def _named_pairs(session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str]) -> Pairs:
@@ -202,12 +248,13 @@ _ENDS = ("low", "high")
 
 
 def show_delta(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per cell and, last of each kind, the rack's with a null cell; of kinds without figures one per counter.
+    """Return one record per cell and, last of each kind, the rack's with a null cell; of kinds without figures one per counter,
+    of LIST statements one per change.
 
     Raises:
-        RefusedError: the snapshots have no counters in common, or were taken under different conditions.
+        RefusedError: the snapshots have nothing in common, or their counters were taken under different conditions.
     """
-    pairs = _named_pairs(session, services, request, call, COUNTED)
+    pairs = _named_pairs(session, services, request, call, (*COUNTED, LISTED))
     kinds, first, second, compared = pairs.kinds, pairs.first, pairs.second, pairs.compared
     rows: list[dict[str, Any]] = []
     counters: list[dict[str, Any]] = []
@@ -225,29 +272,41 @@ def show_delta(session: Session, services: Services, request: Request, call: Cal
                 counters += _counter_rows(kind, second[kind], item, compared.unlike)
     quiet = (without_load(kind, found[-1]) for kind, found in zip(kinds, compared.deltas, strict=True))
     notes = [*compared.notes, *filter(None, quiet), *_unmoved(counters)]
+    changed: dict[str, list[Difference]] = {}
+    for kind in pairs.lists:
+        changed[kind], missing, said = changes(first[kind], second[kind])
+        problems += missing
+        notes += said
+    listed = [row for kind, found in changed.items() for row in change_rows(kind, found)]
     if alone:
         notes.append(f"not compared, because one snapshot alone has it: {next(iter(alone))}{and_more(len(alone))}")
     extra = [Column("unlike")] if compared.unlike else []
     notes += [f"not alike: {line}" for line in compared.unlike]
     own = [Column("cell"), Column("kind"), Column("seconds", "number"), *(Column(n, "number") for n in figures), *extra]
-    columns = [*(own if rows else ()), *([*_COUNTERS, *extra] if counters else ())]
+    columns = [*(own if rows else ()), *([*_COUNTERS, *extra] if counters else ()), *(CHANGES if listed else ())]
     columns = list({column.name: column for column in columns}.values()) or own
 
-    def draw(width: int | None, color: bool, header: bool) -> Iterator[str]:
-        """Yield the figures, then a table of the counters that moved."""
+    def lines(width: int | None, color: bool, header: bool, *, together: bool) -> Iterator[str]:
+        """Yield the figures, a table of the counters that moved, and one of what changed in each LIST."""
         if rows:
             yield from table_lines(rows, own, width=width, color=color, header=header)
         moved = [row for row in counters if row["difference"]]
         if moved:
             yield from ([""] if rows else [])
             yield from table_lines(moved, [*_COUNTERS, *extra], width=width, color=color, header=header)
+        for place, (kind, found) in enumerate((kind, found) for kind, found in changed.items() if found):
+            yield from ([""] if place or rows or moved else [])
+            yield kind
+            yield from change_lines(found, together=together, width=width, color=color, header=header)
 
     return Result(
-        records=[*rows, *counters],
+        records=[*rows, *counters, *listed],
         columns=columns,
+        fold=bool(listed),
         data=True,
-        draw=draw if counters else None,
-        notes=notes,
+        draw=partial(lines, together=True) if counters or listed else None,
+        apart=partial(lines, together=False) if listed else None,
+        notes=tuple(dict.fromkeys(notes)),
         problems=tuple(dict.fromkeys(problems)),
         exit_code=ExitCode.FAILED if problems else ExitCode.DONE,
     )

@@ -323,7 +323,9 @@ def _value_rest(command: Command, text: str, base: int, words: list[Word]) -> tu
             raise StatementError(f"{param.name} is given twice", start=word.start, end=word.end, hint="give it once")
         else:
             args[param.name] = convert(param, unquote(raw_value), word.start + len(key) + 1, word.end)
-    rest = command.params[-1]
+    *named, rest = command.params
+    if lacking := next((param for param in named if param.required and param.name not in args), None):
+        raise _missing(command, lacking, base + len(text))
     kept, cuts = _without(text, base, [word for word in tail if word not in values])
     if values:
         behind = kept[words[len(command.words) - 1].end - base :]
@@ -353,6 +355,15 @@ def _check_value(param: Param, value: str, *, bounded: bool) -> None:
     Raises:
         StatementError: it does not; places count in ``value``.
     """
+    if param.kind is Kind.LIST:
+        from exacell.cellcli.statement import parse  # The grammar's tables.
+
+        try:
+            parse(f"{_LIST}{value}")
+        except StatementError as error:
+            error.move(lambda place: max(place - len(_LIST), 0))
+            raise
+        return
     if param.kind not in (Kind.FACT, Kind.UNTIL):
         return
     from exacell.language.reading import read_fact, read_until  # Few statements have one.
@@ -361,6 +372,9 @@ def _check_value(param: Param, value: str, *, bounded: bool) -> None:
         read_fact(value)
     else:
         read_until(value, bounded=bounded)
+
+
+_LIST = "list "
 
 
 def _without(text: str, base: int, words: Sequence[Word]) -> tuple[str, list[tuple[int, int]]]:

@@ -75,6 +75,7 @@ class Kind(StrEnum):
     STATEMENT = "statement"
     FACT = "fact"
     UNTIL = "until"
+    LIST = "list"
     COMMAND = "command"
 
 

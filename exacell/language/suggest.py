@@ -247,6 +247,12 @@ def _rest(command: Command, parts: list[Piece], known: Known) -> Iterator[Sugges
         yield from _own_options(command.options, behind, known)
     elif rest.kind is Kind.STATEMENT:
         yield from _statement(behind, known)
+    elif rest.kind is Kind.LIST:
+        own = [piece for piece in behind if not any(piece.lower.startswith(f"{param.name}=") for param in fixed)]
+        if own and own[-1] is behind[-1]:
+            yield from _statement([parts[len(command.words) - 1], *own], known)
+        if len(behind) > 1:  # Its other parameters may stand anywhere.
+            yield from _keys(fixed, behind[:-1], behind[-1], known)
     elif rest.kind is Kind.SETTING:
         end = "=" if command.effect is Effect.WRITE else ""
         yield from matching(known.names(Kind.SETTING), behind[-1].text, behind[-1].start, end=end)

@@ -19,6 +19,9 @@ from exacell.core.values import dataclass
 SYSSTAT = "sysstat"
 """The kind of a snapshot of a database's statistics, V$SYSSTAT, by instance."""
 
+LISTED = "LIST "
+"""So begins the kind of a snapshot of rows: it is the statement that told them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class CellCounters:
@@ -33,6 +36,8 @@ class CellCounters:
         started: when CELLSRV was started, epoch ms on the cell's own clock; 0 where the cell did not say.
         marks: counters of other objects that start anew with CELLSRV (``FL_``: with the flash log as well), metric and
             object → value: they show a restart that ``values`` have caught up with.
+        rows: what a LIST statement told instead of counters, ``object|name|attribute`` → value; see
+            :func:`exacell.plan.drift.neutral`.
     """
 
     collected: int
@@ -40,6 +45,7 @@ class CellCounters:
     passport: Mapping[str, str] = field(default_factory=dict)
     started: int = 0
     marks: Mapping[str, float] = field(default_factory=dict)
+    rows: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

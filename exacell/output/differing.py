@@ -10,16 +10,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from exacell.cellcli.fold import VOLATILE, for_cell
+from exacell.cellcli.fold import KEYS, VOLATILE, for_cell
 from exacell.core.cellset import fold, natural_key
 from exacell.core.values import dataclass, replace
 from exacell.output.folding import mask_value
 from exacell.output.result import Record, Result
 from exacell.output.style import paint, paint_within
 from exacell.output.tables import GAP, padded_column, texts_of, turned_lines
-
-KEYS = ("name", "metricObjectName", "object", "prefix", "database", "kind")
-"""Attributes that tell which record of one cell is compared with which of another, those that the records have."""
 
 ABSENT = "(none)"
 

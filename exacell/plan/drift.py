@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from exacell.cellcli.fold import OWN_NAME, VOLATILE, neutral_text
+from exacell.cellcli.fold import KEYS, OWN_NAME, VOLATILE, neutral_text
 from exacell.core.cellset import folded_whole, grouped
 from exacell.core.values import dataclass
 
@@ -79,26 +79,37 @@ def judgement(d: Difference) -> str:
     return CHANGED if well is was else BETTER if well else WORSE
 
 
+def _is_own(attribute: str) -> bool:
+    return attribute == "name" or attribute in OWN or attribute.lower().endswith(_OWN_ENDS)
+
+
 def neutral(
-    cell: str, tables: Sequence[Sequence[Mapping[str, object]]], kinds: Sequence[str] = tuple(STATEMENTS)
+    cell: str,
+    tables: Sequence[Sequence[Mapping[str, object]]],
+    kinds: Sequence[str] = tuple(STATEMENTS),
+    *,
+    leaves: Callable[[str], bool] = _is_own,
 ) -> dict[str, str]:
     """Return ``object|name|attribute`` → value for one cell's answers, its own name taken out.
 
+    A further row of the same name has a mark behind it, so that it is compared with the further one of the other side.
+
     Args:
         tables: one table for each of ``kinds``, in that order.
+        leaves: whether an attribute is left out.
     """
     found: dict[str, str] = {}
     for kind, rows in zip(kinds, tables, strict=True):
+        names: set[str] = set()
         for row in rows:
-            name = neutral_text(str(row.get("name") or ""), cell)
+            name = " ".join(dict.fromkeys(neutral_text(str(row[key]), cell) for key in KEYS if row.get(key)))
+            while name in names:
+                name += "'"
+            names.add(name)
             for attribute, value in row.items():
-                if attribute not in ("name", "cell") and not _is_own(attribute):
+                if attribute != "cell" and not leaves(attribute):
                     found[f"{kind}|{name}|{attribute}"] = neutral_text(_text(value), cell)
     return found
-
-
-def _is_own(attribute: str) -> bool:
-    return attribute in OWN or attribute.lower().endswith(_OWN_ENDS)
 
 
 def _text(value: object) -> str:

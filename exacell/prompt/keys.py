@@ -16,7 +16,7 @@ from typing import Any
 
 from prompt_toolkit.application import get_app
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, emacs_insert_mode, has_focus, is_done, is_searching, vi_insert_mode
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -83,11 +83,14 @@ def complete(buffer: Buffer) -> None:
             buffer.complete_state = None
             _next_word(buffer, taken.text)
         return
-    word = _whole_word(buffer)
-    if word:
-        _next_word(buffer, word)
-    else:
+    only = _only(buffer)
+    typed = buffer.document.text_before_cursor[only.start_position :].lower() if only is not None else ""
+    if only is None:
         buffer.start_completion(insert_common_part=True)
+    elif typed == only.text.lower():
+        _next_word(buffer, only.text)
+    else:  # At once: start_completion does nothing while what the last letter asked for is still computed.
+        buffer.apply_completion(only)
 
 
 def _next_word(buffer: Buffer, word: str) -> None:
@@ -103,16 +106,13 @@ def _next_word(buffer: Buffer, word: str) -> None:
     buffer.insert_text(added)
 
 
-def _whole_word(buffer: Buffer) -> str:
-    """Return the word before the cursor, at the line's end, when it is the only thing that completion offers there."""
+def _only(buffer: Buffer) -> Completion | None:
+    """Return the only thing that completion offers for the word before the cursor, at the line's end; None otherwise."""
     document = buffer.document
     if not document.is_cursor_at_the_end or document.text[-1:].isspace():
-        return ""
+        return None
     offered = list(buffer.completer.get_completions(document, CompleteEvent(completion_requested=True)))
-    if len(offered) != 1 or not offered[0].start_position:
-        return ""
-    found = offered[0]
-    return found.text if document.text[found.start_position :].lower() == found.text.lower() else ""
+    return offered[0] if len(offered) == 1 and offered[0].start_position else None
 
 
 _LFLAG, _IFLAG, _CC = 3, 0, 6

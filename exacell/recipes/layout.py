@@ -227,7 +227,7 @@ def _own_text(text: str) -> int | None:
     behind = words[on + len(command.words) :] if command is not None else []
     if command is None or not behind or not any(param.rest for param in command.params):
         return None
-    checked = any(param.rest and param.kind in (Kind.FACT, Kind.UNTIL) for param in command.params)
+    checked = any(param.rest and param.kind in (Kind.FACT, Kind.UNTIL, Kind.LIST) for param in command.params)
     inside = {word.value.lower() for word in behind} & {"sql", *RAW_TAILS}
     return None if checked and not inside else behind[0].start
 

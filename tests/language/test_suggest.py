@@ -183,3 +183,13 @@ def test_what_runs_a_recipe_has_the_flags_of_changes(text: str, offered: bool) -
     """A recipe's changes can be agreed to and rehearsed from the line that runs it; what changes nothing needs neither."""
     found = [each.text for each in suggest(text, Known(names=lambda kind: ()))]
     assert ("--yes" in found) is offered
+
+
+def test_a_list_that_is_kept_completes_as_a_list_does():
+    """Behind snap list stands what LIST takes, and as= anywhere, also behind the statement."""
+    known = Known(names=lambda kind: ())
+    assert "griddisk" in {found.text for found in suggest("snap list gridd", known)}
+    assert "attributes" in {found.text for found in suggest("snap list griddisk attr", known)}
+    assert "size" in {found.text for found in suggest("snap list griddisk attributes name,siz", known)}
+    assert "as=" in {found.text for found in suggest("snap list griddisk attributes name a", known)}
+    assert "as=" not in {found.text for found in suggest("snap list griddisk as=x a", known)}

@@ -46,6 +46,6 @@ def test_colour_only_marks_what_stands_out() -> None:
 
 def test_help_shows_a_page_drawn_in_a_window_and_as_it_is_for_a_program() -> None:
     """help PAGE on a terminal has no marks of Markdown; into a pipe it is the page."""
-    assert page(["rolling"], 80)[0] == "Rolling changes and gates"
-    assert page(["rolling"])[0] == "# Rolling changes and gates"
+    assert page(["docs", "rolling"], 80)[0] == "Rolling changes and gates"
+    assert page(["docs", "rolling"])[0] == "# Rolling changes and gates"
     assert page(["config.example"], 80)[0].startswith("# exacell's configuration")

@@ -31,10 +31,12 @@ Start = Callable[..., pexpect.spawn]
         ("can ", "can "),
         ("unknown", "unknown"),
         ("size=", "size="),
+        ("ca", "can"),
+        ("SHO", "show"),
     ],
 )
 def test_tab_goes_on_behind_a_whole_word(typed: str, becomes: str) -> None:
-    """A blank, and the word that must follow, are added behind the only word that fits when it is typed in full."""
+    """The only word that fits gets its end at once; behind one typed in full come a blank and the word that must follow."""
     words = WordCompleter(["can", "show", "list", "listen", "size="], ignore_case=True)
     buffer = Buffer(completer=words, document=Document(typed, len(typed)))
     buffer.start_completion = lambda **how: None  # type: ignore[method-assign]
@@ -54,6 +56,17 @@ def test_tab_writes_a_whole_statement(start: Start) -> None:
     child.expect_exact("exa1cel02")
     child.send("\x03")
     child.expect_exact(PROMPT)
+
+
+def test_a_tab_that_comes_with_the_letters_before_it_is_not_lost(start: Start) -> None:
+    """Letters and Tab sent as one piece, faster than the menu of the letters, end in the word that they mean."""
+    child = start("-r", "t1")
+    for piece, word in (("show versi\t", "versions"), ("@flashlab\t", "@flashlog_ab")):
+        child.send(piece)
+        child.expect_exact(word)
+        child.send("\x15")
+    child.send("racks\r")
+    child.expect_exact("production")
 
 
 @pytest.fixture

@@ -47,6 +47,32 @@ COMMANDS = (
         handler="exacell.commands.metrics:snap",
     ),
     Command(
+        name="snap list",
+        group=GROUP,
+        effect=Effect.LOCAL,
+        dry_runs=False,
+        summary="keep what a LIST statement tells on every cell under a name",
+        details="Any LIST statement of CellCLI. What tells its rows apart, such as name, is added to the attributes where it "
+        "is missing; collectionTime, upTime and lastRequestTime are not kept. delta of two snapshots of the same statement "
+        "shows the rows that came and went, and each attribute before and after.",
+        example="snap list griddisk attributes name,size,status as=before",
+        params=(
+            Param(
+                name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; an older one of it is replaced"
+            ),
+            Param(name="hosts", kind=Kind.CELLSET, help="hosts beside the cells whose facts are kept with it: @db"),
+            Param(
+                name="statement",
+                kind=Kind.LIST,
+                positional=True,
+                required=True,
+                rest=True,
+                help="the rest of a LIST statement",
+            ),
+        ),
+        handler="exacell.commands.metrics:snap_list",
+    ),
+    Command(
         name="snaps",
         group=GROUP,
         effect=Effect.READ,
@@ -66,7 +92,8 @@ COMMANDS = (
         "refused, with what differs; --anyway shows the delta and marks each row with it. flashWinPercent = flash "
         "first / (flash first + disk first). Kinds other than flashlog and flashcache have a row for each counter that moved, "
         "with its rate over the true interval and its share of all that was counted until the second snapshot; -o json and "
-        "csv have those that did not move, too.",
+        "csv have those that did not move, too. Of snap list a row for each object that came or went and each attribute that "
+        "changed, numbers with their difference; conditions that changed as well are told, and refuse nothing.",
         example="delta before after",
         params=_PAIR,
         flags=(_ANYWAY,),
