@@ -21,7 +21,7 @@ _ASKED: Mapping[str, str] = {
     "hosts": "",
 }
 _VALUES: Mapping[str, tuple[str, ...]] = {"mode": ("writeback", "writethrough"), "media": ("flash", "hard", "pmem")}
-_NEED = re.compile(r"(?P<word>[a-z]+)\s*(?P<operator>>=|=)\s*(?P<value>[\w.-]+)", re.IGNORECASE)
+_NEED = re.compile(r"(?P<word>[a-z]+)\s*(?P<operator>>=|=)\s*(?P<value>@?[\w.-]+)", re.IGNORECASE)
 
 _SHAPES = {"release": "release>=19.3", "mode": "mode=writeback", "media": "media=flash", "hosts": "hosts=GROUP"}
 KNOWN = ", ".join((*PLAIN, *_SHAPES.values()))
@@ -59,7 +59,7 @@ class Need:
             raise StatementError(f"needs knows {KNOWN}, not '{text}'", suggestions=tuple(near))
         if found is None:
             raise StatementError(f"'{text}' is not a need: {_SHAPES[word]}")
-        value = found["value"].lower() if word != "hosts" else found["value"]
+        value = found["value"].lower() if word != "hosts" else found["value"].removeprefix("@")
         if (found["operator"] == ">=") != (word == "release"):
             raise StatementError(f"'{text}' is not a need: {_SHAPES[word]}")
         if word == "release" and not re.fullmatch(r"\d+(\.\d+)*", value):

@@ -71,6 +71,7 @@ def test_a_dry_run_shows_every_size_and_judges_no_check_behind_a_change(inside: 
         ("needs mode=writethrough\nlist cell", "needs mode=writethrough: exa1cel[01-03] has WriteBack"),
         ("needs media=pmem\nlist cell", "needs media=pmem: exa1cel[01-03] has no PMEM"),
         ("needs hosts=initiators\nlist cell", "needs hosts=initiators: rack t1 has db"),
+        ("needs hosts=@initiators\nlist cell", "needs hosts=initiators: rack t1 has db"),
         ("list cell\nfinally\n  on @initiators list cell\nend", "@initiators is not a group of rack t1"),
         ("on exa1cel09 list cell", "exa1cel09 is not in rack t1"),
         ("let a = list griddisk.size\nlist cell", "let a: list griddisk.size is not one value but"),

@@ -96,6 +96,13 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program
         found = reads_of(lab, run)
         assert found.keys() == {(f"fio_{kb}", host) for kb in (1280, 32767, 4096) for host in guests.names}
         assert all(found.values())
+    row = next(
+        row
+        for row in lab.ok("-r", "lab", "-o", "json", "compare r1:fio_1280@ini1 fio_1280@ini1").records
+        if row.get("figure") == "iops"
+    )
+    compared = [reads_of(lab, run)["fio_1280", "ini1"] for run in ("r1", "r2")]
+    assert [round(row["a"]), round(row["b"])] == [round(iops) for iops in compared]
     for host in guests.names:
         assert "exacell-" not in guests.said(host, "ls /tmp")
 
@@ -109,6 +116,7 @@ def test_vpd_limits_stand_beside_what_the_kernel_holds(lab: Program, guests: Gue
         files = [Path(row["file"]) for row in lab.ok("-r", "lab", "-o", "json", "results").records]
         assert len(files) == 2 and all(reported in file.read_text() for file in files)
         assert "sg_vpd" in lab.ok(f"import as={device} {files[0]}").out
+        assert "sg_vpd" in lab.ok("-r", "lab", f"import vpd_{device}@ini1").out
     assert both(guests, "max_sectors_kb") == ["1280"] * 2
 
 
