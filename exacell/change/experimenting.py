@@ -425,6 +425,7 @@ class _Conduct:
             level=run.level,
             value=value,
             count=found.count,
+            sizes=tuple(sorted((size, count) for size, count in found.sizes.items() if count > 0)),
             at=_now(),
             began=began.isoformat(timespec="milliseconds"),
             redo=tail[0],
