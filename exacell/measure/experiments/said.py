@@ -141,7 +141,7 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
         most = max(pause.micros for pause in pauses)
         yield (
             f"It gave way {counted(len(pauses), 'time')}, {format_duration(sum(pause.seconds for pause in pauses))} in all, "
-            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {_took(most / 1e6)}); "
+            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most / 1000:,.1f} ms); "
             + (
                 f"{counted(len(again), 'run')} lay in such a time, and its block was made anew."
                 if len(again) == 1
