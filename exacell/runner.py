@@ -289,7 +289,7 @@ class Runner:
         if streams or self.session.rack is None:
             return execute(self.session, self.services, Request(), line)
         if line.effect is not Effect.READ:
-            silence = Silence(self.console)
+            silence = Silence(self.console, self.services.waiting)
             with told_while_waiting(silence.sentence, silence.tell):
                 return execute(self.session, self.services, Request(), line)
 
@@ -298,7 +298,7 @@ class Runner:
         session, services = self.services.aside(recording, same_interruption=True)
         # What ASM or a database is asked goes past the cells, and is waited for all the same.
         talks = line.call is not None and line.call.command.group in ASKING
-        late = since("waiting for the answer")
+        late = since(self.services.waiting)
         try:
             with told_while_waiting(lambda: recording.sentence() or ("" if talks else late()), self.console.waiting):
                 result = execute(session, services, Request(), line)

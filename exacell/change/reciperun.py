@@ -285,7 +285,7 @@ class RecipeRunner:
     def _left_out(self, call: Call) -> bool:
         """Whether -n leaves a statement out because it asks for what one before it would have kept; says so."""
         names = {p.name: (p.kind, call.args[p.name]) for p in call.command.params if p.name in call.args}
-        if not call.command.dry_runs:
+        if not call.command.dry_runs or call.command.name == "keep":
             self._unkept |= {names[name] for name in names if name == "as"}
             return False
         of_any_kind = {value for _, value in self._unkept}  # What is compared may be of several.
@@ -293,7 +293,7 @@ class RecipeRunner:
             (
                 v
                 for k, v in names.values()
-                if (k, v) in self._unkept or (k in (Kind.MEASURED, Kind.FILE) and v in of_any_kind)
+                if (k, v) in self._unkept or (k in (Kind.MEASURED, Kind.KEPT, Kind.FILE) and v in of_any_kind)
             ),
             None,
         )

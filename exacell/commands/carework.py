@@ -151,9 +151,15 @@ def diagpack(session: Session, services: Services, request: Request, call: Call)
 
 def _one(session: Session, call: Call) -> str:
     name = call.text_arg("cell")
-    found = tuple(session.selection.resolve(name))
+    found = tuple(session.selection.resolve(name)) if name else session.cells()
     if len(found) != 1:
-        raise RefusedError(f"{call.command.name}: {name} is {len(found)} cells: one at a time, each is a failure group")
+        said = f"{name} is" if name else "selected are"
+        raise RefusedError(
+            f"{call.command.name}: {said} {len(found)} cells: one at a time, each is a failure group",
+            hint=f"{call.command.name} {found[0]}, or rolling … end in a recipe, as cell_maintenance does"
+            if found
+            else "",
+        )
     return found[0]
 
 

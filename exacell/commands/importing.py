@@ -7,12 +7,12 @@ from exacell.language.registry import Call
 from exacell.measure.importers.findings import alone
 from exacell.output.findings import shown
 from exacell.output.result import Column, Result
+from exacell.session.given import Services, Session
 from exacell.session.imports import keep, read_set
-from exacell.session.state import Session
 from exacell.session.store import Store
 
 
-def import_files(session: Session, call: Call) -> Result:
+def import_files(session: Session, services: Services, call: Call) -> Result:
     """Return one record per sentence, then one per series and load.
 
     Raises:
@@ -20,8 +20,8 @@ def import_files(session: Session, call: Call) -> Result:
         RefusedError: there is no such file, one can't be read, is of no known program, or they are of different ones.
     """
     name = call.text_arg("as")
-    files = named_files(call.text_arg("files"))
-    found = read_set(name or files[0].name, files, call.text_arg("kind"))
+    files = named_files(session, services, call.text_arg("files"))
+    found = read_set(name or next(iter(files.values())), files, call.text_arg("kind"))
     finding = alone(found)
     if name:
         keep(Store(session.home.state_dir / "store.db"), found)

@@ -42,7 +42,7 @@ _COLUMNS = (
 _COMMITS = (Check(object="db.commits"), Check(object="db.session"))
 
 
-def summarize_traces(call: Call) -> Result:
+def summarize_traces(session: Session, services: Services, call: Call) -> Result:
     """Return one record per sentence, then one per event, what took most time first.
 
     Raises:
@@ -50,7 +50,7 @@ def summarize_traces(call: Call) -> Result:
         RefusedError: there is no such file, one can't be read, or the event is not in them.
     """
     event = call.text_arg("event")
-    found = summarize_files(trace_files(call.text_arg("files")), event)
+    found = summarize_files(trace_files(session, services, call.text_arg("files")), event)
     if event and not found.events:
         raise RefusedError(
             f"no wait for '{event}' in {found.files} files",
@@ -166,7 +166,7 @@ def list_traces(session: Session, call: Call) -> Result:
     )
 
 
-def compare_traces(session: Session, call: Call) -> Result:
+def compare_traces(session: Session, services: Services, call: Call) -> Result:
     """Return one record per sentence, then one per figure, of what an event's waits differ by in two sets of trace files.
 
     Raises:
@@ -174,4 +174,4 @@ def compare_traces(session: Session, call: Call) -> Result:
         RefusedError: there is no such file or collection, one can't be read or stands in both sets, they are of different
             events, or a set has no wait for the event.
     """
-    return shown(pair_of(session, call.text_arg("event"), call.text_arg("a"), call.text_arg("b")))
+    return shown(pair_of(session, services, call.text_arg("event"), call.text_arg("a"), call.text_arg("b")))

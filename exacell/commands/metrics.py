@@ -9,7 +9,7 @@ from typing import Any
 
 from exacell.cellcli.schema import metrics as metric_table
 from exacell.commands.declared.metrics import COUNTED, KINDS
-from exacell.commands.listed import (
+from exacell.commands.subjects.listed import (
     COLUMNS as CHANGES,
     change_lines,
     change_rows,

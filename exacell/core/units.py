@@ -147,6 +147,11 @@ def parse_duration(text: str) -> float:
     return seconds
 
 
+def format_wait(seconds: float) -> str:
+    """Return how long something has been waited for, in whole seconds: ``5s``, ``3m20s``."""
+    return format_duration(max(round(seconds), 10)) if seconds >= 9.5 else f"{round(seconds)}s"
+
+
 def format_duration(seconds: float) -> str:
     """Return a duration for eyes: ``0.4s``, ``12s``, ``3m20s``, ``2h05m``."""
     if seconds < 10:

@@ -24,6 +24,7 @@ from exacell.emulator.cellcli import Options, parse_options
 from exacell.emulator.clock import banner_time, last_minute
 from exacell.emulator.dbm_metrics import OBJECT_TYPES as METRIC_TYPES, DbmReader, definitions
 from exacell.emulator.dbmcli_changes import change
+from exacell.emulator.fault_effects import afflicted
 from exacell.emulator.grammar import ListStatement, parse_describe, parse_list
 from exacell.emulator.messages import CellError, Code
 from exacell.emulator.names import node_address
@@ -207,12 +208,22 @@ def _batch(rack: Rack, node: str, text: str, *, echoed: int = 0) -> Program:
             continue
         rack.advance()
         try:
-            for text in _answer(rack, node, statement):
-                yield Out(text)
+            yield from afflicted(rack, node, statement, _printed(rack, node, statement), _refused)
         except CellError as error:
             if error.position is not None:
                 yield Out(" " * (echoed + error.position) + "^\n")
             yield Out(f"{error.line.replace('CELL-', 'DBM-', 1)}\n")
+    return 0
+
+
+def _printed(rack: Rack, node: str, statement: str) -> Program:
+    for text in _answer(rack, node, statement):
+        yield Out(text)
+    return 0
+
+
+def _refused(line: str) -> Program:
+    yield Out(f"{line.replace('CELL-', 'DBM-', 1)}\n" if line else "")
     return 0
 
 

@@ -70,6 +70,7 @@ class Kind(StrEnum):
     SETTING = "setting"
     ALIAS = "alias"
     FILE = "file"
+    KEPT = "kept"
     NAMES = "names"
     STATEMENT = "statement"
     FACT = "fact"

@@ -366,7 +366,8 @@ def _values(param: Param, typed: str, start: int, known: Known) -> Iterator[Sugg
         case Kind.DIRECTIVE:
             found = dict.fromkeys([*known.names(Kind.DIRECTIVE), *known.names(Kind.DB)])
             yield from matching([name if quote else _as_typed(name) for name in found], text, place)
-        case Kind.FILE:
+        case Kind.FILE | Kind.KEPT | Kind.MEASURED:
+            yield from matching(known.names(param.kind), text, place)
             yield from matching(known.files(text), text, place)
         case (
             Kind.TEXT | Kind.SIZE | Kind.INT | Kind.NUMBER | Kind.DURATION | Kind.CHOICE | Kind.STATEMENT | Kind.COMMAND

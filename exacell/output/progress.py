@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from exacell.core.cellset import fold
-from exacell.core.units import format_duration
+from exacell.core.units import format_duration, format_wait
 from exacell.output.console import Progress
 from exacell.output.style import hung
 
@@ -28,7 +28,7 @@ def progress_lines(
         unicode: bars are drawn with block characters.
     """
     eta = "" if progress.eta is None else f", about {format_duration(progress.eta)} left"
-    waited = f", {format_duration(int(progress.waited)).replace('.0s', 's')}" if progress.waited >= 1 else ""
+    waited = f", {format_wait(int(progress.waited))}" if progress.waited >= 1 else ""
     yield _cut(f"[{progress.number}/{progress.of}] {progress.stage}{waited}{eta}", width)
     groups: dict[tuple[str, int | None], list[str]] = {}
     for target, state in progress.states.items():

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
 from prompt_toolkit.application import Application
 
 from exacell.core.errors import ExitCode
+from exacell.core.units import format_wait
 from exacell.language.line import Line
 from exacell.language.registry import Effect
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.entering import PromptRunner, Reading
+
+_TICK = 1.0
+"""Seconds between two drawings of the toolbar while something is waited for."""
 
 _MOST = 8
 """Statements that read at the same time; the next one waits for the oldest."""
@@ -32,9 +38,17 @@ class BackgroundReads:
     def add(self, reading: Reading) -> None:
         """Leave a statement behind the prompt."""
         self._readings.append(reading)
+        if len(self._readings) == 1:
+            threading.Thread(target=self._tick, name="exacell-behind", daemon=True).start()
         self._console.tell(
             f"still waiting for an answer{_from(reading)}: it is shown when it comes; Ctrl-C gives it up"
         )
+
+    def _tick(self) -> None:
+        """Have the toolbar drawn again each second, which says how long it is waited, until nothing is waited for."""
+        while self._readings:
+            self._app.invalidate()
+            time.sleep(_TICK)
 
     @property
     def sentence(self) -> str:
@@ -43,7 +57,8 @@ class BackgroundReads:
             return ""
         first, others = self._readings[0], len(self._readings) - 1
         more = f" and {others} more" if others else ""
-        return f"waiting for: {first.text.strip()}{_from(first)}{more}   (Ctrl-C gives {'them' if others else 'it'} up)"
+        said = f"{first.text.strip()}{_from(first)}, {format_wait(first.waited)}{more}"
+        return f"waiting for: {said}   (Ctrl-C gives {'them' if others else 'it'} up)"
 
     def before(self, line: Line) -> None:
         """Let go of, or wait for, what a line that is about to run must not run beside.

@@ -74,6 +74,7 @@ class Reading:
         self._result: Result | None = None
         self._error: BaseException | None = None
         self._ended = threading.Event()
+        self._began = time.monotonic()
         self._thread = threading.Thread(target=self._run, name="exacell-reading", daemon=True)
         self._thread.start()
 
@@ -96,8 +97,14 @@ class Reading:
 
     @property
     def waiting_for(self) -> CellSet:
-        """The cells that have not answered yet."""
-        return self._recording.waiting_for if self._recording is not None else CellSet()
+        """The cells that have not answered yet; where it waits for none, the other hosts that anybody waits for."""
+        late = self._recording.waiting_for if self._recording is not None else CellSet()
+        return late if len(late) else self._services.awaited - CellSet(self._session.need_rack().cells)
+
+    @property
+    def waited(self) -> float:
+        """Seconds since it began."""
+        return time.monotonic() - self._began
 
     def outcome(
         self,
@@ -118,7 +125,7 @@ class Reading:
             ExacellError: the statement failed.
         """
         began = told = time.monotonic()
-        late = since("waiting for the answer")
+        late = since(self._services.waiting)
         try:
             while not self._ended.wait(_LOOK):
                 now = time.monotonic()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,13 +19,13 @@ MOST = 64 << 20
 """Bytes of one file, unpacked: what is larger is no summary."""
 
 
-def read_set(name: str, paths: Sequence[Path], kind: str = "") -> Imported:
-    """Return what the files hold together; those of gzip are unpacked.
+def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
+    """Return what the files hold together, each with the name that is shown of it; those of gzip are unpacked.
 
     Raises:
         RefusedError: one can't be read, is of no known program, or they are of different ones.
     """
-    return _set(name, [(path.name, _content(path)) for path in paths], kind)
+    return _set(name, [(shown, _content(path)) for path, shown in paths.items()], kind)
 
 
 def keep(store: Store, found: Imported) -> None:

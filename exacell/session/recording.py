@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from exacell.core.cellset import CellSet
-from exacell.core.units import format_duration
+from exacell.core.units import format_wait
 from exacell.session.fleet import Fleet
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
 
@@ -84,7 +84,7 @@ class Recording(Fleet):
             late, asked, waited = CellSet(self._asked), len(self._targets), time.monotonic() - self._since
         if not len(late) or waited < TELL_AFTER:
             return ""
-        return f"waiting for {late}: {asked - len(late)} of {asked} answered, {waited:.0f}s"
+        return f"waiting for {late}: {asked - len(late)} of {asked} answered, {format_wait(waited)}"
 
     def so_far(self) -> Replay:
         """Return a fleet that gives the replies that have come, and a reply NOT_ATTEMPTED for every other request."""
@@ -117,21 +117,25 @@ def told_while_waiting(sentence: Callable[[], str], tell: Callable[[str | None],
 
 
 class Silence:
-    """Says that a statement goes on where nothing else was shown for a second, whoever waits within it."""
+    """Says that a statement goes on where nothing else was shown for a second, whoever waits within it.
 
-    def __init__(self, console: Talk) -> None:
-        self._console = console
+    Args:
+        whom: returns ``waiting for`` and whom, as :meth:`Services.waiting`.
+    """
+
+    def __init__(self, console: Talk, whom: Callable[[], str]) -> None:
+        self._console, self._whom = console, whom
         self._since, self._own = time.monotonic(), 0.0
 
     def sentence(self) -> str:
-        """Return ``waiting for the answer, 5s``, as long as nobody else speaks and no question is open; else nothing."""
+        """Return ``waiting for exa1db01, 5s``, as long as nobody else speaks and no question is open; else nothing."""
         spoke = self._console.spoke
         if spoke != self._own:
             self._since = max(self._since, spoke)
         waited = time.monotonic() - self._since
         # Whoever waits within the statement knows better for whom, and speaks first.
         late = waited >= TELL_AFTER + TELL_EVERY
-        return f"waiting for the answer, {format_duration(round(waited))}" if late else ""
+        return f"{self._whom()}, {format_wait(waited)}" if late else ""
 
     def tell(self, text: str | None) -> None:
         """Show the sentence; take it away only where nobody has shown anything since."""
@@ -140,13 +144,19 @@ class Silence:
             self._own = self._console.spoke
 
 
-def since(what: str) -> Callable[[], str]:
-    """Return what says ``what, 5s``, how long ago this was called; nothing in the first second."""
+def since(what: str | Callable[[], str]) -> Callable[[], str]:
+    """Return what says ``what, 5s``, how long ago this was called; nothing in the first second.
+
+    Args:
+        what: the words, or what returns them at each moment.
+    """
     began = time.monotonic()
 
     def sentence() -> str:
         waited = time.monotonic() - began
-        return f"{what}, {format_duration(round(waited))}" if waited >= TELL_AFTER else ""
+        if waited < TELL_AFTER:
+            return ""
+        return f"{what if isinstance(what, str) else what()}, {format_wait(waited)}"
 
     return sentence
 

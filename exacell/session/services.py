@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from exacell.core.cellset import fold
+from exacell.core.cellset import CellSet, fold
 from exacell.core.config import AsmConfig, RackConfig, trusted_group
 from exacell.core.errors import ConfigError, ExitCode, StatementError
 from exacell.core.trust import refuse_untrusted
@@ -116,6 +116,20 @@ class Services:
             if self.more_to_come:
                 self._transport.expects_more = True
             return self._transport
+
+    @property
+    def awaited(self) -> CellSet:
+        """The hosts, cells among them, that anybody waits for now; empty where none is, or that is not known.
+
+        Whoever draws the screen asks for it, so it takes no lock: one may be held as long as connections are closed.
+        """
+        transport = self._transport
+        return CellSet(transport.awaited) if transport is not None else CellSet()
+
+    def waiting(self) -> str:
+        """Return ``waiting for exa1db01``, or ``waiting for the answer`` where nobody is waited for."""
+        awaited = self.awaited
+        return f"waiting for {awaited if len(awaited) else 'the answer'}"
 
     @property
     def fleet(self) -> Fleet:

@@ -362,6 +362,12 @@ class Transport(ABC):
         return frozenset()
 
     @property
+    def awaited(self) -> tuple[str, ...]:
+        """The targets that were sent something, or will be, and have not ended, of all runs of the moment; empty where that
+        is not known."""
+        return ()
+
+    @property
     def single_reads(self) -> Mapping[str, str]:
         """Targets where no CellCLI can be kept open, so that each read starts one, and why; empty where none ever is."""
         return {}

@@ -59,7 +59,8 @@ class ExacliTransport(RackTransport):
         self._check([replace(request, command=_bare(request.command)) for request in requests])
         for request in requests:
             _refuse_change(request)
-        return FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel).run()
+        run = FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel)
+        return self._carried_out(run)
 
     def close(self) -> None:
         """There are no connections to end: each statement is a run of exacli."""

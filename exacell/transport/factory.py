@@ -92,6 +92,11 @@ class CompositeTransport(Transport):
             replies.update(self._cells.run(cells, on_reply=on_reply, cancel=cancel).replies)
         return FleetResult(targets=tuple(request.target for request in requests), replies=replies)
 
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """The targets that have not ended, over both."""
+        return (*self._nodes.awaited, *self._cells.awaited)
+
     def close(self) -> None:
         """End the connections of both."""
         self._cells.close()

@@ -134,6 +134,11 @@ class FanOut:
         self._wakes_at: float | None = None
         self._over = False
 
+    @property
+    def left(self) -> list[str]:
+        """The targets that have no reply yet; from any thread."""
+        return [target for target in self._targets if target not in self._replies]
+
     def run(self) -> FleetResult:
         """Work through all requests and return one reply for each; see :meth:`Transport.run`.
 

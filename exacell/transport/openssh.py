@@ -99,7 +99,8 @@ class OpensshTransport(RackTransport):
     ) -> FleetResult:
         """Send all requests and return one reply for each target; see Transport."""
         self._check(requests)
-        return FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel).run()
+        run = FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel)
+        return self._carried_out(run)
 
     def close(self) -> None:
         """End all connections and remove their sockets; the next ``run`` connects anew."""

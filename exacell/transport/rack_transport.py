@@ -12,8 +12,9 @@ from typing import TypeVar
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, TransportError
 from exacell.core.values import dataclass
-from exacell.transport.base import Request, Role, Transport
+from exacell.transport.base import FleetResult, Request, Role, Transport
 from exacell.transport.capabilities import check_requests
+from exacell.transport.fanout import FanOut
 
 Opened = TypeVar("Opened")
 
@@ -45,12 +46,29 @@ class RackTransport(Transport):
         self.read_only = read_only
         self._lock = threading.Lock()
         self._fallback: set[str] = set()
+        self._runs: list[FanOut] = []
 
     @property
     def read_fallback(self) -> frozenset[str]:
         """Targets whose read login was refused, so that reads run as the write login, rewritten to change nothing."""
         with self._lock:
             return frozenset(self._fallback)
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """The targets that have not ended, of all runs of the moment."""
+        with self._lock:
+            return tuple(dict.fromkeys(target for run in self._runs for target in run.left))
+
+    def _carried_out(self, run: FanOut) -> FleetResult:
+        """Carry a run out; meanwhile it is known whom it waits for."""
+        with self._lock:
+            self._runs.append(run)
+        try:
+            return run.run()
+        finally:
+            with self._lock:
+                self._runs.remove(run)
 
     @property
     def limit(self) -> int:

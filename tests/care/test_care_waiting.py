@@ -11,10 +11,10 @@ from exacell.session import recording
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("show diskgroup",), "waiting for the answer, "),
-        (("snap flashlog as=late",), "waiting for the answer, "),
-        (("save iorm as=late",), "waiting for the answer, "),
-        (("create diskgroup LATE prefix=RECO au_size=4m -n",), "waiting for the answer, "),
+        (("show diskgroup",), "waiting for exa1db01, "),
+        (("snap flashlog as=late",), "waiting for exa1"),
+        (("save iorm as=late",), "waiting for exa1"),
+        (("create diskgroup LATE prefix=RECO au_size=4m -n",), "waiting for exa1"),
         (("sql asm 'select name from v$asm_diskgroup'",), "waiting for ASM, "),
         (("sql 'select 1 from dual' db=SPOT",), "waiting for SPOT, "),
         (("dcli", "-c", "exa1cel01,exa1cel02", "hostname"), "waiting for exa1cel[01-02]: 0 of 2 ended, "),
@@ -41,9 +41,9 @@ def test_each_wait_is_told(rack, monkeypatch: pytest.MonkeyPatch, words: tuple[s
 def test_nobody_is_interrupted_by_the_silence_of_a_statement(capsys: pytest.CaptureFixture[str]) -> None:
     """Where somebody speaks, or a question is open, the statement itself says nothing; a line of others is not taken away."""
     console = TerminalConsole()
-    silence = recording.Silence(console)
+    silence = recording.Silence(console, lambda: "waiting for exa1db01")
     console.spoke = silence._since = recording.time.monotonic() - 5
-    assert silence.sentence() == "waiting for the answer, 5.0s"
+    assert silence.sentence() == "waiting for exa1db01, 5s"
     silence.tell(silence.sentence())
     assert silence.sentence(), "what it said itself does not count"
     console.say("a line of somebody else")

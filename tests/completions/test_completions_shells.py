@@ -12,6 +12,7 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from exacell.journal.record import Journal, Row
 from exacell.language.line import parse_line
 from exacell.language.registry import Kind
 from exacell.output.result import Result
@@ -39,7 +40,11 @@ def env(tmp_path: Path) -> dict[str, str]:
     program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m exacell "$@"\n')
     program.chmod(0o755)
     (tmp_path / "racks.d").mkdir()
-    (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-02]"\n')
+    (tmp_path / "racks.d" / "t1.toml").write_text('cells = "exa1cel[01-02]"\nhosts.ini.nodes = "ini[1]"\n')
+    journal = Journal(tmp_path / "journal.db")
+    for run in ("r1 2026-01-01T00:00:00", "r2 2026-01-02T00:00:00"):
+        kept = {"run": run, "name": "fio_1280", "origin": "m", "file": "x", "size": 1, "sha256": "0"}
+        journal.note("t1", Row(kind="kept", target="ini1", body=kept))
     NameCache(tmp_path / "names" / "t1.json").learn({Kind.GRIDDISK: ["DATA_CD_00_exa1cel01"], Kind.DB: ["SPOT"]})
     store = Store(tmp_path / "store.db")
     store.save_plan(SavedPlan(name="monday", rack="t1", statement="x", cells=(), facts={}, stages=[], made="2026"))
@@ -153,6 +158,28 @@ def test_fish_interactive(env: dict[str, str]) -> None:
             child.close(force=True)
 
 
+INTERACTIVE = {
+    "bash": (
+        ["--norc", "--noprofile", "-i"],
+        ["PS1='$ '; bind 'set bell-style none'", f"source {ROOT}/completions/exacell.bash"],
+    ),
+    "zsh": (
+        ["-f", "-i"],
+        [
+            "PS1='% '; unset zle_bracketed_paste; bindkey -e",
+            f"fpath=({ROOT}/completions $fpath); autoload -Uz compinit; compinit -u -D",
+        ],
+    ),
+    "fish": (
+        ["-N", "-i"],
+        [
+            "function fish_prompt; echo -n '$ '; end; set -g fish_autosuggestion_enabled 0",
+            f"source {ROOT}/completions/exacell.fish",
+        ],
+    ),
+}
+"""How each shell is started without the user's own files, and what is typed first."""
+
 QUOTED = [
     ('exacell "list flashl', 'exacell "list flashlog"'),
     ("exacell 'list griddisk DATA", "exacell 'list griddisk DATA_CD_00_exa1cel01'"),
@@ -165,26 +192,7 @@ QUOTED = [
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_a_statement_in_quotes_completes(shell: str, line: str, whole: str, env: dict[str, str]) -> None:
     """A Tab within quotes completes the statement's words in each shell, live names too, without a backslash in it."""
-    argv, setup = {
-        "bash": (
-            ["--norc", "--noprofile", "-i"],
-            ["PS1='$ '; bind 'set bell-style none'", f"source {ROOT}/completions/exacell.bash"],
-        ),
-        "zsh": (
-            ["-f", "-i"],
-            [
-                "PS1='% '; unset zle_bracketed_paste; bindkey -e",
-                f"fpath=({ROOT}/completions $fpath); autoload -Uz compinit; compinit -u -D",
-            ],
-        ),
-        "fish": (
-            ["-N", "-i"],
-            [
-                "function fish_prompt; echo -n '$ '; end; set -g fish_autosuggestion_enabled 0",
-                f"source {ROOT}/completions/exacell.fish",
-            ],
-        ),
-    }[shell]
+    argv, setup = INTERACTIVE[shell]
     child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=60, dimensions=(24, 200))
     try:
         for command in (*setup, "echo rea''dy"):
@@ -192,6 +200,59 @@ def test_a_statement_in_quotes_completes(shell: str, line: str, whole: str, env:
         child.expect_exact("ready\r\n")
         child.send(line + "\t")
         child.expect_exact(whole[-12:])
+    finally:
+        child.close(force=True)
+
+
+RECIPES = [
+    ("exacell run cell_m", "exacell run cell_maintenance"),
+    ("exacell run cell_maintenance ce", "exacell run cell_maintenance cell="),
+    ("exacell run cell_maintenance cell=exa1cel01 fo", "exacell run cell_maintenance cell=exa1cel01 for="),
+    ("exacell run calibrate_cells media=ha", "exacell run calibrate_cells media=harddisk"),
+    ("exacell run commit_load db=S", "exacell run commit_load db=SPOT"),
+    ("exacell @cell_maintenance cell=@ce", "exacell @cell_maintenance cell=@cells"),
+    ("exacell plan @cell_maintenance cell=exa1cel01,exa1cel02,@fa", "cell=exa1cel01,exa1cel02,@failed"),
+    ("exacell on @fa", "exacell on @failed"),
+    ("exacell on @cells,@fa", "exacell on @cells,@failed"),
+    ("exacell on @in", "exacell on @ini"),
+    ("exacell on @ini fact", "exacell on @ini facts"),
+    ("exacell on in", "exacell on ini1"),
+    ("exacell import fio_12", "exacell import fio_1280"),
+    ("exacell compare fio_1280 r1:f", "exacell compare fio_1280 r1:fio_1280"),
+]
+
+
+@pytest.mark.parametrize(("line", "whole"), RECIPES)
+@pytest.mark.parametrize("shell", INTERACTIVE)
+def test_recipes_groups_and_kept_names_complete(shell: str, line: str, whole: str, env: dict[str, str]) -> None:
+    """A Tab at run, behind a recipe's name, at a parameter's value, at ON @ and at a kept name writes the only word that fits."""
+    argv, setup = INTERACTIVE[shell]
+    assert typed_in(shell, argv, setup, line, env).endswith(whole)
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("exacell run ", ("calibrate_cells", "writeback_on")),
+        ("exacell run cell_maintenance ", ("cell=", "for=")),
+        ("exacell run cell_maintenance cell=", ("@cells", "@failed", "exa1cel02")),
+        ("exacell on @", ("@cells", "@failed", "@ini")),
+    ],
+)
+@pytest.mark.parametrize("shell", INTERACTIVE)
+def test_a_tab_lists_what_there_is(shell: str, line: str, offered: tuple[str, ...], env: dict[str, str]) -> None:
+    """Where several words fit, one Tab lists them: recipes, parameters, groups and cells."""
+    argv, setup = INTERACTIVE[shell]
+    more = ["bind 'set show-all-if-ambiguous on'", "bind 'set page-completions off'"] if shell == "bash" else []
+    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=60, dimensions=(90, 200))
+    try:
+        for command in (*setup, *more, "echo rea''dy"):
+            child.sendline(command)
+        child.expect_exact("ready\r\n")
+        child.send(f"{line}\t")
+        missing = set(offered)
+        while missing:
+            missing.remove(offered[child.expect_exact([word if word in missing else "\0" for word in offered])])
     finally:
         child.close(force=True)
 

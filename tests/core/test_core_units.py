@@ -14,6 +14,7 @@ from exacell.core.units import (
     TIB,
     format_duration,
     format_size,
+    format_wait,
     human_size,
     parse_duration,
     parse_size,
@@ -119,6 +120,15 @@ def test_parse_duration_refuses(text: str) -> None:
     """What is no duration is refused and quoted back."""
     with pytest.raises(UnitError, match="is not a duration"):
         parse_duration(text)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0s"), (1.6, "2s"), (9.4, "9s"), (9.5, "10s"), (9.7, "10s"), (59.6, "1m00s"), (200, "3m20s")],
+)
+def test_format_wait(seconds: float, text: str) -> None:
+    """How long something is waited for has no tenths, which would flicker."""
+    assert format_wait(seconds) == text
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ CASES = (
         holds="check no griddisk where name = ssddisk_*",
     ),
     Case(
-        run="run cell_maintenance cell=exa1cel02 for=1s",
+        run="run cell_maintenance cell=exa1cel02,exa1cel03 for=1s",
         holds="check no griddisk where asmModeStatus = OFFLINE",
     ),
     Case(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from exacell.core.cellset import fold
 from tests.support.patience import until
 from tests.support.program import InProcess, Program, told
 
@@ -31,10 +32,12 @@ class Operator:
         for name, text in recipes.items():
             (folder / f"{name}.exa").write_text(text)
 
-    def killed(self, statement: str, at: str, when: Callable[[], bool] = lambda: True) -> None:
+    def killed(
+        self, statement: str, at: str, when: Callable[[], bool] = lambda: True, flags: tuple[str, ...] = ("-y",)
+    ) -> None:
         """Run a statement and kill its process when it has said a line that holds ``at`` and ``when`` is true."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "exacell", "-r", "t1", statement, "-y"],
+            [sys.executable, "-m", "exacell", "-r", "t1", statement, *flags],
             env=self.program.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stderr is not None
@@ -322,6 +325,73 @@ def test_a_run_in_waves_that_was_killed_keeps_its_waves(operator: Operator) -> N
     assert len(operator.ask("journal")) == 4
     operator.whole()
     operator.inside.ok("-r", "t1", "alter cell comment=''", "-y")
+
+
+def test_maintenance_that_was_killed_is_gone_on_with(operator: Operator) -> None:
+    """Killed while the first cell's disks are offline: resume brings them back before those of the next cell go."""
+    operator.killed("run cell_maintenance cell=exa1cel01,exa1cel02 for=2s", "wave 1 of 2 (exa1cel01): wait 2s")
+    away = operator.ask("list griddisk attributes name where status = inactive")
+    assert {row["cell"] for row in away} == {"exa1cel01"}
+    done = operator.inside.ok("-r", "t1", "resume", "-y")
+    order = [done.err.index(f"wave {n} of 2 (exa1cel0{n}): {verb} cell") for n, verb in ((1, "online"), (2, "offline"))]
+    assert order == sorted(order) and "wave 1 of 2 (exa1cel01): offline cell" not in done.err
+    assert operator.ask("list griddisk attributes name where asmModeStatus != ONLINE") == []
+    operator.whole()
+
+
+def comments(operator: Operator) -> dict[object, str]:
+    rows = operator.ask("on @db list dbserver attributes name, comment")
+    return {row["cell"]: str(row["comment"] or "") for row in rows}
+
+
+@pytest.mark.parametrize("held", [("exa1db02",), ("exa1db01", "exa1db02")])
+def test_a_killed_change_of_database_servers_is_finished(
+    operator: Operator, fault: Callable[..., None], held: tuple[str, ...]
+) -> None:
+    """Killed while DBMCLI has not yet answered on some nodes: the next start says so, resume sends to those alone that have
+    nothing of it, and undo takes it back on all of them."""
+    for host in held:
+        fault(host, "hang", "match=(?i)alter.dbserver")
+    done = {host: "k1" if host not in held else "" for host in ("exa1db01", "exa1db02")}
+    operator.killed(
+        "on @db alter dbserver comment='k1'",
+        "send the statement on",
+        lambda: operator.sent() and comments(operator) == done,
+    )
+    for host in held:
+        fault(host, "clear")
+    assert comments(operator) == done
+    (left,) = operator.ask("pending")
+    assert (left["state"], left["mend"]) == ("unfinished", "resume")
+    shown = operator.inside.ok("-r", "t1", "resume", "-n").err
+    assert f"on {fold(held)}: ALTER DBSERVER comment='k1'" in shown
+    assert ("Already as wanted: exa1db01" in shown) == (held == ("exa1db02",))
+    operator.inside.ok("-r", "t1", "resume", "-y")
+    assert set(comments(operator).values()) == {"k1"}
+    operator.inside.ok("-r", "t1", "undo", "-y")
+    assert set(comments(operator).values()) == {""}
+    operator.whole()
+
+
+def test_a_killed_command_apart_is_brought_from_each_node(operator: Operator) -> None:
+    """kill -9 while a --detach command runs on both nodes: resume brings each one's whole output and exit status, once."""
+    command = (
+        "on @db sh --accept-opaque --detach echo one; while [ ! -e /tmp/gate ]; do sleep 0.2; done; echo two; exit 3"
+    )
+    operator.killed(command, "waiting for exa1db", operator.apart, flags=())
+    (left,) = operator.ask("pending")
+    assert str(left["mend"]).startswith("resume")
+    shown = operator.inside("-r", "t1", "resume", "-n").err
+    assert shown.count("runs as process") == 2
+    operator.inside.ok("-r", "t1", "on @db sh --accept-opaque touch /tmp/gate")
+    done = operator.inside("-r", "t1", "-o", "json", "resume", "-y")
+    assert done.code == 1
+    assert {(row["cell"], row["exitStatus"], row["text"]) for row in done.records} == {
+        (host, 3, "one\ntwo") for host in ("exa1db01", "exa1db02")
+    }
+    assert not operator.apart()
+    operator.inside.ok("-r", "t1", "on @db sh --accept-opaque rm /tmp/gate")
+    operator.whole()
 
 
 def test_a_run_that_was_killed_between_waves_asks_the_gate_again(operator: Operator) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,11 @@ from exacell.transport.clush import ClushTransport
 from exacell.transport.dcli import DcliTransport
 from exacell.transport.exacli import ExacliTransport
 from exacell.transport.factory import CompositeTransport, over_ssh
+from exacell.transport.fanout import Flight
 from exacell.transport.openssh import OpensshTransport
 from exacell.transport.ssh import SshTransport, packets, wire
+from tests.support.patience import until
+from tests.support.requests import read
 
 ALL = (SshTransport, OpensshTransport, DcliTransport, ExacliTransport, ClushTransport, CompositeTransport)
 
@@ -95,6 +99,34 @@ def test_host_keys_are_asked_for_over_ssh_alone() -> None:
         able.name: able.known_hosts for able in (SSH, OPENSSH, DCLI, CLUSH, EXACLI, EXACLI_CLOUD, Least.capabilities)
     }
     assert [name for name, known in able.items() if not known] == ["exacli", "other"]
+
+
+@pytest.mark.parametrize("make", [OpensshTransport, SshTransport])
+def test_whom_a_run_still_waits_for_is_told(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While runs go on, ``awaited`` has the targets without a reply, of all of them; behind them none."""
+    rack = RackConfig(name="r", cells=("c1", "c2", "c3"), read_user="celladministrator", write_user="celladministrator")
+    transport = make(rack, Settings(), **({} if make is SshTransport else {"program": "/bin/true"}))
+    go_on = threading.Event()
+
+    def work(flight: Flight) -> Reply:
+        if flight.request.target != "c1":
+            go_on.wait(60)
+        return flight.reply(State.OK)
+
+    monkeypatch.setattr(transport, "_perform", work)
+    monkeypatch.setattr(transport, "_start", None, raising=False)
+    assert transport.awaited == ()
+    runs = [
+        threading.Thread(target=transport.run, args=([read(cell, "list cell") for cell in cells],), daemon=True)
+        for cells in (("c1", "c2"), ("c3",))
+    ]
+    for run in runs:
+        run.start()
+    assert until(lambda: set(transport.awaited) == {"c2", "c3"})
+    go_on.set()
+    for run in runs:
+        run.join(60)
+    assert transport.awaited == ()
 
 
 def _names(path: Path) -> tuple[set[str], set[str]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from exacell.commands.declared.care import GROUP
 from exacell.language.registry import Command, Effect, Kind, Param
 
-_CELL = Param(name="cell", kind=Kind.CELL, positional=True, required=True, help="one cell of the rack")
+_CELL = Param(
+    name="cell", kind=Kind.CELL, positional=True, help="one cell of the rack; without it the one that is selected"
+)
 
 COMMANDS = (
     Command(

@@ -16,10 +16,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="what B says beside A, and whether it is more than chance",
-        details="A and B are imports or files that import reads, snapshots, intervals between two snapshots (on1..on2 beside "
-        "off1..off2: counts a second, shares, what differs), or sets of trace files (with * and in quotes). "
-        "Imports are compared load by load: the ratio, with an interval where runs or samples tell how much it varies. "
-        "What was measured by other programs or under other conditions is refused with what differs.",
+        details="A and B are imports, files that import reads, what runs of recipes kept ([r3:]NAME[@HOST]), snapshots, "
+        "intervals between two snapshots (on1..on2 beside off1..off2: counts a second, shares, what differs), or sets of trace "
+        "files (with * and in quotes). Imports are compared load by load: the ratio, with an interval where runs or samples tell "
+        "how much it varies. What was measured by other programs or under other conditions is refused with what differs.",
         example="compare before after",
         params=(
             Param(name="a", kind=Kind.MEASURED, positional=True, required=True, help="what is compared with"),

@@ -32,12 +32,21 @@ COMMANDS = (
         details="What a file is, its content tells; kind= says it where that is not clear. Several files are one set: parts of "
         "one run, or repetitions of it, which give compare an interval. Points at the same load are put together, the peak "
         "and the knee of a curve are marked, and a cold first pass is set apart. Files of gzip are unpacked. "
-        "Without as= nothing is kept. IMPORT CELLDISK stays CellCLI's own statement. The page importing has the details.",
+        "Without as= nothing is kept. What a recipe kept is read by its name: fio_1280 of the newest run, r3:fio_1280 of r3, "
+        "fio_1280@ini1 where it was kept of several hosts. IMPORT CELLDISK stays CellCLI's own statement. The page importing has "
+        "the details.",
         example="import as=before /tmp/run1.json /tmp/run2.json",
         params=(
             Param(name="as", kind=Kind.NAME, help="the name to keep it under; an older one of it is replaced"),
             Param(name="kind", kind=Kind.CHOICE, choices=PROGRAMS, help="whose output it is"),
-            Param(name="files", kind=Kind.FILE, positional=True, rest=True, required=True, help="files to read"),
+            Param(
+                name="files",
+                kind=Kind.KEPT,
+                positional=True,
+                rest=True,
+                required=True,
+                help="files to read, or what a run has kept: [r3:]NAME[@HOST]",
+            ),
         ),
         handler="exacell.commands.importing:import_files",
     ),

@@ -1,44 +1,114 @@
-"""Files of this machine that a statement names."""
+"""Files of this machine that a statement names: by their paths, or by the name under which a recipe's run has kept them."""
 
 from __future__ import annotations
 
 import glob
+import re
 import shlex
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from exacell.core.errors import RefusedError, StatementError
+from exacell.core.cellset import fold
+from exacell.core.errors import ConfigError, RefusedError, StatementError
+from exacell.journal.rows import Kept
+from exacell.session.artifacts import kept, state_of
+from exacell.session.given import Services, Session
+
+_KEPT = re.compile(r"(?:(?P<run>r[0-9]+):)?(?P<name>[^:@/*?]+)(?:@(?P<host>[^:@/*?]+))?", re.IGNORECASE)
+"""``r3:fio_1280@ini1``, of which the run and the host may be missing."""
 
 
-def named_files(text: str) -> list[Path]:
-    """Return the files that a statement names, with * and ? as a shell takes them; each once.
+def named_files(session: Session, services: Services, text: str) -> dict[Path, str]:
+    """Return the files that a statement names, each with the name that is shown of it.
 
-    Raises:
-        StatementError: a quote is missing.
-        RefusedError: there is no such file.
-    """
-    try:
-        names = shlex.split(text)
-    except ValueError as error:
-        raise StatementError(f"{text}: {error}", hint="close the quote") from error
-    found: dict[Path, None] = {}
-    for name in names:
-        paths = sorted(glob.glob(name, recursive=True)) if glob.has_magic(name) else [name]
-        if not paths:
-            raise RefusedError(
-                f"{name}: there is no such file", hint="a pattern counts from the folder in which exacell was started"
-            )
-        found |= dict.fromkeys(Path(path).expanduser() for path in paths)
-    return list(found)
-
-
-def trace_files(text: str) -> list[Path]:
-    """Return the trace files that a statement names, without the .trm files beside them.
+    Paths may have * and ? as a shell takes them. ``[RUN:]NAME[@HOST]`` is what ``keep … as=NAME`` of a recipe has kept.
 
     Raises:
         StatementError: a quote is missing.
-        RefusedError: there is no such file, or only .trm files are named.
+        RefusedError: there is no such file; or a name is kept of several hosts, is a file as well, or was kept otherwise.
     """
-    found = [path for path in named_files(text) if path.suffix != ".trm"]
+    found: dict[Path, str] = {}
+    for word in words_of(text):
+        rows = kept_rows(session, services, word)
+        found |= _whole(session, word, rows) if rows else {path: path.name for path in _paths(word)}
+    return found
+
+
+def trace_files(session: Session, services: Services, text: str) -> list[Path]:
+    """Return the trace files that a statement names, without the .trm files beside them; errors as of :func:`named_files`.
+
+    Raises:
+        RefusedError: only .trm files are named, too.
+    """
+    found = [path for path in named_files(session, services, text) if path.suffix != ".trm"]
     if not found:
         raise RefusedError("only .trm files are named: the waits are in the .trc files beside them")
     return found
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a statement's text, without their quotes.
+
+    Raises:
+        StatementError: a quote is missing.
+    """
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise StatementError(f"{text}: {error}", hint="close the quote") from error
+
+
+def kept_rows(session: Session, services: Services, word: str) -> Sequence[Kept]:
+    """Return the rows of what a word names: of that run or the newest that kept something so; empty where it names none."""
+    asked = _KEPT.fullmatch(word)
+    if asked is None:
+        return ()
+    rows: list[Kept] = []
+    with suppress(ConfigError):  # Without a rack there are no runs.
+        rows = kept(services.journal, session.need_rack().name)
+    rows = [row for row in rows if _is(row.name, asked["name"]) and _is(run_name(row), asked["run"])]
+    return [row for row in rows if row.run == rows[-1].run and _is(row.target, asked["host"])]
+
+
+def run_name(row: Kept) -> str:
+    """Return the name of a row's run: r3."""
+    return row.run.partition(" ")[0]
+
+
+def _is(name: str, asked: str | None) -> bool:
+    return asked is None or name.lower() == asked.lower()
+
+
+def _whole(session: Session, word: str, rows: Sequence[Kept]) -> dict[Path, str]:
+    folder, first = session.home.state_dir, rows[0]
+    name = f"{run_name(first)}:{first.name}"
+    if Path(word).exists():
+        raise RefusedError(
+            f"{word} is a file in this folder, and run {run_name(first)} kept something under that name",
+            hint=f"./{word} is the file, {name} what was kept",
+        )
+    hosts = sorted({row.target for row in rows})
+    if len(hosts) > 1:
+        raise RefusedError(
+            f"{name} was kept of {len(hosts)} hosts: {fold(hosts)}", hint=f"name one of them: {name}@{hosts[0]}"
+        )
+    for row in rows:
+        if wrong := state_of(folder, row):
+            raise RefusedError(f"{name}: {folder / row.file} {wrong}", hint=f"results {run_name(row)} checks each file")
+    shown = f"{name}@{hosts[0]}" if hosts[0] else name
+    return {folder / row.file: shown if len(rows) == 1 else f"{shown}/{Path(row.file).name}" for row in rows}
+
+
+def _paths(word: str) -> list[Path]:
+    found = [Path(path) for path in sorted(glob.glob(word, recursive=True))] if glob.has_magic(word) else [Path(word)]
+    if not found:
+        raise RefusedError(
+            f"{word}: there is no such file", hint="a pattern counts from the folder in which exacell was started"
+        )
+    asked = _KEPT.fullmatch(word)
+    if asked is not None and (asked["run"] or asked["host"]) and not found[0].exists():
+        raise RefusedError(
+            f"{word}: no run has kept that", hint="results --all lists the runs, results r1 what r1 kept"
+        )
+    return [path.expanduser() for path in found]

@@ -1,10 +1,10 @@
-"""Imports, and files that an import would read."""
+"""Imports, and files that an import would read, those among them that runs of recipes have kept."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from exacell.commands.subjects.files import named_files
+from exacell.commands.subjects.files import kept_rows, named_files
 from exacell.commands.subjects.sort import Asked, Sort
 from exacell.measure.finding import Finding
 from exacell.measure.importers import findings
@@ -22,13 +22,20 @@ def _has(asked: Asked, name: str) -> bool:
 
 
 def _is_file(asked: Asked, name: str) -> bool:
+    if rows := kept_rows(asked.session, asked.services, name):
+        return not rows[0].file.endswith(".trc")
     if name.endswith(".trc"):
         return False  # A trace file, which has its own sort.
-    return any(path.is_file() for path in named_files(name)) if "*" in name else Path(name).expanduser().is_file()
+    if "*" in name:
+        return any(path.is_file() for path in named_files(asked.session, asked.services, name))
+    return Path(name).expanduser().is_file()
 
 
 def _found(asked: Asked, name: str) -> Imported:
-    return kept(_store(asked), name) if _has(asked, name) else read_set(Path(name).name, named_files(name))
+    if _has(asked, name):
+        return kept(_store(asked), name)
+    files = named_files(asked.session, asked.services, name)
+    return read_set(next(iter(files.values())) if len(files) == 1 else Path(name).name, files)
 
 
 def _alone(asked: Asked, name: str) -> Finding:

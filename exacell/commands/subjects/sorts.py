@@ -51,10 +51,10 @@ def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
     if len(fitting) > 1:
         raise RefusedError(
             f"{' and '.join(names)} can be {' or '.join(sort.title for sort in fitting)}",
-            hint="give one of them another name: import as=NAME, snap as=NAME",
+            hint="give one of them another name: import as=NAME, snap as=NAME; r1:NAME is what run r1 of a recipe kept",
         )
     if not fitting:
-        raise RefusedError(_unknown(asked, names), hint="imports and snaps list what there is")
+        raise RefusedError(_unknown(asked, names), hint="imports, snaps and results --all list what there is")
     (sort,) = fitting
     if len(names) == 2 and sort.pair is not None:
         return sort.pair(asked, names[0], names[1])
@@ -66,6 +66,8 @@ def _unknown(asked: Asked, names: tuple[str, ...]) -> str:
     titles = {name: [sort.title for sort in SORTS if sort.has(asked, name)] for name in names}
     for name, found in titles.items():
         if not found:
-            return f"{name} is no import, no file, no snapshot, no experiment and no set of trace files"
+            return (
+                f"{name} is no import, no file, not kept by a run, no snapshot, no experiment and no set of trace files"
+            )
     said = ", ".join(f"{name} is one of the {' or '.join(found)}" for name, found in titles.items())
     return f"unlike things are not compared: {said}"

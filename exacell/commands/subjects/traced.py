@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from exacell.commands.subjects.files import trace_files
+from exacell.commands.subjects.files import kept_rows, trace_files
 from exacell.commands.subjects.sort import Asked, Sort
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
@@ -16,7 +16,7 @@ from exacell.measure.finding import Distribution, Finding, Side, Table
 from exacell.measure.histogram import Histogram, merged
 from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.trace10046 import Traced, together
-from exacell.session.state import Session
+from exacell.session.given import Services, Session
 from exacell.session.store import Store
 from exacell.session.tracefiles import read_files
 
@@ -37,7 +37,7 @@ class _Set:
     writes: LogWrites | None
 
 
-def pair_of(session: Session, event: str, a: str, b: str) -> Finding:
+def pair_of(session: Session, services: Services, event: str, a: str, b: str) -> Finding:
     """Return what an event's waits differ by in two sets, files or collections, as a statement names them.
 
     Raises:
@@ -48,7 +48,7 @@ def pair_of(session: Session, event: str, a: str, b: str) -> Finding:
     names = {"a": a, "b": b}
     kept = {side: _kept(session, name) for side, name in names.items()}
     event = _event(event, [found for found in kept.values() if found is not None])
-    paths = {side: trace_files(names[side]) for side, found in kept.items() if found is None}
+    paths = {side: trace_files(session, services, names[side]) for side, found in kept.items() if found is None}
     if twice := {path.resolve() for path in paths.get("a", ())} & {path.resolve() for path in paths.get("b", ())}:
         raise RefusedError(f"{sorted(map(str, twice))[0]} is in both sets: they must have no file in common")
     sets = {
@@ -134,12 +134,16 @@ def _passport(found: Sequence[Traced]) -> dict[str, str]:
 
 
 def _has(asked: Asked, name: str) -> bool:
-    return ".trc" in name.rsplit("/", 1)[-1] or _kept(asked.session, name) is not None
+    if _kept(asked.session, name) is not None:
+        return True
+    if rows := kept_rows(asked.session, asked.services, name):
+        return rows[0].file.endswith(".trc")
+    return ".trc" in name.rsplit("/", 1)[-1]
 
 
 def _alone(asked: Asked, name: str) -> Finding:
     kept = _kept(asked.session, name)
-    files = list(kept.files) if kept is not None else read_files(trace_files(name), "")
+    files = list(kept.files) if kept is not None else read_files(trace_files(asked.session, asked.services, name), "")
     found, event = together(files), kept.event if kept is not None else ""
     largest = sorted(found.events.items(), key=lambda pair: -pair[1].total)[:4]
     return Finding(
@@ -151,4 +155,9 @@ def _alone(asked: Asked, name: str) -> Finding:
     )
 
 
-TRACES = Sort(title="trace files", has=_has, alone=_alone, pair=lambda asked, a, b: pair_of(asked.session, "", a, b))
+TRACES = Sort(
+    title="trace files",
+    has=_has,
+    alone=_alone,
+    pair=lambda asked, a, b: pair_of(asked.session, asked.services, "", a, b),
+)

@@ -166,6 +166,16 @@ _TEXT = frozenset((Kind.STRING, Kind.TEXT))
 
 _BARE = frozenset((Kind.ENUM, Kind.INT, Kind.NUMBER))
 
+_ON_OFF = ("on", "off")
+
+_ACTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "cellsrvStatus": ("STARTUP SERVICES CELLSRV", ("running",)),
+    "rsStatus": ("STARTUP SERVICES RS", ("running",)),
+    "locatorLEDStatus": ("LED {}", _ON_OFF),
+    "doNotServiceLEDStatus": ("DONOTSERVICELED {}", _ON_OFF),
+}
+"""States of a cell that an action of ALTER CELL brings back, that action, and the states before from which it does."""
+
 _NEVER = frozenset(("name", "availableTo"))
 """Attributes that decide who finds an object, or may use it."""
 
@@ -202,9 +212,12 @@ def _statements(changes: Sequence[Change]) -> tuple[str, ...]:
 
 
 def _setting(change: Change) -> str:
-    """Return ``attribute=value`` as it was before, empty when that can't be said."""
+    """Return ``attribute=value`` as it was before, or the action that brings it back; empty when that can't be said."""
     attribute = attributes_of(change.object)[change.attribute.lower()]
     value = "" if change.before == "-" else change.before
+    if change.object == "cell" and attribute.name in _ACTIONS:
+        action, before = _ACTIONS[attribute.name]
+        return action.format(value.upper()) if value.lower() in before else ""
     if attribute.name in _NEVER or "'" in value or not attribute.modifiable:
         return ""
     if attribute.kind in _TEXT:

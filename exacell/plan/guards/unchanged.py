@@ -47,6 +47,9 @@ _EXASCALE = {
 }
 """And those of Exascale, from release 24.1 on. Whether ALL means one that does not run is not documented."""
 
+_LIGHTS = {"LED": "locatorLEDStatus", "DONOTSERVICELED": "doNotServiceLEDStatus"}
+"""What LIST CELL calls the state of each light. Source: Oracle SAGUG, alter-cell and describe-cell."""
+
 _SERVICES = f"list cell attributes name, {', '.join((*_STATUS.values(), *_EXASCALE.values()))}, releaseVersion"
 
 _ROLES = "list user attributes name, roles"
@@ -61,8 +64,8 @@ def told_by(statement: Statement) -> str:
     """Return the LIST that tells whether a statement changes anything; empty when none tells it.
 
     It tells that of an ALTER of plain attributes, of a DROP by name, of CREATE ROLE, USER and THRESHOLD, of roles granted to
-    users, of one privilege granted in full, and of services that are started, or stopped and not MS, which answers (those
-    of Exascale have a state too). CREATE KEY makes another key each time.
+    users, of one privilege granted in full, of a cell's lights, and of services that are started, or stopped and not MS, which
+    answers (those of Exascale have a state too). CREATE KEY makes another key each time.
     """
     if isinstance(statement, Grant):
         if statement.object == "PRIVILEGE":
@@ -72,6 +75,8 @@ def told_by(statement: Statement) -> str:
         return ""
     if _services(statement):
         return _SERVICES
+    if statement.object == "CELL" and statement.action in _LIGHTS:
+        return f"list cell attributes name, {_LIGHTS[statement.action]}"
     if _drops(statement) or _makes(statement):
         return f"list {statement.object.lower()} attributes name"
     if statement.object not in _OBJECTS or not _plain(statement):
@@ -98,6 +103,10 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
         return judge(statement, rows)
     if _services(statement):
         return _serve(statement, rows)
+    if statement.action in _LIGHTS:
+        return bool(rows) and all(
+            str(row.get(_LIGHTS[statement.action])).lower() == statement.argument.lower() for row in rows
+        )
     there = {str(row.get("name")).lower() for row in rows}
     if _makes(statement):
         return _lower(statement.names) <= there
@@ -121,9 +130,12 @@ def with_changes(plan: Plan, statement: Statement, told: Mapping[str, Sequence[M
 
 
 def _changes(statement: Change, rows: Sequence[Mapping[str, Any]]) -> tuple[Moved, ...]:
-    """Return each attribute that becomes another, per object; the states of services that start or stop, too."""
+    """Return each attribute that becomes another, per object; the states of services that start or stop and of lights, too."""
     after = "running" if statement.action == "STARTUP SERVICES" else "stopped"
-    if services := _services(statement):
+    lights = (_LIGHTS[statement.action],) if statement.action in _LIGHTS else ()
+    if lights:
+        after = statement.argument.lower()
+    if services := _services(statement) or lights:
         return tuple(
             Moved(object="cell", name=str(row.get("name")), attribute=name, before=str(row[name]), after=after)
             for row in rows

@@ -66,8 +66,9 @@ def knowledge(
             case Kind.MEASURED:
                 from exacell.session.completion.stored_names import stored_names
 
-                return stored_names(home, rack.name if rack else "", kind)
-            case Kind.SNAPSHOT | Kind.PLAN | Kind.BASELINE | Kind.CHANGE | Kind.IORM:
+                stored = stored_names(home, rack.name if rack else "", kind)
+                return (*stored, *names(Kind.KEPT))
+            case Kind.SNAPSHOT | Kind.KEPT | Kind.PLAN | Kind.BASELINE | Kind.CHANGE | Kind.IORM:
                 from exacell.session.completion.stored_names import stored_names
 
                 return stored_names(home, rack.name, kind) if rack else ()

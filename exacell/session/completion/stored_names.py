@@ -34,6 +34,16 @@ _QUERIES = {
         " union all select name, 'trace files' from traces where rack=?1"
         " union all select name, 'experiment' from experiment where rack=?1",
     ),
+    Kind.KEPT: (  # As exacell.commands.subjects.files reads them: the newest run's by name, those before it with their run.
+        _JOURNAL,
+        "with kept as (select json_extract(body, '$.run') as run, json_extract(body, '$.name') as name, max(seq) as seq,"
+        " coalesce(target, '') as host, json_extract(body, '$.origin') as recipe from entry"
+        " where rack=? and kind='kept' and json_valid(body) group by 1, 2, 4), short as (select *,"
+        " substr(run, 1, instr(run, ' ') - 1) as r, first_value(run) over (partition by lower(name) order by seq desc) as"
+        " newest, count(*) over (partition by run, name) as hosts from kept)"
+        " select case run when newest then '' else r || ':' end || name || case hosts when 1 then '' else '@' || host end,"
+        " 'kept with run ' || r || ' of ' || recipe from short order by seq desc",
+    ),
     Kind.PLAN: (_STORE, "select name, json_extract(body, '$.statement') from plan where rack=? order by made, name"),
     Kind.BASELINE: (_STORE, "select name, taken from baseline where rack=? order by taken"),
     Kind.IORM: (_STORE, "select name, taken from iorm where rack=? order by taken"),

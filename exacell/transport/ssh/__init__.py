@@ -81,9 +81,9 @@ class SshTransport(RackTransport):
             ValueError: two requests name the same target.
         """
         self._check(requests)
-        return FanOut(
-            requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel, start=self._start
-        ).run()
+        return self._carried_out(
+            FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel, start=self._start)
+        )
 
     def close(self) -> None:
         """End all connections; commands under way end as failed. The next ``run`` connects anew."""
