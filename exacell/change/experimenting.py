@@ -315,6 +315,9 @@ class _Conduct:
             now = fairness.redo_now(conditions(self._session, self._services, self._request))
         apart = any(each.group == (run.block, run.pair) for each in self.experiment.runs)
         pause = Pause(run=run.number, seconds=monotonic() - began, micros=micros, again=apart)
+        self._console.say(
+            f"{where}: a redo write takes {now / 1000:,.1f} ms: going on after {format_duration(round(pause.seconds))}"
+        )
         if apart:  # Its other run lies on the far side of the pause.
             self._anew(run, pause)
         else:
@@ -425,6 +428,7 @@ class _Conduct:
             level=run.level,
             value=value,
             count=found.count,
+            sizes=tuple(sorted((size, count) for size, count in found.sizes.items() if count > 0)),
             at=_now(),
             began=began.isoformat(timespec="milliseconds"),
             redo=tail[0],

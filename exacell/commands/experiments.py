@@ -15,7 +15,15 @@ from exacell.core.errors import ExacellError, RefusedError, StatementError
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Value
 from exacell.measure.experiments.record import DONE, RUNNING, Design, Experiment
-from exacell.measure.experiments.said import EVENTS, block_rows, columns_of, schedule_lines, sentences, verdict_row
+from exacell.measure.experiments.said import (
+    EVENTS,
+    block_rows,
+    columns_of,
+    schedule_lines,
+    sentences,
+    size_rows,
+    verdict_row,
+)
 from exacell.output.explained import explained
 from exacell.output.result import Column, Record, Result
 from exacell.session.given import Request, Services, Session
@@ -81,6 +89,7 @@ def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
         ],
         block_rows(found),
         columns=columns,
+        below=size_rows(found),
     )
     figures = {"cell": None, **verdict_row(found)}
     place = sum("says" in record for record in result.records)

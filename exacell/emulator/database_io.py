@@ -13,6 +13,7 @@ from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import ABSORBED, REJECTED
 from exacell.emulator.device_io import Counters
 from exacell.emulator.load_profiles import Profile
+from exacell.emulator.wait_sizes import SYNC, WRITE, counted_sizes
 from exacell.emulator.workload import DISK_US, OVERHEAD_US, REDO_WRITE_BYTES
 
 BLOCK_BYTES = 8 * KIB
@@ -40,6 +41,7 @@ WATCHED = (
     REJECTED,
     "FL_RQ_W",
     "FL_RQ_TM_W",
+    *("FL_ACTUAL_OUTLIERS", "FL_SKIP_OUTLIERS"),
     "SIO_IO_EL_OF",
     "SIO_IO_SI_SV",
     "SIO_IO_OF_RE",
@@ -48,6 +50,12 @@ WATCHED = (
 
 OWN = ("user commits", "execute count", "redo synch writes", "redo synch time (usec)")
 """Statistics that the user sessions of an instance count themselves."""
+
+
+def counted_by_sessions(name: str) -> bool:
+    """Whether the user sessions of an instance count that themselves."""
+    return name in OWN or name.startswith(SYNC)
+
 
 STATISTICS: tuple[tuple[str, int], ...] = (
     ("user commits", 1),
@@ -101,8 +109,9 @@ def growth(counters: Counters, before: Mapping[str, float]) -> dict[str, float]:
 
 def statistics(
     seen: Mapping[str, float], *, writes: int, copies: int, profile: Profile, in_proportion: bool = False
-) -> dict[str, int]:
-    """Return what a database counts for I/O that the cells have counted, by the names of :data:`STATISTICS`.
+) -> dict[str, float]:
+    """Return what a database counts for I/O that the cells have counted, by the names of :data:`STATISTICS`, and how long
+    its waits for redo were.
 
     Args:
         seen: the growth of the watched counters, summed over all cells.
@@ -122,7 +131,11 @@ def statistics(
     latency_us = seen["FL_RQ_TM_W"] / seen["FL_RQ_W"] if seen["FL_RQ_W"] else 0.0
     beyond_us = latency_us * SYNC_US / (DISK_US + OVERHEAD_US) if in_proportion else SYNC_US
     commits = round(writes * COMMIT_SHARE)
+    slow = seen["FL_ACTUAL_OUTLIERS"] + seen["FL_SKIP_OUTLIERS"]
+    slow_share = slow / seen["FL_RQ_W"] if seen["FL_RQ_W"] else 0.0
     return {
+        **counted_sizes(WRITE, writes, latency_us, slow_share),
+        **counted_sizes(SYNC, commits, latency_us + beyond_us, slow_share, beyond_us),
         "user commits": commits,
         "execute count": round(writes * profile.executions),
         "physical read total IO requests": small + eligible,

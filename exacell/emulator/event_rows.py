@@ -15,6 +15,7 @@ from exacell.emulator.instances import Instance
 from exacell.emulator.session_rows import sessions
 from exacell.emulator.sql.values import Value, number_of
 from exacell.emulator.stat_rows import OWN_SESSION
+from exacell.emulator.wait_sizes import sizes, spread
 
 _CLASSES = {
     "Other": (1893977003, 0),
@@ -127,8 +128,7 @@ def waited_of(counted: Mapping[str, float]) -> dict[str, tuple[int, int]]:
             statistic, unit = event.time
             whole = int(counted.get(statistic, 0)) * unit if statistic else waits * event.each_us
             if event.from_disk_us:
-                hits = counted.get(_HITS, 0) - counted.get(f"{_HITS} for smart IO", 0)
-                whole += max(0, waits - int(hits)) * (event.from_disk_us - event.each_us)
+                whole += _from_disk(counted, waits) * (event.from_disk_us - event.each_us)
             found[event.name] = waits, whole
     return found
 
@@ -177,21 +177,55 @@ def wait_classes(instance: Instance) -> Iterator[Mapping[str, Value]]:
             }
 
 
-def event_histogram(instance: Instance) -> Iterator[Mapping[str, Value]]:
-    """Yield the rows of V$EVENT_HISTOGRAM: waits by powers of two milliseconds, most of them below the mean."""
+def _sizes(instance: Instance) -> Iterator[tuple[dict[str, Value], dict[int, int]]]:
+    """Yield each event that was waited for, with how many waits are below which power of two microseconds."""
+    counted = instance.counted()
     for number, event in enumerate(EVENTS, start=1):
-        waits, micros = waited(instance).get(event.name, (0, 0))
+        waits, micros = waited_of(counted).get(event.name, (0, 0))
         if not waits:
             continue
-        bucket = 1
-        while bucket * 1000 < micros // waits:
-            bucket *= 2
-        left = waits
-        for upper, part in ((bucket, 0.8), (bucket * 2, 0.9), (bucket * 4, 1.0)):
-            count = left if part == 1.0 else int(left * part)
-            left -= count
-            if count:
-                yield {"EVENT#": number, "EVENT": event.name, "WAIT_TIME_MILLI": upper, "WAIT_COUNT": count}
+        found = sizes(counted, event.name, waits)
+        if not found:
+            slow = _from_disk(counted, waits) if event.from_disk_us else 0
+            quick = event.each_us if event.from_disk_us else micros / waits
+            found = spread(waits - slow, quick)
+            for upper, count in spread(slow, event.from_disk_us).items():
+                found[upper] = found.get(upper, 0) + count
+        yield {"EVENT#": number, "EVENT": event.name}, found
+
+
+def event_histogram(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$EVENT_HISTOGRAM: waits by powers of two milliseconds."""
+    for event, found in _sizes(instance):
+        millis: dict[int, int] = {}
+        for upper, count in found.items():
+            millis[max(1, upper // 1024)] = millis.get(max(1, upper // 1024), 0) + count
+        for upper, count in sorted(millis.items()):
+            yield {**event, "WAIT_TIME_MILLI": upper, "WAIT_COUNT": count}
+
+
+def event_histogram_micro(instance: Instance) -> Iterator[Mapping[str, Value]]:
+    """Yield the rows of V$EVENT_HISTOGRAM_MICRO: waits by powers of two microseconds."""
+    for event, found in _sizes(instance):
+        for upper, count in sorted(found.items()):
+            yield {**event, "WAIT_TIME_MICRO": upper, "WAIT_COUNT": count, "WAIT_TIME_FORMAT": _said(upper)}
+
+
+def _said(micros: int) -> str:
+    """Return a bucket's time as WAIT_TIME_FORMAT has it: 1024 microseconds are 1 millisecond."""
+    number, unit = (
+        (micros, "microsecond")
+        if micros < 1000
+        else (micros // 1000, "millisecond")
+        if micros < 1_000_000
+        else (micros // 1_000_000, "second")
+    )
+    return f"{number} {unit}{'s' if number != 1 else ''}"
+
+
+def _from_disk(counted: Mapping[str, float], waits: int) -> int:
+    """Return how many reads the flash cache did not serve."""
+    return max(0, waits - int(counted.get(_HITS, 0) - counted.get(f"{_HITS} for smart IO", 0)))
 
 
 def session_events(instance: Instance) -> Iterator[Mapping[str, Value]]:

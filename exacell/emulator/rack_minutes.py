@@ -10,7 +10,7 @@ from exacell.emulator.alerts import watch
 from exacell.emulator.block_io import data_io
 from exacell.emulator.cache_chores import written_for
 from exacell.emulator.cache_fill import fill
-from exacell.emulator.database_io import OWN, growth, statistics, watched
+from exacell.emulator.database_io import counted_by_sessions, growth, statistics, watched
 from exacell.emulator.device_io import OTHER_DATABASE, PENDING, add, backing, destaged
 from exacell.emulator.iorm_queues import queue
 from exacell.emulator.load_profiles import COMMITS, PROFILES, Profile
@@ -62,7 +62,10 @@ def apply_commits(rack: Rack, progress: Progress, minute: float) -> None:
         rng = random.Random(f"{rack.spec.seed}|commits|{database}|{int(minute)}")
         writes = mirrored(rng, made, [host for host, cell in rack.cells.items() if cell.cellsrv_up])
         counted = _apply(rack, progress, database, made, COMMITS, writes, rng, minute)
-        add(rack.statistics[database], **{name: amount for name, amount in counted.items() if name not in OWN})
+        add(
+            rack.statistics[database],
+            **{name: amount for name, amount in counted.items() if not counted_by_sessions(name)},
+        )
 
 
 def _apply(
@@ -74,7 +77,7 @@ def _apply(
     writes: dict[str, int],
     rng: random.Random,
     minute: float,
-) -> dict[str, int]:
+) -> dict[str, float]:
     """Count ``made`` redo writes of one minute, with what comes with them, on the cells that get copies of them.
 
     Returns:

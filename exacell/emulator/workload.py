@@ -54,7 +54,7 @@ DISK_US, FLASH_US, OVERHEAD_US = 410.0, 290.0, 165.0
 """Latencies in microseconds: of an outlier, of a write that disk or flash won, and what a request costs beyond it."""
 
 
-_SPREAD = 0.3
+SPREAD = 0.3
 """Of the logarithm of a write's latency."""
 
 
@@ -69,7 +69,7 @@ def write_latency_us(rng: random.Random, *, logged: bool, truth: Truth | None = 
     slow = ACTUAL_RATE if logged else PREVENTED_RATE + ACTUAL_RATE
     if rng.random() < (planted.outlier_rate(logged=logged) if planted else slow):
         return round(OUTLIER_US * rng.uniform(0.8, 1.2))
-    around = rng.lognormvariate(-_SPREAD * _SPREAD / 2, _SPREAD)
+    around = rng.lognormvariate(-SPREAD * SPREAD / 2, SPREAD)
     if planted:
         return round(planted.plain_us(logged=logged) * around)
     return round((FLASH_US if logged and rng.random() < FLASH_FIRST_SHARE else DISK_US) * around + OVERHEAD_US)

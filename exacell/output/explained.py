@@ -33,6 +33,7 @@ def explained(
     *,
     columns: Sequence[Column] = FIGURES,
     records: Sequence[Mapping[str, Any]] = (),
+    below: Sequence[Mapping[str, Any]] = (),
     charts: Sequence[Chart] = (),
     notes: Sequence[str] = (),
     failed: bool = False,
@@ -41,6 +42,7 @@ def explained(
 
     Args:
         records: for programs, where they get others than the figures.
+        below: rows of numbers in a table of their own; for programs, too.
         charts: drawn below the table where lines go to a terminal; nowhere else.
         sentences: each becomes a paragraph, and for programs a record ``{"cell": null, "says": …}`` in front of the figures.
         failed: there is no verdict, because a cell has no figure.
@@ -52,13 +54,17 @@ def explained(
         if figures:
             yield ""
             yield from table_lines(figures, columns, width=width, color=color, header=header)
+        if below:
+            yield ""
+            numbers = [Column(name, "number") for name in below[0] if name != "cell"]
+            yield from table_lines(below, numbers, width=width, color=color, header=header)
         for chart in charts if width is not None else ():
             yield ""
             yield from chart_lines(chart, width or _WIDE, color=color, unicode=takes_unicode(sys.stdout))
 
     says = [{"cell": None, "says": sentence} for sentence in sentences]
     return Result(
-        records=[*says, *(records or figures)],
+        records=[*says, *(records or figures), *below],
         data=True,
         draw=draw,
         notes=notes,

@@ -77,6 +77,16 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
     (tail,) = [line for line in says(done) if line.startswith("Outliers (over 500 ms)")]
     on, off = (int(part.split()[0].replace(",", "")) for part in tail.partition("databases: ")[2].split(", "))
     assert off > on and "more were prevented" in tail and tail.count("5,760,000 redo writes") == 2
+    sizes = [row for row in done.records if "shorterThanUs" in row]
+    slow = {
+        level: sum(row[f"{level}Waits"] for row in sizes if row["shorterThanUs"] > 1 << 19) for level in ("on", "off")
+    }
+    # A commit waits for one write of two copies, and 0.9 of all writes are waited for.
+    assert slow["off"] > slow["on"] and slow["off"] == pytest.approx(off * 0.9 / 2, abs=6)
+    both = sum(row["onWaits"] + row["offWaits"] for row in sizes)
+    assert both == sum(row["count"] for row in blocks(done))
+    (shape,) = [line for line in says(done) if line.startswith("Single waits by powers of two")]
+    assert f"{slow['off']:,} of 2,592,000 took half a second or more" in shape
     assert "A/A stretch: 6 runs at on" in done.err and "A/A stretch: two runs at on spread by" in done.err
     assert rack.ok("-r", "t1", "-o", "json", "results", "planted").out == done.out
     page = tmp_path / "planted.json"
@@ -94,6 +104,9 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
     with zipfile.ZipFile(archive) as packed:
         kept = [json.loads(line) for line in packed.read("files/journal.jsonl").splitlines()]
         runs = packed.read("files/runs.csv").decode().splitlines()
+        csv = packed.read("distributions/flash_log_off.csv").decode().splitlines()
+    assert csv[0] == "value,count"
+    assert csv[1:] == [f"{row['shorterThanUs']},{row['offWaits']}" for row in sizes if row["offWaits"]]
     assert kept == [row for row in rows if str(row["change"]) in {change["id"] for change in report["changes"]}]
     assert len(runs) == 19 and runs[0].startswith("run,part,level,us,count,")
     twice = rack("-r", "t1", "compare", "planted", "planted")
@@ -285,8 +298,8 @@ def test_the_shipped_recipe_is_found_by_tab_and_ends_in_its_report(rack: InProce
     with rack.at_terminal("-r", "t1", rows=50, columns=160).ready() as terminal:
         child = terminal.child
         child.send("@flashlog_a\t")
-        child.expect_exact("Measure what the flash log does")
-        child.send(f"\t db=SPOT report={page}\r")
+        child.expect_exact("flashlog_ab")  # The only recipe that begins so.
+        child.send(f" db=SPOT report={page}\r")
         child.expect_exact("proceed?")
         assert "6 blocks, abba" in plain(child.before)
         child.send("y\r")

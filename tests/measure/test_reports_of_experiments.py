@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from exacell.measure.experiments.record import RUNNING, STOPPED, Experiment, Measured, Pause, from_json
+from exacell.measure.experiments.record import RUNNING, STOPPED, Experiment, Measured, Pause, from_json, to_json
 from exacell.measure.experiments.reported import finding, timed
 from exacell.measure.finding import Chart, Finding, differences
 from exacell.output.report.page import Made, page
@@ -74,6 +74,37 @@ def test_a_report_says_that_there_is_no_distribution(kept: Experiment, measure: 
     for text in (markdown(told, MADE), page(told, MADE)):
         assert "there is no distribution" in text
     assert "distribution" not in " ".join(finding(replace(kept, runs=()), []).sentences)
+
+
+def with_sizes(kept: Experiment) -> Experiment:
+    """Return it as a database counts whose waits are in two sizes, one more of 2048 at the level that is off."""
+    runs = [replace(run, sizes=((512, run.count - 2), (2048, 2 + (run.level == "off")))) for run in kept.runs]
+    return replace(kept, runs=tuple(runs))
+
+
+@pytest.mark.parametrize("write", [page, markdown])
+def test_a_report_shows_single_waits_where_the_database_told_them(kept: Experiment, write: object) -> None:
+    """The waits of all blocks of a level stand by size, count and parts of a million, and are a distribution of the report."""
+    assert callable(write)
+    found = finding(with_sizes(kept), [])
+    (table,) = [table for table in found.tables if table.title == "Waits by size"]
+    assert [row["shorterThanUs"] for row in table.rows] == [512, 2048]
+    runs = [run for run in kept.runs if run.block and run.level == "off"]
+    whole = sum(run.count + 1 for run in runs)
+    assert table.rows[1]["offWaits"] == 3 * len(runs) and table.rows[1]["onWaits"] == 2 * len(runs)
+    assert table.rows[1]["offPerMillion"] == round(3e6 * len(runs) / whole, 1)
+    assert {one.name: one.counts.n for one in found.distributions}["flash log off"] == whole
+    text = write(found, MADE)
+    assert "Waits by size" in text and "powers of two" in text and "there is no distribution" not in text
+
+
+def test_sizes_of_some_runs_alone_are_no_distribution(kept: Experiment) -> None:
+    """Where a run of a level has no sizes, as an older release kept it, none are shown; kept ones are read back as they were."""
+    whole = with_sizes(kept)
+    assert from_json(json.loads(json.dumps(to_json(whole)))) == whole
+    last = next(run for run in reversed(whole.runs) if run.block)
+    part = replace(whole, runs=tuple(replace(run, sizes=()) if run is last else run for run in whole.runs))
+    assert not finding(part, []).distributions and "there is no distribution" in finding(part, []).sentences[-1]
 
 
 def test_levels_are_the_sides_and_differ_in_the_factor_alone(found: Finding) -> None:

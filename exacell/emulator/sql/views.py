@@ -59,7 +59,7 @@ def catalog(instance: Instance) -> Callable[[str], Relation | None]:
         plain = _SYNONYMS.get(plain, plain)
         everywhere = plain.startswith("GV$")
         view = views().get(plain.removeprefix("G") if everywhere else plain)
-        if view is None or (everywhere and not plain.startswith("GV$")):
+        if view is None or not any(since <= instance.asm.version for _, _, since in view.columns):
             return _user_table(instance, name)
         return _relation(view, instance, everywhere)
 
@@ -182,6 +182,7 @@ _ROWS: Mapping[str, Rows] = MappingProxyType(
         "V$SYSTEM_EVENT": event_rows.system_events,
         "V$SYSTEM_WAIT_CLASS": event_rows.wait_classes,
         "V$EVENT_HISTOGRAM": event_rows.event_histogram,
+        "V$EVENT_HISTOGRAM_MICRO": event_rows.event_histogram_micro,
         "V$SESSION_EVENT": event_rows.session_events,
         "V$SESSION_WAIT": event_rows.session_waits,
         "V$OSSTAT": dictionary_rows.system_resources,

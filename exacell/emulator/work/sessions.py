@@ -16,6 +16,7 @@ from exacell.emulator.db_rows import banner
 from exacell.emulator.device_io import add
 from exacell.emulator.names import DATABASE_HOME
 from exacell.emulator.stat_rows import OWN_SESSION
+from exacell.emulator.wait_sizes import size_name, size_of
 from exacell.emulator.work import trace_text
 from exacell.emulator.work.log_writer import LogWriter
 from exacell.emulator.work.tables import UserTable, table_from_state, table_to_state
@@ -231,7 +232,13 @@ class UserSession:
         self.clock += wait
         own = self.waited.setdefault(SYNC, Waited())
         own.waits, own.total, own.most = own.waits + 1, own.total + wait, max(own.most, wait)
-        for name, amount in (("user commits", 1), ("redo synch writes", 1), ("redo synch time (usec)", wait)):
+        size = size_name(SYNC, size_of(wait))
+        for name, amount in (
+            ("user commits", 1),
+            ("redo synch writes", 1),
+            ("redo synch time (usec)", wait),
+            (size, 1),
+        ):
             self._count(name, amount)
         if (trace := self.tracing()) is not None:
             buffer = scn % 65_536

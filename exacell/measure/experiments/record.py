@@ -9,6 +9,7 @@ from typing import Any
 from exacell.core.values import dataclass
 from exacell.measure.experiments.schedule import Run, schedule
 from exacell.measure.experiments.verdict import Block, Verdict, judge
+from exacell.measure.histogram import Histogram
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +63,7 @@ class Measured:
         redo: redo writes that the cells counted meanwhile, of all databases; None where no cell collected in between.
         outliers: how many of them reached the database as outliers.
         prevented: how many more the flash log prevented.
+        sizes: (microseconds, how many of the waits were shorter and in no smaller size), ascending; empty where nothing tells.
     """
 
     number: int
@@ -75,6 +77,7 @@ class Measured:
     redo: int | None = None
     outliers: int | None = None
     prevented: int | None = None
+    sizes: tuple[tuple[int, int], ...] = ()
 
     @property
     def group(self) -> tuple[int, int]:
@@ -209,6 +212,19 @@ def block_runs(experiment: Experiment) -> Iterator[tuple[int, Measured, Measured
             yield block, first, second
 
 
+def sizes_at(experiment: Experiment, level: str) -> Histogram:
+    """Return how long the waits of a level were in whole blocks: upper ends of sizes; empty where not every run tells."""
+    runs = [run for _, first, second in block_runs(experiment) for run in (first, second) if run.level == level]
+    counts: dict[int, int] = {}
+    for size, count in (pair for run in runs for pair in run.sizes):
+        counts[size] = counts.get(size, 0) + count
+    return Histogram.of(counts if all(run.sizes for run in runs) else {})
+
+
+def _sizes(run: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
+    return tuple((int(size), int(count)) for size, count in run.get("sizes", ()))
+
+
 def to_json(experiment: Experiment) -> dict[str, Any]:
     """Return it as JSON takes it."""
     return asdict(experiment)
@@ -223,7 +239,7 @@ def from_json(data: Mapping[str, Any]) -> Experiment:
         **{
             **data,
             "design": Design(**{**data["design"], "levels": (tried, base), "workload": work}),
-            "runs": tuple(Measured(**run) for run in data["runs"]),
+            "runs": tuple(Measured(**{**run, "sizes": _sizes(run)}) for run in data["runs"]),
             "noticed": tuple(data["noticed"]),
             "pauses": tuple(Pause(**pause) for pause in data.get("pauses", ())),
         }

@@ -11,10 +11,10 @@ from typing import Any
 from exacell.core.units import counted, format_duration
 from exacell.core.values import dataclass
 from exacell.measure.delta import told_by_all
-from exacell.measure.experiments.record import Experiment, Measured, to_json
-from exacell.measure.experiments.said import MEASURES, block_rows, columns_of, sentences, verdict_row, whose
+from exacell.measure.experiments.record import Experiment, Measured, sizes_at, to_json
+from exacell.measure.experiments.said import MEASURES, block_rows, columns_of, sentences, size_rows, verdict_row, whose
 from exacell.measure.experiments.verdict import Verdict
-from exacell.measure.finding import Artifact, Change, Chart, Finding, Form, Mark, Series, Side, Table
+from exacell.measure.finding import Artifact, Change, Chart, Distribution, Finding, Form, Mark, Series, Side, Table
 
 _FIGURES = ("figure", "value", "unit", "low", "high", "means")
 _SAME = "A/A"
@@ -71,18 +71,33 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
     d, verdict = experiment.design, experiment.verdict()
     blocks = tuple({name: row[name] for name in row if name != "cell"} for row in block_rows(experiment))
     left = len(experiment.left)
-    runs = tuple(_run_rows(experiment))
+    runs, sizes = tuple(_run_rows(experiment)), tuple(size_rows(experiment))
     told = tuple(name for name in _RUNS if any(row[name] is not None for row in runs))
     return Finding(
         title=f"{experiment.rack}: experiment {experiment.name}, {d.said} {' against '.join(d.levels)}{whose(d)}",
         sentences=(
             *sentences(experiment),
-            *([_MEANS_ALONE.get(d.measure, _MEANS_OF_WAITS)] if experiment.runs else ()),
+            *([_BY_SIZE if sizes else _MEANS_ALONE.get(d.measure, _MEANS_OF_WAITS)] if experiment.runs else ()),
         ),
         figures=Table(title="What was found", columns=_FIGURES, rows=tuple(_figures(experiment, verdict))),
         tables=(
             Table(title="Blocks", columns=(*(name for name, _ in columns_of(d)), "at"), rows=blocks),
             Table(title="Runs in order", columns=told, rows=runs),
+            Table(
+                title="Waits by size",
+                columns=tuple(name for name in sizes[0] if name != "cell") if sizes else (),
+                rows=sizes,
+            ),
+        ),
+        distributions=tuple(
+            Distribution(
+                name=f"{d.said} {level}",
+                what=MEASURES[d.measure],
+                unit="µs",
+                counts=sizes_at(experiment, level),
+                binned=True,
+            )
+            for level in (d.levels if sizes else ())
         ),
         charts=tuple(_charts(experiment)) if experiment.runs else (),
         sides=tuple(_sides(experiment)),
@@ -185,6 +200,10 @@ def _charts(experiment: Experiment) -> Iterator[Chart]:
 _MEANS_OF_WAITS = (
     "The database's counters gave the mean of each run alone: there is no distribution of single waits here, so no tail. Traces "
     "have both: trace on, trace collect, compare."
+)
+_BY_SIZE = (
+    "The mean of each run is of the database's counters. How single waits are distributed is of V$EVENT_HISTOGRAM_MICRO, whose "
+    "sizes are powers of two: it is known to a factor of two. Traces have each wait: trace on, trace collect, compare."
 )
 _MEANS_ALONE = {
     "flashlog": "The cells' counters gave the mean of each run alone: there is no distribution of single redo requests here.",

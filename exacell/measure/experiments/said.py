@@ -8,7 +8,7 @@ from typing import Any
 
 from exacell.core.units import counted, format_duration
 from exacell.measure.experiments.power import FEWEST, detectable
-from exacell.measure.experiments.record import Design, Experiment, block_runs
+from exacell.measure.experiments.record import Design, Experiment, block_runs, sizes_at
 from exacell.measure.experiments.verdict import Doubt, Finding, Verdict, percent
 
 MEASURES: Mapping[str, str] = {
@@ -129,6 +129,7 @@ def sentences(experiment: Experiment) -> Iterator[str]:
         )
     yield from _gave_way(experiment)
     yield from _tail(experiment)
+    yield from _sizes(experiment)
     yield from (_doubt(doubt) for doubt in verdict.doubts)
 
 
@@ -140,7 +141,7 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
         most = max(pause.micros for pause in pauses)
         yield (
             f"It gave way {counted(len(pauses), 'time')}, {format_duration(sum(pause.seconds for pause in pauses))} in all, "
-            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {_took(most / 1e6)}); "
+            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most / 1000:,.1f} ms); "
             + (
                 f"{counted(len(again), 'run')} lay in such a time, and its block was made anew."
                 if len(again) == 1
@@ -166,6 +167,42 @@ def _tail(experiment: Experiment) -> Iterator[str]:
         more = f" ({prevented:,} more were prevented)" if prevented else ""
         told.append(f"{slow:,} in {redo:,} redo writes with {experiment.design.said} {level}{more}")
     yield f"Outliers (over 500 ms), as the cells counted them for all databases: {', '.join(told)}."
+
+
+def _sizes(experiment: Experiment) -> Iterator[str]:
+    """Yield how long single waits were at each level, where the database tells."""
+    found = {level: sizes_at(experiment, level) for level in experiment.design.levels}
+    if all(waits.n for waits in found.values()):
+        told = (
+            f"with {experiment.design.said} {level} half are shorter than {waits.quantile(0.5):,.0f} us, 99.9 % than "
+            f"{waits.quantile(0.999):,.0f} us, and {waits.above(_HALF_SECOND):,} of {waits.n:,} took half a second or more"
+            for level, waits in found.items()
+        )
+        yield f"Single waits by powers of two (V$EVENT_HISTOGRAM_MICRO), of which no test is made: {'; '.join(told)}."
+
+
+_HALF_SECOND = 1 << 19
+"""Microseconds: the power of two that is nearest to what cells take for an outlier."""
+
+
+def size_rows(experiment: Experiment) -> list[dict[str, Any]]:
+    """Return a row for each power of two microseconds: how many waits of each level are shorter and in no smaller one, and
+    how many of a million that is; none where the database does not tell."""
+    found = {level: sizes_at(experiment, level) for level in experiment.design.levels}
+    counts = {level: dict(zip(waits.values, waits.counts, strict=True)) for level, waits in found.items()}
+    if not all(counts.values()):
+        return []
+    return [
+        {
+            "cell": None,
+            "shorterThanUs": size,
+            **{f"{level}Waits": its.get(size, 0) for level, its in counts.items()},
+            **{
+                f"{level}PerMillion": round(1e6 * its.get(size, 0) / found[level].n, 1) for level, its in counts.items()
+            },
+        }
+        for size in sorted({size for its in counts.values() for size in its})
+    ]
 
 
 def _noticed(lines: Sequence[str]) -> Iterator[str]:
