@@ -115,8 +115,6 @@ class Targets:
 
     def _set(self, on: str) -> CellSet:
         session = self._session
-        if not on:
-            return session.selection.hosts or CellSet(session.cells())
         named = cells_of(session, self._services, on, strict=True)
         with session.selection.on(named):  # Which refuses what is no cell, and cells beside hosts.
             return session.selection.hosts or session.selection.now

@@ -237,7 +237,7 @@ def test_lines_in_waves_of_hosts(rack: Rack, text: str, expected: str | None) ->
     ("text", "said"),
     [
         ("alter cell comment=x", "alter cell comment=x is for cells, and the waves are of hosts (exa1db01)"),
-        ("flush flashcache", "flush flashcache is for cells, and the waves are of hosts (exa1db01)"),
+        ("resize flashcache size=1g", "resize flashcache is for cells, and the waves are of hosts (exa1db01)"),
     ],
 )
 def test_what_changes_cells_needs_some_in_waves_of_hosts(rack: Rack, text: str, said: str) -> None:
@@ -247,6 +247,14 @@ def test_what_changes_cells_needs_some_in_waves_of_hosts(rack: Rack, text: str, 
     with pytest.raises(RecipeError) as caught:
         told(targets, text, wave_of(targets))
     assert caught.value.message == said
+
+
+def test_a_line_outside_of_waves_is_in_none(rack: Rack) -> None:
+    """A line of no rolling has no wave, though the recipe has waves elsewhere."""
+    targets = rack.targets()
+    targets.waves(TURNS, 1, "")
+    assert targets.wave(RecipeLine(number=9, text="list cell"), {}) is None
+    assert wave_of(targets, 2).targets == (TWO,)
 
 
 def test_a_line_of_a_rolling_holds_no_other(rack: Rack) -> None:
@@ -396,6 +404,14 @@ def test_what_is_not_read_may_take_disks_offline(rack: Rack, monkeypatch: pytest
     rack.gate(wave())
     assert f"{spare} is No, not Yes" in stopped(rack, wave(), unread=True).message
     rack.gate(wave(1, *((node,) for node in NODES)), unread=True)
+
+
+def test_a_pause_is_shown_and_none_is_made_before_the_first_wave(rack: Rack) -> None:
+    """A pause counts down before a further wave, and its gate has its usual time."""
+    rack.gate(wave(1), within=None, pause=0.01)
+    assert rack.console.shown == []
+    rack.gate(wave(2), within=None, pause=0.01)
+    assert [shown.stage for shown in rack.console.shown] == ["pause before wave 2 of 3"]
 
 
 def test_somebody_is_asked_before_a_further_wave(rack: Rack) -> None:
