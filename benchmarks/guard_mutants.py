@@ -290,7 +290,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("wait", "linger", "_look"),
         ("tests/engine/test_engine_rolling.py", "tests/engine/test_engine_following.py"),
     ),
-    "change/waves.py": ((), ("tests/e2e/test_e2e_recipe_waves.py",)),
+    "change/waves.py": ((), ("tests/change/test_change_waves.py", "tests/e2e/test_e2e_recipe_waves.py")),
     "journal/chain.py": ((), ("tests/journal",)),
     "journal/record.py": (
         (

@@ -48,17 +48,22 @@ def execute(session: Session, services: Services, request: Request, line: Line, 
     return replace(result, notes=(*result.notes, hint)) if hint else result
 
 
+def for_hosts(line: Line) -> bool:
+    """Return whether a line may go to hosts beside cells: a command that takes them, or a statement of DBMCLI's own."""
+    if line.call is not None:
+        return line.call.command.hosts
+    if isinstance(line.cellcli, Change):
+        return line.cellcli.object == DBSERVER
+    return isinstance(line.cellcli, (List, Describe)) and line.cellcli.object in ON_NODES
+
+
 def _refuse_on_hosts(session: Session, line: Line) -> None:
     """Return when a line may go to the hosts that its ON names.
 
     Raises:
         StatementError: it is one for cells.
     """
-    if line.call is not None and line.call.command.hosts:
-        return
-    if isinstance(line.cellcli, (List, Describe)) and line.cellcli.object in ON_NODES:
-        return  # DBMCLI's own.
-    if isinstance(line.cellcli, Change) and line.cellcli.object == DBSERVER:
+    if for_hosts(line):
         return
     what = line.call.command.name if line.call is not None else line.text
     taken = ", ".join(command.name for command in commands().values() if command.hosts)

@@ -115,7 +115,6 @@ class Gatekeeper:
         waits for a cell longer than what is left of that time, and an interruption ends it.
         """
         wave, of = rolling.waves[number - 1], len(rolling.waves)
-        cells = rolling.others or wave  # Hosts of a recipe's wave are none that are asked.
         title = f"gate before wave {number} of {of}"
         board: Board | None = None
         began, waited, met = self._clock(), 0.0, ""
@@ -125,7 +124,7 @@ class Gatekeeper:
             if late := self._over(number, waited, met):
                 return late
             seconds = min(self._read_timeout, max(rolling.within - waited, LEAST_LOOK))
-            look = partial(self._look, cells, wave, rolling, offline=offline, cached=cached, seconds=seconds)
+            look = partial(self._look, rolling.others, wave, rolling, offline=offline, cached=cached, seconds=seconds)
             reasons = unless_interrupted(look, self._cancel)
             if reasons is None:
                 break

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.nodes import Describe, List
-from exacell.cellcli.schema import ON_NODES
 from exacell.change.changing import asked
 from exacell.change.engine import wait_or_event
-from exacell.change.gatekeeper import Gatekeeper
+from exacell.change.execute import for_hosts
+from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
 from exacell.core.values import dataclass
@@ -39,13 +40,11 @@ class Wave:
         line: of the recipe, on which the rolling begins.
         number: from 1.
         all: the cells, or hosts, of each wave.
-        hosts: they are hosts.
     """
 
     line: int
     number: int
     all: tuple[tuple[str, ...], ...]
-    hosts: bool = False
 
     def __str__(self) -> str:
         return f"wave {self.number} of {len(self.all)}"
@@ -89,7 +88,9 @@ class Targets:
         self._on, self._rolled = on, rolled
         self._begins = kept is None
         self.settled = dict(kept or {})
-        """Line of the recipe → the set that it is for, that of each wave where a rolling begins there."""
+        """Line of the recipe → the set that it is for each time that it is written out, that of each wave where a rolling begins
+        there."""
+        self._seen: Counter[str] = Counter()
         self._waves: dict[int, tuple[tuple[str, ...], ...]] = {}
 
     def waves(self, turns: Turns, most: int, on: str) -> int:
@@ -114,8 +115,6 @@ class Targets:
 
     def _set(self, on: str) -> CellSet:
         session = self._session
-        if not on:
-            return session.selection.hosts or CellSet(session.cells())
         named = cells_of(session, self._services, on, strict=True)
         with session.selection.on(named):  # Which refuses what is no cell, and cells beside hosts.
             return session.selection.hosts or session.selection.now
@@ -135,15 +134,14 @@ class Targets:
     def in_use(self) -> AbstractContextManager[None]:
         """Return a block in which the cells that the recipe is run for are those in use."""
         named = self._set(self._on) if self._on else CellSet()
-        return self._session.selection.on(str(named)) if named and not self._are_hosts(named) else nullcontext()
+        return self._session.selection.on("" if self._are_hosts(named) else str(named))
 
     def wave(self, source: RecipeLine, values: Mapping[str, Value]) -> Wave | None:
         """Return the wave that a line is written out for; None where it is in no rolling."""
         if source.turns is None:
             return None
-        every = self._waves[source.turns.number]
         number = int(str(values[WAVE.name]))
-        return Wave(line=source.turns.number, number=number, all=every, hosts=self._are_hosts(CellSet(every[0])))
+        return Wave(line=source.turns.number, number=number, all=self._waves[source.turns.number])
 
     def line(self, source: RecipeLine, line: Line, wave: Wave | None) -> Line | None:
         """Return a line with the cells or hosts that it is for; None where these are none of its wave.
@@ -160,9 +158,11 @@ class Targets:
             return self._sent(line, within if within is not None else self._set(self._on) if self._on else None)
         if within is None and words != ("run",):
             return line
+        number = str(source.number)
         if self._begins:
-            self.settled[str(source.number)] = (str(self._set(line.on)),)
-        own = CellSet.parse(self.settled[str(source.number)][0])
+            self.settled[number] = (*self.settled.get(number, ()), str(self._set(line.on)))
+        own = CellSet.parse(self.settled[number][self._seen[number]])
+        self._seen[number] += 1
         if within is not None and self._are_hosts(own) == self._are_hosts(within):
             own &= within
         return replace(line, on=str(own)) if len(own) else None
@@ -171,7 +171,7 @@ class Targets:
         call = line.call
         if within is None or (call is not None and call.command.words in _FOR_NOBODY):
             return line
-        if not self._are_hosts(within) or _for_hosts(line):
+        if not self._are_hosts(within) or for_hosts(line) or (call is not None and call.command.words == ("run",)):
             return replace(line, on=str(within))
         if line.effect is Effect.WRITE:
             what = call.command.name if call is not None else line.text
@@ -184,12 +184,6 @@ class Targets:
 
 _FOR_NOBODY = (("prompt",), ("confirm",), ("undo", "run"))
 """Commands that go to no cell."""
-
-
-def _for_hosts(line: Line) -> bool:
-    if line.call is not None:
-        return line.call.command.hosts or line.call.command.words == ("run",)
-    return isinstance(line.cellcli, (List, Describe)) and line.cellcli.object in ON_NODES
 
 
 OF_WAVES = frozenset({"not-after", "pause", "timeout"})
@@ -227,23 +221,24 @@ def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool)
             f"--{idle} is about what happens between waves, and this recipe has no rolling; nothing was sent",
             hint="rolling … end in it makes waves",
         )
-    return asked({name: value for name, value in session.options.over(flags).items() if name in OF_WAVES})
+    return asked(session.options.over(flags))
 
 
 def own_turns(outer: Asked, flags: Mapping[str, Value]) -> Asked:
-    """Return what holds between the waves of a recipe that another one runs: what its line says, else what the run says.
+    """Return what holds between the waves of a recipe that another one runs: what its line says, else what the run says; of two
+    last moments the earlier one.
 
     Raises:
         RefusedError: its time is past.
     """
-    own = asked({name: value for name, value in flags.items() if name in OF_WAVES})
+    own = asked(flags)
     paused = own if own.ask or own.pause is not None else outer
     return replace(
         outer,
         pause=paused.pause,
         ask=paused.ask,
         within=outer.within if own.within is None else own.within,
-        not_after=own.not_after or outer.not_after,
+        not_after=min(filter(None, (own.not_after, outer.not_after)), key=datetime.fromisoformat, default=""),
     )
 
 
@@ -266,19 +261,19 @@ def pass_gate(session: Session, services: Services, wave: Wave, turns: Asked, *,
     keeper.close_at(turns.not_after)
     rolling = Rolling(
         waves=wave.all, pause=turns.pause or 0.0, ask=turns.ask, others=rack.cells, clusters=tuple(rack.asm),
-        within=GATE_WITHIN if turns.within is None else turns.within, not_after=turns.not_after,
+        within=GATE_WITHIN if turns.within is None else turns.within,
     )  # fmt: skip
     places = {"done": wave.before, "waiting": (*wave.targets, *wave.behind)}
     others = "; ".join(f"{fold(names)} {word}" for word, names in places.items() if names)
     try:
-        passage = None
+        passage = Passage(open=True)
         if wave.number > 1:
             passage = keeper.linger(rolling, wave.number, services.console.confirm, others=others)
-        if rack.cells and (passage is None or passage.open):
-            passage = keeper.wait(rolling, wave.number, offline=unread and not wave.hosts, others=others)
+        if passage.open:
+            passage = keeper.wait(rolling, wave.number, offline=unread, others=others)
     finally:
         services.console.progress(None)
-    if passage is None or passage.open:
+    if passage.open:
         return
     if passage.interrupted:
         raise InterruptedByUserError(passage.reason)

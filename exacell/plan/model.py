@@ -242,7 +242,7 @@ class Rolling:
         pause: seconds between two waves.
         ask: somebody is asked before each further wave; nobody there means no.
         go_on: after a wave in which a step failed the next one begins all the same, if its gate is open.
-        others: the cells that a gate looks at besides the next wave's: all of the rack's.
+        others: the cells that a gate looks at: all of the rack's.
         clusters: the ASM clusters in which no rebalance or resync may run.
         within: seconds that a closed gate is waited for.
         not_after: when the last moment is at which a wave may begin, ISO 8601 with the host's offset; empty for none.
