@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from prompt_toolkit.application import get_app
-from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.buffer import Buffer, CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, emacs_insert_mode, has_focus, is_done, is_searching, vi_insert_mode
@@ -90,7 +90,8 @@ def complete(buffer: Buffer) -> None:
     elif typed == only.text.lower():
         _next_word(buffer, only.text)
     else:  # At once: start_completion does nothing while what the last letter asked for is still computed.
-        buffer.apply_completion(only)
+        buffer.complete_state = CompletionState(buffer.document, [only])
+        buffer.go_to_completion(0)
 
 
 def _next_word(buffer: Buffer, word: str) -> None:
