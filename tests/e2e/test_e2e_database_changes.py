@@ -29,9 +29,11 @@ def logs(inside: InProcess) -> dict[int, tuple[int, int, int]]:
             "select name, value from v$spparameter where name = 'open_cursors'",
         ),
         (
-            "alter system set open_cursors=445 sid='spot2'",
+            # What was set for one instance goes before what another case sets for all: a parameter of its own.
+            "alter system set db_file_multiblock_read_count=64 sid='spot2'",
             "select i.instance_name, p.value from gv$parameter p, gv$instance i where p.inst_id = i.inst_id and "
-            "p.name = 'open_cursors' union all select sid, value from v$spparameter where name = 'open_cursors'",
+            "p.name = 'db_file_multiblock_read_count' union all "
+            "select sid, value from v$spparameter where name = 'db_file_multiblock_read_count'",
         ),
         (
             "alter table app.customers storage (cell_flash_cache keep)",

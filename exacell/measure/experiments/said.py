@@ -138,10 +138,10 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
     pauses = experiment.pauses
     if pauses:
         again = [pause for pause in pauses if pause.again]
-        most = max(pause.micros for pause in pauses)
+        most = round(max(pause.micros for pause in pauses) / 1000, 1)
         yield (
             f"It gave way {counted(len(pauses), 'time')}, {format_duration(sum(pause.seconds for pause in pauses))} in all, "
-            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most / 1000:,.1f} ms); "
+            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most:,g} ms); "
             + (
                 f"{counted(len(again), 'run')} lay in such a time, and its block was made anew."
                 if len(again) == 1
