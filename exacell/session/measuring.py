@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from exacell.core.errors import ConfigError, ExacellError, RefusedError, ReplyError
 from exacell.core.values import dataclass, field
@@ -52,29 +52,29 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
             )
         totals = [sum(c.values.get(name, 0.0) for c in cells.values()) for name in ("FL_RQ_W", "FL_RQ_TM_W")]
         return Waited(count=int(totals[0]), micros=totals[1])
-    event = MEASURES[measure]
-    sql = f"select sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}'"
-    _, found = query_database(session, services, db, sql)
-    count, micros = found.rows[0] if found.rows else (0, 0)
-    return Waited(count=int(count or 0), micros=float(micros or 0), sizes=_sizes(session, services, db, event))
+    rows = _rows(session, services, db, MEASURES[measure])
+    count, micros = next(((count, micros) for size, count, micros in rows if size == 0), (0, 0))
+    sizes = {int(size): int(count) for size, count, _ in rows if size}
+    return Waited(count=int(count or 0), micros=float(micros or 0), sizes=sizes)
 
 
-def _sizes(session: Session, services: Services, db: str, event: str) -> dict[int, int]:
-    """Return the waits of an event by powers of two microseconds, of all instances; none where a release has no such view.
+def _rows(session: Session, services: Services, db: str, event: str) -> Sequence[Sequence[Any]]:
+    """Return size, waits and microseconds of an event, of all instances: size 0 for all of them, then each power of two.
 
-    Source: Oracle Database Reference, V$EVENT_HISTOGRAM_MICRO, since 12.1.0.2.
+    One statement, so that both are of one moment. A release without the second view tells the first row alone. Source: Oracle
+    Database Reference, V$EVENT_HISTOGRAM_MICRO, since 12.1.0.2.
     """
-    sql = (
-        "select wait_time_micro, sum(wait_count) from gv$event_histogram_micro "
-        f"where event = '{event}' group by wait_time_micro"
+    total = f"select 0, sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}'"
+    sizes = (
+        f"select wait_time_micro, sum(wait_count), 0 from gv$event_histogram_micro where event = '{event}' "
+        "group by wait_time_micro"
     )
     try:
-        _, found = query_database(session, services, db, sql)
+        return query_database(session, services, db, f"{total} union all {sizes}")[1].rows
     except ReplyError as error:
         if "ORA-00942" not in error.message:
             raise
-        return {}
-    return {int(size): int(count) for size, count in found.rows if size is not None and count is not None}
+    return query_database(session, services, db, total)[1].rows
 
 
 def fio_waited(texts: Sequence[str]) -> Waited:

@@ -76,6 +76,11 @@ def test_a_name_stands_where_a_file_does(kept: InProcess, tmp_path: Path) -> Non
         ("compare both limited", "r1:both was kept of 2 hosts: exa1db[01-02]"),
         ("report both", "r1:both was kept of 2 hosts"),
         ("import r2:limited", "r2:limited: no run has kept that; results --all lists the runs"),
+        (
+            "import nosuch",
+            "nosuch: No such file or directory, and no run has kept that; results --all lists",
+        ),
+        ("import ./nosuch", "nosuch: No such file or directory"),
         ("import limited@exa1db01", "limited@exa1db01: no run has kept that"),
         ("compare nosuch limited", "nosuch is no import, no file, not kept by a run, no snapshot"),
         ("import cells", "r1:cells: its content is of no known program"),

@@ -44,6 +44,15 @@ def test_the_oldest_release_takes_every_verb(old: Any) -> None:
     assert refused.code == 2 and "knows no write-back flash cache" in refused.err
 
 
+def test_an_experiment_goes_without_sizes_where_the_database_has_none(old: Any) -> None:
+    """Databases of before 12.1 have no V$EVENT_HISTOGRAM_MICRO: the runs are measured all the same, and no size is shown."""
+    words = ("experiment", "factor=flashlog", "db=SPOT", "blocks=1", "aa=0", "for=1s", "-y")
+    done = old("-r", "old", "-o", "json", *words)
+    assert done.code == 0, done.err
+    assert [row["count"] > 0 for row in done.records if "block" in row] == [True]
+    assert not [row for row in done.records if "shorterThanUs" in row]
+
+
 @pytest.fixture
 def new(program: Any) -> Iterator[Any]:
     """The program with a rack of a release in which ALL alone means hard disks."""

@@ -107,8 +107,9 @@ def _paths(word: str) -> list[Path]:
             f"{word}: there is no such file", hint="a pattern counts from the folder in which exacell was started"
         )
     asked = _KEPT.fullmatch(word)
-    if asked is not None and (asked["run"] or asked["host"]) and not found[0].exists():
+    if asked is not None and not found[0].expanduser().exists():
+        no_file = "" if asked["run"] or asked["host"] else "No such file or directory, and "
         raise RefusedError(
-            f"{word}: no run has kept that", hint="results --all lists the runs, results r1 what r1 kept"
+            f"{word}: {no_file}no run has kept that", hint="results --all lists the runs, results r1 what r1 kept"
         )
     return [path.expanduser() for path in found]

@@ -111,7 +111,7 @@ class SshTransport(RackTransport):
             return flight.reply(State.OK)
 
         requests = [Request(target=target, command="", role=role) for target in dict.fromkeys(targets)]
-        return FanOut(requests, connect, limit=self.limit).run()
+        return self._carried_out(FanOut(requests, connect, limit=self.limit))
 
     def host_key(self, target: str) -> Offer:
         """Return the key that ``target`` (or a gateway) offers now and the verdict on it; nobody logs in.
