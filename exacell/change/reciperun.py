@@ -23,6 +23,7 @@ from exacell.core.units import format_duration
 from exacell.journal.confirming import WaitingRun
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
+from exacell.output.faults import sentence
 from exacell.output.result import Column, Draw, Record, Result, worst
 from exacell.output.tables import table_blocks
 from exacell.recipes.answers import reads
@@ -146,7 +147,7 @@ class RecipeRunner:
                     self._one(number, each, before)
                 except ExacellError as error:
                     self.unsettled = True
-                    self._problems.append(f"finally, {each.place}: {error.message}")
+                    self._problems.append(f"finally, {each.place}: {sentence(error)}")
                     self._codes.append(ExitCode.FAILED)
                     self._note(number, FAILED, error.message)
         return self._gathered(stopped)
@@ -330,7 +331,7 @@ class RecipeRunner:
         code = worst(self._codes)
         if stopped is not None:
             problems = [p for p in problems if p not in stopped.message]
-            problems += [stopped.message, *self._left]
+            problems += [sentence(stopped), *self._left]
             if self._dry and self._planned:
                 problems.append(
                     "-n has carried out nothing that this may need: "

@@ -38,7 +38,7 @@ ASKED = (
     ),
     Question(
         text="a disk group on flash",
-        type="run flash_diskgroup -n",
+        type="run flash_diskgroup cache=288g -n",
         words="make new diskgroup ssd asm fast carve griddisk create",
     ),
     Question(

@@ -110,6 +110,15 @@ def test_undo_run_of_a_recipe_inside_takes_back_its_own_changes_alone(inside: In
     inside.ok("-r", "t1", "on exa1cel01 alter cell comment=''", "-y")
 
 
+def test_a_line_that_is_refused_tells_its_way_out(inside: InProcess) -> None:
+    """What ends a run says what to do as the same statement at the prompt does."""
+    alone = inside("-r", "t1", "carve griddisk prefix=hint media=flash size=20g").err.removeprefix("exacell: ").strip()
+    assert "makes room" in alone
+    written(inside, full="carve griddisk prefix=hint media=flash size=20g\n")
+    done = inside("-r", "t1", "run full", "-y")
+    assert done.code != 0 and alone in done.err
+
+
 def test_the_lower_ceiling_of_risk_counts(inside: InProcess) -> None:
     """A recipe that may not touch performance runs none that does."""
     written(inside, outer='recipe "Outer"\nrisk none\n@sizes\n', sizes=SIZES, look=LOOK)

@@ -26,7 +26,7 @@ def first(words: str) -> str:
         ("what changed?", "journal"),
         ("why", "journal show"),
         ("reset the cache", "run reset_cold -n"),
-        ("a disk group on flash", "run flash_diskgroup -n"),
+        ("a disk group on flash", "run flash_diskgroup cache=288g -n"),
         ("is flash logging worth it?", "run flashlog_ab db=<db> -n"),
         ("may I take this cell down?", "can offline <cell>"),
         ("repeat it tomorrow", "recipes"),
