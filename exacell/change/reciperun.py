@@ -172,9 +172,10 @@ class RecipeRunner:
         source, line = each.source, each.line
         session, services = self._session, self._services
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
+            takes_back = any(each.source.final and _is_undo_run(each.line) for each in self._ready.lines)
             raise InterruptedByUserError(
                 f"recipe {self._recipe.name} was interrupted before {each.place}",
-                hint="what was done stands; undo run takes it back",
+                hint="" if takes_back else "what was done stands; undo run takes it back",
             )
         self._begun += 1
         wave = each.wave
@@ -223,7 +224,7 @@ class RecipeRunner:
                 self._planned = self._planned or runner._planned
                 self.unsettled = self.unsettled or runner.unsettled
                 return self._keep(each, line, result)
-            if line.call is not None and line.call.command.words == ("undo", "run"):
+            if _is_undo_run(line):
                 from exacell.change.undoing import undo
 
                 return self._keep(each, line, undo(session, services, request, self._changes(), flags, whole=True))
@@ -354,6 +355,10 @@ class RecipeRunner:
             exit_code=code,
             draw=partial(_one_after_another, drawn) if own else None,
         )
+
+
+def _is_undo_run(line: Line) -> bool:
+    return line.call is not None and line.call.command.words == ("undo", "run")
 
 
 def _drawn_apart(results: Sequence[Result]) -> Iterator[Draw]:
