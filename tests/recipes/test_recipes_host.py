@@ -184,7 +184,9 @@ def test_a_line_of_a_file_runs_nothing_with_n(line: str, home: Path, capsys: pyt
     assert given(home, line.format(ran=home / "ran"), "-r", "r1", "-n", "--accept-opaque") == 0
     told = capsys.readouterr()
     named = line.format(ran=home / "ran").replace("!", "host ").removeprefix("racks ")
-    assert f"-n: {named[:40]}" in told.err and "was not run" in told.err and ("r1" in told.out) is line.startswith("racks")
+    assert (
+        f"-n: {named[:40]}" in told.err and "was not run" in told.err and ("r1" in told.out) is line.startswith("racks")
+    )
     assert not (home / "ran").exists() and entries(home) == []
     assert given(home, line.format(ran=home / "ran"), "-r", "r1", "-n") == 2 and entries(home) == []
 
