@@ -118,7 +118,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "plan/guards/create.py": ((), GUARD),
     "plan/guards/in_use.py": ((), GUARD),
-    "core/meant.py": ((), ("tests/plan/test_plan_nearby.py",)),
+    "core/meant.py": ((), ("tests/plan/test_plan_nearby.py", "tests/core/test_core_meant.py")),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "in_turns", "laps"), ROLLING),
     "journal/state.py": ((), ("tests/journal/test_journal_state.py", "tests/journal/test_journal_resets.py")),

@@ -321,15 +321,15 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
     Raises:
         StatementError: the statement has no such flag, or its value is wrong.
     """
-    if line.shell:
-        return replace(line, flags={_ACCEPT: True} if _ACCEPT in flags else {})
     known = {flag.name: flag for flag in (*COMMON_FLAGS, *(line.call.command.flags if line.call else ()))}
     merged: dict[str, Value] = {}
     for name, text in flags.items():
         flag = known.get(name)
         if flag is None and name == _ACCEPT:
             # Given for a whole script, it is for those of its lines that carry something for a shell.
-            merged.update({name: True} if line.pipe or line.redirect else {})
+            merged.update({name: True} if line.shell or line.pipe or line.redirect else {})
+            continue
+        if flag is None and line.shell:
             continue
         if flag is None:
             near = tuple(f"--{n}" for n in closest(name, known, limit=2))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from engine_fakes import DONE, NOT_NEEDED, REFUSED, Bench, outcomes
 from flash_plans import DROP, ONE, THREE, TWO, flush, resize
@@ -104,3 +106,5 @@ def test_a_statement_that_was_held_up_is_a_failure(bench: Bench, age: float, out
     result = StepResult(step=step, outcome=Outcome.DONE, looked=Looked(at="2026-01-01", age=age, sent=True))
     told = running.told_late(result)
     assert told.outcome is outcome and ("may be lost" in told.reason) is (outcome is Outcome.FAILED)
+    before = running.told_late(replace(result, reason="reading back: nothing")).reason
+    assert before == (f"reading back: nothing; {told.reason}" if told.reason else "reading back: nothing")
