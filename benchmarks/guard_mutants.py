@@ -256,7 +256,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"opaque/{name}.py": ((), ("tests/opaque",)) for name in ("findings", "lexing", "shell", "table", "scan", "sql")
     },
-    **{f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",)) for name in ("sqlquery", "sqltokens")},
+    **{
+        f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py", "tests/opaque/test_opaque_sql_grammar.py"))
+        for name in ("sqlquery", "sqltokens")
+    },
     "commands/host.py": (
         ("judged", "pass_untyped", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),

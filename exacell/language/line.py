@@ -22,6 +22,7 @@ from exacell.core.values import dataclass, field, replace
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
 from exacell.language.pasted_sql import sql_error
+from exacell.language.recipewords import SUFFIX
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.shellwords import bang_command
 from exacell.language.words import RAW_TAILS, Word, scan, split_words, strip_comment
@@ -166,7 +167,7 @@ def _expand_at(text: str) -> str:
     name = text[1:].split(None, 1)[0] if text[1:].strip() else ""
     if not name or text[1:2].isspace():
         raise StatementError("a recipe's name is missing behind @", start=0, end=1, hint="recipes lists them")
-    if "/" in name or name.lower().endswith(".scl"):
+    if not name.lower().endswith(SUFFIX) and ("/" in name or name.lower().endswith(".scl")):
         return "start " + text[1:]
     return "run " + text[1:]
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 RACKS = {
     "x2": ("model=x2", "release=11.2.2.4", "mode=writethrough"),
-    "x6": ("model=x6", "release=19.3"),
+    "x6": ("model=x6", "release=19.3", "dbcache=64g"),
     "x8m": ("model=x8m", "release=22.1"),
 }
-"""Racks as ``emulator start`` makes them: the first published procedures', one with a write-back cache, one with PMEM."""
+"""Racks as ``emulator start`` makes them: the first published procedures', one with a write-back cache and one
+of each database's own, one with PMEM."""
 
 ALL = tuple(RACKS)
 
@@ -120,6 +121,12 @@ CASES = (
         racks=("x6", "x2"),
         rehearsed=False,
         holds="check sql db=SPOT \"select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'\".c = DEFAULT",
+    ),
+    Case(
+        run="run placement_ab db=SPOT table=APP.CUSTOMERS places=cache,dbcache for=1s",
+        racks=("x6",),
+        rehearsed=False,
+        holds="check sql db=SPOT \"select value as v from v$parameter where name = 'db_flash_cache_size'\".v = 68719476736",
     ),
     Case(
         run="run redo_on_flash db=SPOT target=+RECO groups=21,22,23 old=1,2 size=64m",

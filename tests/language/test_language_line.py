@@ -304,10 +304,12 @@ def test_no_shell_where_it_is_not_allowed(text: str) -> None:
         ("@reset_cold", ("run",), "reset_cold"),
         ("@reset_cold size=288g -y", ("run",), "reset_cold"),
         ("  @reset_cold", ("run",), "reset_cold"),
+        ("@./mine.exa", ("run",), "./mine.exa"),
+        ("@/tmp/mine.EXA size=288g -y", ("run",), "/tmp/mine.EXA"),
     ],
 )
 def test_recipe_call(text: str, words: tuple[str, ...], name: str) -> None:
-    """@name runs a recipe as run does, with its values and flags."""
+    """@name, and @path of a file that is called .exa, run a recipe as run does, with its values and flags."""
     line = parse(text)
     assert line.call is not None
     assert (line.call.command.words, line.call.args["name"]) == (words, name)
@@ -318,7 +320,7 @@ def test_recipe_call(text: str, words: tuple[str, ...], name: str) -> None:
 
 @pytest.mark.parametrize("text", ["@/tmp/x.scl", "@x.SCL"])
 def test_at_a_script_is_start(text: str) -> None:
-    """@path and @file.scl keep CellCLI's meaning: START."""
+    """@path of any other file and @file.scl keep CellCLI's meaning: START."""
     line = parse(text)
     assert line.call is not None
     assert line.call.command.words == ("start",)
