@@ -529,6 +529,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without plan.root in changes in plan.root in changes and changes[plan.root].undone",
     ): "a change is gone on with on its own rack, and no row leaves the journal",
     (
+        "journal/left.py:_cache_after",
+        "without not isinstance(row, Outcome) in not isinstance(row, Outcome) or not row.caching_off",
+    ): "an intent that switches caching off was judged before; type checkers need the first side",
+    (
         "journal/confirming.py:_missing",
         "without 0.0 in plan.confirm_within or 0.0",
     ): "only plans with such a time are looked at; type checkers need the second side",
