@@ -533,6 +533,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without not isinstance(row, Outcome) in not isinstance(row, Outcome) or not row.caching_off",
     ): "an intent that switches caching off was judged before; type checkers need the first side",
     (
+        "change/pending.py:_left_open",
+        "without row is None in row is None or (not state.stopped)",
+    ): "what has an end has a plan's row; type checkers need the first side",
+    (
         "journal/confirming.py:_missing",
         "without 0.0 in plan.confirm_within or 0.0",
     ): "only plans with such a time are looked at; type checkers need the second side",

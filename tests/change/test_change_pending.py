@@ -144,7 +144,8 @@ def test_a_stopped_change_is_found_behind_a_closed_one(tmp_path: Path) -> None:
     assert [item.change for item in pending(journal, "t1")] == [1]
 
 
-def test_what_went_on_with_a_change_is_over_when_that_was_taken_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("others", [0, 1])
+def test_what_went_on_with_a_change_is_over_when_that_was_taken_back(tmp_path: Path, others: int) -> None:
     """A resume that was stopped is not told, and nothing goes on with it, once the change that it resumed was taken back."""
     journal = Journal(tmp_path / "journal.db")
     first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
@@ -152,8 +153,9 @@ def test_what_went_on_with_a_change_is_over_when_that_was_taken_back(tmp_path: P
     on = {"origin": "resume 1", "finishes": 1}
     going = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor(), **on})
     journal.append("t1", going, [ended(INTERRUPTED)])
-    other = journal.begin("t1", {"statement": "set rebalance power=4", "plan": PLAN, **actor()})
-    journal.append("t1", other, [*sent("db1"), ended(0)])
+    for _ in range(others):
+        other = journal.begin("t1", {"statement": "set rebalance power=4", "plan": PLAN, **actor()})
+        journal.append("t1", other, [*sent("db1"), ended(0)])
     assert [item.change for item in pending(journal, "t1")] == [2]
     journal.append("t1", first, [UNDONE])
     assert not pending(journal, "t1")
