@@ -641,3 +641,19 @@ def test_a_refusal_in_the_journal_is_no_change(desk: Desk) -> None:
     refused = desk.journal.note("t1", Row(kind="refused", body={"statement": "dcli x", **actor()}))
     refuse_running(desk.journal, "t1", refused)
     assert newest_to_undo(desk.session, desk) == 1
+
+
+def test_what_can_be_taken_back_is_offered_instead(desk: Desk) -> None:
+    """Where a change has no way back the newest one before it that has is named; else what its journal tells."""
+    desk.left(
+        Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, OVER),
+        Left("drop it", [(step(ONE, NEVER), "done")], {}, OVER),
+    )
+    with pytest.raises(RefusedError) as refused:
+        undo(desk.session, desk, desk.request, [2], {})
+    assert refused.value.hint == "undo 1 takes back change 1 (alter it)"
+    undo(desk.session, desk, desk.request, [1], {})
+    desk.journal.append("t1", 1, [Row(kind="undone", body={})])
+    with pytest.raises(RefusedError) as refused:
+        undo(desk.session, desk, desk.request, [2], {})
+    assert refused.value.hint == "journal show 2 tells what it carried"
