@@ -561,6 +561,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "transport/exacli.py:_refuse_change",
         "without () in statements_in(request.command) or ()",
     ): "what is no run of CellCLI was refused before; type checkers need the second side",
+    (
+        "opaque/scan.py:_suspect",
+        "without isinstance(parsed, (Change, Grant)) in isinstance(parsed, (Change, Grant)) and candidate.lower() not in known",
+    ): "a statement that begins with one of these verbs changes something; type checkers need the first side",
     ("change/engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
     (
         "change/engine.py:_stage",
