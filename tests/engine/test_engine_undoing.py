@@ -657,3 +657,14 @@ def test_what_can_be_taken_back_is_offered_instead(desk: Desk) -> None:
     with pytest.raises(RefusedError) as refused:
         undo(desk.session, desk, desk.request, [2], {})
     assert refused.value.hint == "journal show 2 tells what it carried"
+
+
+def test_changes_of_a_run_that_is_gone_on_with_are_left_to_it(desk: Desk) -> None:
+    """What never ended is taken up by itself, but not where its run is gone on with as a whole."""
+    desk.left(
+        Left("alter it", [(CACHE, "open")], {ONE: (BACK,)}, body={"run": "7"}),
+        Left("alter it", [(CACHE, "open")], {ONE: (BACK,)}),
+    )
+    assert [row.change for row in unfinished(desk.session, desk, ())] == [1, 2]
+    assert [row.change for row in unfinished(desk.session, desk, {"7"})] == [2]
+    assert [row.change for row in unfinished(desk.session, desk, {"8"})] == [1, 2]

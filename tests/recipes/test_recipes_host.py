@@ -191,6 +191,15 @@ def test_a_line_of_a_file_runs_nothing_with_n(line: str, home: Path, capsys: pyt
     assert given(home, line.format(ran=home / "ran"), "-r", "r1", "-n") == 2 and entries(home) == []
 
 
+@pytest.mark.parametrize("line", UNREAD)
+@pytest.mark.parametrize(("flag", "runs"), [("-n", False), ("", True)])
+def test_n_behind_start_is_for_all_lines_of_its_script(line: str, flag: str, runs: bool, home: Path) -> None:
+    """A script that is started with -n runs nothing that nobody can read either, though it was accepted."""
+    (home / "inner.exa").write_text(line.format(ran=home / "ran") + "\n")
+    assert given(home, f"start {home / 'inner.exa'} {flag}", "-r", "r1", "--accept-opaque") == 0
+    assert (home / "ran").exists() is runs and bool(entries(home)) is runs
+
+
 def test_what_only_reads_runs_with_n(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """A command of a file that only shows something runs with -n as a LIST does."""
     assert given(home, "!uname", "-r", "r1", "-n") == 0
