@@ -41,7 +41,7 @@ def test_a_recipe_has_its_section(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_the_example_of_a_section_could_be_typed(program: InProcess, name: str) -> None:
     """It is a statement that runs this recipe, with every parameter that has to be given, and each value is of its kind."""
-    (example,) = re.findall(r"^    (run .*)$", told_of("library", name), re.MULTILINE)
+    (example,) = re.findall(r"^\* Typed: `(run .*)`$", told_of("library", name), re.MULTILINE)
     line = parse_line(example)
     assert line is not None and line.call is not None and line.call.text_arg("name") == name
     recipe = load_recipe(home_in(program), name)

@@ -33,13 +33,17 @@ def recipe_page(home: Home, name: str) -> Iterator[str]:
     yield from columns([(param.name, _told(param)) for param in recipe.params])
     yield ""
     section = told_of("library", name) if shipped().get(name) == place else ""
-    yield from _paragraphs(section or _head(recipe.text))
+    yield from _paragraphs(_TYPED.sub("", section) or _head(recipe.text))
     ceiling = [f"risk {recipe.risk}"] if recipe.risk else []
     needs = [f"needs {', '.join(recipe.needs)}"] if recipe.needs else []
     said = "; ".join([*ceiling, *needs, f"text: show recipe {name}"])
     yield from wrap(said[:1].upper() + said[1:])
-    example = re.search(r"^    (run .*)$", section, re.MULTILINE)
+    example = _TYPED.search(section)
     yield f"Example: {example[1] if example else ' '.join(['run', name, *needed, '-n'])}"
+
+
+_TYPED = re.compile(r"^\* Typed: `(run .*)`$", re.MULTILINE)
+"""The line of a section with an example."""
 
 
 def _told(param: Param) -> str:
@@ -49,9 +53,9 @@ def _told(param: Param) -> str:
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield a section's sentences and points, each set anew, without code marks and examples."""
+    """Yield a section's sentences and points, each set anew, without code marks."""
     for part in re.split(r"\n\s*\n|\n(?=\* )", text.replace("`", "")):
-        if part.strip() and not part.startswith("    "):
+        if part.strip():
             first = "* " if part.startswith("* ") else ""
             yield from wrap(" ".join(part.removeprefix("* ").split()), indent="  " if first else "", first=first)
 
