@@ -175,10 +175,9 @@ class RecipeRunner:
         source, line = each.source, each.line
         session, services = self._session, self._services
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
-            takes_back = any(each.source.final and _is_undo_run(each.line) for each in self._ready.lines)
             raise InterruptedByUserError(
                 f"recipe {self._recipe.name} was interrupted before {each.place}",
-                hint="" if takes_back else "what was done stands; undo run takes it back",
+                hint="" if self._takes_back() else "what was done stands; undo run takes it back",
             )
         self._begun += 1
         wave = each.wave
@@ -207,7 +206,15 @@ class RecipeRunner:
             where = "in" if (wave.line, wave.number) in self._passed else "before"
             parts = [f"{fold(wave.before)} done"] if wave.before else []
             parts += [f"{fold(wave.behind)} not touched"] if wave.behind else []
+            left, turns = (*wave.targets, *wave.behind), each.source.turns
+            in_use = turns is not None and not turns.on and set(left) <= set(self._session.need_rack().cells)
+            if wave.before and in_use and not self._takes_back():
+                parts.append(f"use {fold(left)}, and the same run goes on with them")
             yield "; ".join((f"stopped {where} {wave} ({fold(wave.targets)})", *parts))
+
+    def _takes_back(self) -> bool:
+        """Whether the recipe takes back at its end what it did."""
+        return any(each.source.final and _is_undo_run(each.line) for each in self._ready.lines)
 
     def _unread_in(self, wave: Wave) -> bool:
         """Whether a wave has a line that exacell does not read."""

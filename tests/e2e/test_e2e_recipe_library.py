@@ -227,3 +227,30 @@ def test_answers_of_several_shapes_are_a_table_each(inside: InProcess) -> None:
         if ("place" in line and "TOTAL_WAITS" in line) or "readHits" in line
     ]
     assert [head[0] for head in heads] == ["EVENT", "cell"] * 2 and all("passport" not in head for head in heads)
+
+
+def test_reads_of_a_database_with_a_flash_cache_of_its_own_are_told_apart(alone: InProcess) -> None:
+    """On disk it is off and nothing waits for it; as a place of its own it serves reads that cells do not see; then it is as
+    it was."""
+    alone.ok("emulator", "start", "t1", "speed=3000", "dbcache=64g")
+    load = "emulator load t1 db=SPOT profile=oltp for=1m"
+    words = f"load='{sys.executable} -m exacell {load}' table=APP.CUSTOMERS places=disk,dbcache"
+    done = alone.ok("-r", "t1", "-o", "json", f"run placement_ab db=SPOT {words}", "-y", "--accept-opaque")
+    waits = [row for row in done.records if str(row.get("EVENT", "")).startswith("db flash cache single")]
+    assert [row["place"] for row in waits] == ["dbcache", "dbcache"]
+    assert waits[1]["TOTAL_WAITS"] > waits[0]["TOTAL_WAITS"]
+    reads = dict.fromkeys(("disk", "dbcache"), 0)
+    for row in done.records:
+        reads[row["place"]] += row.get("readHits", 0) + row.get("readMisses", 0)
+    assert 0 < reads["dbcache"] < 0.6 * reads["disk"]
+    sizes = "select value as bytes from gv$parameter where name = 'db_flash_cache_size'"
+    assert {row["BYTES"] for row in alone.ok("-r", "t1", "-o", "json", f'sql db=SPOT "{sizes}"').records} == {
+        str(64 << 30)
+    }
+
+
+def test_a_database_without_a_flash_cache_of_its_own_is_not_measured_as_one(inside: InProcess) -> None:
+    """The recipe stops at its check, and the table is as it was."""
+    done = inside("-r", "t1", "run placement_ab db=SPOT table=APP.CUSTOMERS places=dbcache for=1s", "-y")
+    assert done.code != 0 and "own_bytes" in done.err
+    assert inside.ok("-r", "t1", "-o", "json", "journal").records == []
