@@ -90,7 +90,7 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program
     assert lab.ok("-r", "lab", "-o", "json", "pending").records == []
     assert both(guests, "max_sectors_kb") == ["1280"] * 2
     lab.ok("-r", "lab", f"run {LIMITS} seconds=2 -y --accept-opaque")
-    assert time.monotonic() - began < 120
+    took = time.monotonic() - began
     assert both(guests, "max_sectors_kb") == ["1280"] * 2
     for run in ("r1", "r2"):
         found = reads_of(lab, run)
@@ -105,6 +105,7 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program
     assert [round(row["a"]), round(row["b"])] == [round(iops) for iops in compared]
     for host in guests.names:
         assert "exacell-" not in guests.said(host, "ls /tmp")
+    assert took < 120
 
 
 def test_vpd_limits_stand_beside_what_the_kernel_holds(lab: Program, guests: Guests) -> None:
