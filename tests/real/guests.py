@@ -3,8 +3,8 @@
 A guest has a PVSCSI disk (sda), one of scsi_debug that reports an optimal transfer length of 8192 blocks (sdb), nullb0 and loop
 devices. It is an initramfs of the kernel's modules and of programs of this machine with the libraries that they load: nothing is
 installed in it, and it forgets everything when it ends. Where open-iscsi can be had a guest has it, too, and reaches one other
-guest, ``STORAGE``, at its own address. Its packages are unpacked beside the kernel's and never installed, so that no iscsid of this
-machine is started.
+guest, ``STORAGE``, at its own address. Its packages are unpacked beside the kernel's and never installed, so that no iscsid is
+started on this machine.
 """
 
 from __future__ import annotations
