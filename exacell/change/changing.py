@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from exacell.cellcli.fold import fold_equal
+from exacell.cellcli.fold import fold_equal, neutral_text
 from exacell.cellcli.secrets import holds_secret
 from exacell.change.consent import agree, is_asked, refuse_above
 from exacell.change.engine import Engine
@@ -29,8 +29,8 @@ from exacell.change.pending import pending
 from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.change.running import Outcome, Report
 from exacell.change.sentry import spawn
-from exacell.change.settling import inverse_of
-from exacell.core.cellset import fold
+from exacell.change.settling import changed_since, inverse_of
+from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, JournalError, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.confirming import refuse_unrevertible, set_deadline
@@ -245,13 +245,31 @@ def _carried_out(
 
 
 def _gone_on_with(session: Session, services: Services, request: Request, plan: Plan) -> Plan:
-    """Return the plan with the inverse of the change that it goes on with: what was there before that one began."""
-    finishing = request.finishing
+    """Return the plan with the inverse of the change that it goes on with: what was there before that one began.
+
+    What somebody has changed since is warned of, and brought back instead where this plan does all of it anew.
+    """
+    finishing, rack = request.finishing, session.need_rack().name
     if not finishing:
         return plan
-    found = inverse_of(services.journal, session.need_rack().name, finishing)
+    found = inverse_of(services.journal, rack, finishing)
     before = {t: s for t, s in found.items() if t in plan.targets}
-    return replace(plan.each(lambda step: _made_again(step, before)), inverse={**plan.inverse, **before})
+    told: list[tuple[str, str]] = []
+    for since in changed_since(services.journal.whole_state(rack, finishing), plan):
+        if own := since.all_of_it and since.target in plan.inverse:
+            before.pop(since.target, None)
+        for change, first in since.values:
+            what = f"{change.object} {neutral_text(change.name, since.target)} {change.attribute}"
+            told.append(
+                (
+                    f"{what} was {first} before change {finishing} and is {change.before} now: somebody has changed it "
+                    f"since; undo brings back {change.before if own else first}",
+                    since.target,
+                )
+            )
+    said = tuple(f"{fold(targets)}: {what}" for what, targets in grouped(told).items())
+    plan = replace(plan, warnings=(*plan.warnings, *said), inverse={**plan.inverse, **before})
+    return plan.each(lambda step: _made_again(step, before))
 
 
 def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:

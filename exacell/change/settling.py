@@ -16,11 +16,12 @@ from exacell.change.probe import NO_ANSWER, Prober
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import RefusedError
 from exacell.core.units import format_duration
+from exacell.core.values import dataclass
 from exacell.journal.actor import actor
 from exacell.journal.record import Journal, Row, runs
 from exacell.journal.rows import Intent, Planned
 from exacell.journal.state import ChangeState, by_change
-from exacell.plan.model import Step
+from exacell.plan.model import Change, Plan, Step
 from exacell.session.dbclient import sql_targets
 from exacell.session.given import Services, Session
 
@@ -66,9 +67,62 @@ def inverse_of(journal: Journal, rack: str, change: int) -> dict[str, tuple[str,
     """Return the statements that take back a change and what went on with it, per target."""
     found: dict[str, tuple[str, ...]] = {}
     for row in journal.whole_state(rack, change).plans:
-        for target, statements in row.inverse.items():
-            found.setdefault(target, statements)
+        found |= row.inverse  # As the first one says, but where somebody changed it before a later one (changed_since).
     return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedSince:
+    """Values on one target that a change finds where it goes on with another one, though that neither found nor wrote them.
+
+    Attributes:
+        values: what is to be changed, each with what the earlier change found.
+        all_of_it: all that the earlier change does there is to be done again, so that this one's inverse is enough.
+    """
+
+    target: str
+    values: tuple[tuple[Change, str], ...]
+    all_of_it: bool
+
+
+def changed_since(state: ChangeState, plan: Plan) -> Iterator[ChangedSince]:
+    """Yield what somebody has changed since a change, by target, as the plan tells that goes on with it.
+
+    Where a statement failed half way, or a host's kernel may have rounded what was written, nobody can tell who it was.
+
+    Args:
+        state: of the change, and of those that went on with it.
+    """
+    known: dict[str, dict[_Attribute, list[str]]] = {}
+    for step in (step for row in state.plans for step in row.wanted):
+        for change in step.changes:
+            known.setdefault(step.target, {}).setdefault(_attribute(change), []).extend((change.before, change.after))
+    half = {
+        target for (target, what), how in state.states.items() if how == "failed" and state.touched.get((target, what))
+    }
+    for target in (target for target in plan.targets if target in known and target not in half):
+        steps = [step for step in plan.steps if step.target == target]
+        found: dict[_Attribute, Change] = {}
+        for change in (change for step in steps for change in step.changes):
+            found.setdefault(_attribute(change), change)
+        new = [
+            (each, known[target][name][0])
+            for name, each in found.items()
+            if name in known[target] and each.before not in known[target][name]
+        ]
+        if new and not any(step.host for step in steps):
+            yield ChangedSince(
+                target=target,
+                values=tuple(new),
+                all_of_it=known[target].keys() <= found.keys(),
+            )
+
+
+_Attribute = tuple[str, str, str]
+
+
+def _attribute(change: Change) -> _Attribute:
+    return change.object, change.name, change.attribute
 
 
 def attempts(journal: Journal, rack: str, change: int) -> list[Planned]:
@@ -131,8 +185,6 @@ def settle(session: Session, services: Services, change: int, *, wait: bool = Tr
         open_intents = state.unsettled
         steps = {(s.target, s.what): (s, mending) for plan in state.plans for s, mending in plan.steps}
         wanted = [steps[key] for key in open_intents if key in steps]
-        if not wanted:
-            continue
         states = _look(session, services, [step for step, _ in wanted])
         dropping = [
             (step, open_intents[(step.target, step.what)])

@@ -98,8 +98,7 @@ def read_change(entries: Sequence[Entry]) -> Done:
                     spoken[step.asm] = step.target
             if state == "done" or step.undo is not Undo.NOTHING:
                 last[step.target] = state
-        for target, found in change.plan.inverse.items() if change.plan is not None else ():
-            inverse.setdefault(target, found)
+        inverse |= change.plan.inverse if change.plan is not None else {}
     mended = {target for change in states for target in change.mended}
     nodes = {step.target for found in steps.values() for step in found if step.asm}
     return Done(

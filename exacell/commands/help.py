@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.codes import is_code
@@ -12,9 +13,10 @@ from exacell.cellcli.schema import ObjectType, find_object, metric, objects_of
 from exacell.commands.pages.facts import attribute_page, code_page, metric_page, object_page
 from exacell.commands.pages.found import Own, found_rows, groups, named_pages, overview, told_of_recipes
 from exacell.commands.pages.lines import WIDTH, columns, short_rows, wrap
+from exacell.commands.pages.ofrecipes import recipe_page
 from exacell.core.errors import StatementError
 from exacell.core.meant import closest
-from exacell.core.packaged import PAGES, has_source, packaged_files, shown_page
+from exacell.core.packaged import PAGES, has_source, packaged_files, packaged_folder, shown_page
 from exacell.language.manual import man_page
 from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, commands
@@ -89,12 +91,19 @@ def help_(session: Session, services: Services, call: Call) -> Result:
     def own() -> Own:
         cells = session.rack.cells if session.rack is not None else ()
         dbs = services.learned.get(Kind.DB) if cells else ()
-        return Own(cells=cells, dbs=dbs, recipes=recipe_titles(session.home))
+        return Own(cells=cells, dbs=dbs, recipes=recipe_titles(session.home), page=partial(recipe_page, session.home))
 
     def drawn(width: int | None, color: bool, header: bool) -> Iterator[str]:
         yield from page(words, width, color=color, own=own)
 
     return Result(text="\n".join(page(words, own=own)), draw=drawn)
+
+
+def completion(call: Call) -> Result:
+    """Return the file that a shell reads to complete exacell's words."""
+    shell = call.text_arg("shell")
+    name = "_exacell" if shell == "zsh" else f"exacell.{shell}"
+    return Result(text=packaged_folder("completions").joinpath(name).read_text("utf-8").rstrip("\n"))
 
 
 def page(
@@ -121,10 +130,19 @@ def page(
     if lower == ["man"]:
         return manual().splitlines()
     lines = _page(lower, words) if words else None
-    if lines is None:
+    if lines is None and (name := _recipe(words)):
+        lines = list(own().page(name))
+    if not lines:
         return list(_found(words, width, own(), color=color))
     # An example stays one line: it is there to be copied.
     return [row for line in lines for row in ([line] if line.startswith("Example:") else wrapped(line, WIDTH))]
+
+
+def _recipe(words: Sequence[str]) -> str:
+    """Return the name that may be a recipe's; a word of which a statement is made is none, when it stands alone."""
+    if len(words) == 2 and words[0].lower() in ("recipe", "run"):
+        return words[1]
+    return words[0] if len(words) == 1 and not any(words[0].lower() in key for key in commands()) else ""
 
 
 def _found(words: Sequence[str], width: int | None, own: Own, *, color: bool) -> Iterator[str]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from exacell.core.errors import EmulatorError, RackFormatError
-from exacell.core.units import parse_duration
+from exacell.core.units import parse_duration, parse_size
 from exacell.emulator.fault_control import FaultRow, Option, Options, clear_faults, fault, faults
 from exacell.emulator.rack_file import rack_file, refuse_real_rack, write_rack_file
 from exacell.emulator.requests import ANSWER_S, ask, existing_rack
@@ -115,8 +115,8 @@ def start(
 
     Args:
         home: the directory of all of exacell's files.
-        options: of cells, dbnodes, clusters, db, pdb, vault, model, release, mode, pmem, speed, seed, cellcli-start; only
-            those that differ from the defaults. For a rack that exists they must be what it was made with.
+        options: of cells, dbnodes, clusters, db, pdb, vault, dbcache, model, release, mode, pmem, speed, seed,
+            cellcli-start; only those that differ from the defaults. For a rack that exists they must be what it was made with.
         reset: make it anew; what was there is gone once the new one runs, and stays, stopped, where that fails.
         port22: give each host a loopback address of its own with port 22, or no longer; None for as it was last.
         timeout: seconds that starting may take.
@@ -325,13 +325,16 @@ def _checked(options: Options) -> Json:
                 checked[name] = float(value)
             elif name == "cellcli_start":
                 checked[name] = parse_duration(str(value))
+            elif name == "dbcache":
+                checked[name] = parse_size(str(value))
             elif name in ("db", "pdb", "vault"):
                 checked[name] = [word.strip() for word in str(value).split(",") if word.strip()]
             elif name in ("model", "release", "mode", "pmem"):
                 checked[name] = str(value).lower()
             else:
                 known = (
-                    "cells, dbnodes, clusters, db, pdb, vault, model, release, mode, pmem, speed, seed, cellcli-start"
+                    "cells, dbnodes, clusters, db, pdb, vault, dbcache, model, release, mode, pmem, speed, seed, "
+                    "cellcli-start"
                 )
                 raise EmulatorError(f"an emulated rack has no option {key}", hint=f"the options are {known}")
         except ValueError as error:

@@ -15,7 +15,15 @@ from exacell.core.units import (
 )
 from exacell.emulator.asm.default import new_file
 from exacell.emulator.asm.model import DiskGroup
-from exacell.emulator.databases import BLOCK_SIZES, DEFAULT_LOG_BYTES, OVERRIDE, Database, RedoGroup
+from exacell.emulator.databases import (
+    BLOCK_SIZES,
+    CACHE_FILE,
+    CACHE_SIZE,
+    DEFAULT_LOG_BYTES,
+    OVERRIDE,
+    Database,
+    RedoGroup,
+)
 from exacell.emulator.db_rows import SETTABLE, parameters
 from exacell.emulator.instances import Instance
 from exacell.emulator.ora_messages import OraError, ora
@@ -28,7 +36,8 @@ def alter_system_of_database(instance: Instance, database: Database, statement: 
     """Carry out SWITCH LOGFILE, CHECKPOINT, ARCHIVE LOG CURRENT or SET; return the message.
 
     Raises:
-        OraError: ORA-02065 for another option, ORA-02097 for a value that the parameter does not take, ORA-32009 for what
+        OraError: ORA-02065 for another option, ORA-02095 for one that is not changed while an instance runs, ORA-02097 for a
+            value that the parameter does not take, ORA-32009 for what
             another instance has in memory.
     """
     reader = TokenReader(statement)
@@ -106,6 +115,10 @@ def _set(instance: Instance, database: Database, reader: TokenReader) -> None:
     kept = value if name == OVERRIDE or SETTABLE[name][0] == 1 else given
     if name == OVERRIDE and value not in ("TRUE", "FALSE"):
         raise OraError(ora(2097))
+    if scope != "SPFILE" and name == CACHE_FILE:
+        raise OraError(ora(2095))
+    if scope != "SPFILE" and name == CACHE_SIZE and value not in ("0", str(instance.asm.rack.spec.dbcache)):
+        raise OraError(ora(2097))  # Off, or on with the size that it was started with.
     if scope != "SPFILE":
         if sid == "*":
             _stay(instance, database, name)

@@ -67,6 +67,7 @@ STATISTICS: tuple[tuple[str, int], ...] = (
     ("physical read IO requests", 8),
     ("physical reads", 8),
     ("physical read bytes", 8),
+    ("physical read flash cache hits", 8),
     ("session logical reads", 1),
     ("logical read bytes from cache", 8),
     ("physical writes", 8),
@@ -108,7 +109,7 @@ def growth(counters: Counters, before: Mapping[str, float]) -> dict[str, float]:
 
 
 def statistics(
-    seen: Mapping[str, float], *, writes: int, copies: int, profile: Profile, in_proportion: bool = False
+    seen: Mapping[str, float], *, writes: int, copies: int, profile: Profile, own: int = 0, in_proportion: bool = False
 ) -> dict[str, float]:
     """Return what a database counts for I/O that the cells have counted, by the names of :data:`STATISTICS`, and how long
     its waits for redo were.
@@ -116,6 +117,7 @@ def statistics(
     Args:
         seen: the growth of the watched counters, summed over all cells.
         writes: redo writes of the database; the cells saw ``copies`` of each, and of each block written.
+        own: reads that the database's own flash cache has served, of which no cell knows.
         in_proportion: what a session waits beyond a write grows with it, so that both have the same true effect.
     """
     skipped = seen["FC_IO_RQ_R_SKIP"] - seen["FC_IO_RQ_R_SKIP_LG"]
@@ -145,8 +147,9 @@ def statistics(
         "physical read IO requests": small + eligible,
         "physical reads": small + eligible * MIB // BLOCK_BYTES,
         "physical read bytes": small * BLOCK_BYTES + eligible * MIB,
-        "session logical reads": small * LOGICAL_READS + eligible * MIB // BLOCK_BYTES,
-        "logical read bytes from cache": small * LOGICAL_READS * BLOCK_BYTES,
+        "physical read flash cache hits": own,
+        "session logical reads": (small + own) * LOGICAL_READS + eligible * MIB // BLOCK_BYTES,
+        "logical read bytes from cache": (small + own) * LOGICAL_READS * BLOCK_BYTES,
         "physical writes": written // BLOCK_BYTES,
         "physical write total IO requests": blocks + large + writes,
         "physical write requests optimized": cached + large_cached,

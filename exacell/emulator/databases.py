@@ -15,6 +15,9 @@ from exacell.emulator.work.tracing import EnabledTrace
 OVERRIDE = "_disk_sector_size_override"
 """A parameter: while it is TRUE, nobody checks the block sizes of redo logs."""
 
+CACHE_FILE, CACHE_SIZE = "db_flash_cache_file", "db_flash_cache_size"
+"""Parameters of the database's own flash cache. Source: Oracle Database Reference, DB_FLASH_CACHE_FILE, DB_FLASH_CACHE_SIZE."""
+
 BLOCK_SIZES = (512, 1024, 4096)
 DEFAULT_LOG_BYTES = 100 << 20
 """Size of a log member when the statement gives none."""

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from exacell.emulator.asm.attributes import Version, version_text
 from exacell.emulator.asm.rows import own_groups
-from exacell.emulator.databases import OVERRIDE
+from exacell.emulator.databases import CACHE_FILE, CACHE_SIZE, OVERRIDE
 from exacell.emulator.instances import Instance
 from exacell.emulator.sql.values import Value, from_epoch
 
@@ -33,6 +33,8 @@ SETTABLE: Mapping[str, tuple[int, str | None]] = MappingProxyType(
         "cell_offloadgroup_name": (2, None),
         "db_cache_size": (6, "0"),
         "db_file_multiblock_read_count": (3, "128"),
+        CACHE_FILE: (2, None),
+        CACHE_SIZE: (6, "0"),
         "db_files": (3, "1024"),
         "db_recovery_file_dest_size": (6, None),
         "deferred_segment_creation": (1, "TRUE"),
@@ -62,7 +64,8 @@ SETTABLE: Mapping[str, tuple[int, str | None]] = MappingProxyType(
         "use_large_pages": (2, "ONLY"),
     }
 )
-"""Parameters of a database that ALTER SYSTEM sets and that change nothing but what is shown: type and first value.
+"""Parameters of a database that ALTER SYSTEM sets: type and first value. All but the size of its flash cache change nothing but
+what is shown.
 
 Source: Oracle Database Reference, "Initialization Parameters"; values are ours.
 """
@@ -150,7 +153,9 @@ def parameter_rows(instance: Instance) -> Iterator[Mapping[str, Value]]:
             "DISPLAY_VALUE": value,
             "ISDEFAULT": "FALSE",
             "ISSES_MODIFIABLE": "FALSE",
-            "ISSYS_MODIFIABLE": "IMMEDIATE" if name.startswith("asm_") or name in SETTABLE else "FALSE",
+            "ISSYS_MODIFIABLE": "IMMEDIATE"
+            if name.startswith("asm_") or (name in SETTABLE and name != CACHE_FILE)
+            else "FALSE",
             "ISINSTANCE_MODIFIABLE": "TRUE",
             "ISMODIFIED": "FALSE",
             "ISDEPRECATED": "FALSE",

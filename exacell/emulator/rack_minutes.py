@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from exacell.emulator.alerts import watch
@@ -11,6 +11,7 @@ from exacell.emulator.block_io import data_io
 from exacell.emulator.cache_chores import written_for
 from exacell.emulator.cache_fill import fill
 from exacell.emulator.database_io import counted_by_sessions, growth, statistics, watched
+from exacell.emulator.databases import CACHE_SIZE
 from exacell.emulator.device_io import OTHER_DATABASE, PENDING, add, backing, destaged
 from exacell.emulator.iorm_queues import queue
 from exacell.emulator.load_profiles import COMMITS, PROFILES, Profile
@@ -23,6 +24,10 @@ from exacell.emulator.workload import Load, mirrored, redo_writes
 
 if TYPE_CHECKING:
     from exacell.emulator.rack import Rack
+
+
+OWN_SHARE = 0.6
+"""Share of a database's reads of blocks that its own flash cache serves, while it has one and it is on. Ours."""
 
 
 @dataclass(kw_only=True)
@@ -83,6 +88,10 @@ def _apply(
     Returns:
         what the database counts for it.
     """
+    on = rack.spec.dbcache and rack.parameters.get(database, {}).get(CACHE_SIZE) != "0"
+    own = round(sum(writes.values()) * profile.reads * OWN_SHARE) if on else 0
+    if own:
+        profile = replace(profile, reads=profile.reads * (1 - OWN_SHARE))
     seen: dict[str, float] = {}
     partners = Partners(rack.cells)
     takes_large_writes = rack.release.number >= LARGE_WRITES_SINCE
@@ -106,7 +115,7 @@ def _apply(
     if not seen:
         return {}
     copies, planted = round(sum(writes.values()) / made), truth is not None and truth.adds is not None
-    return statistics(seen, writes=made, copies=copies, profile=profile, in_proportion=planted)
+    return statistics(seen, writes=made, copies=copies, profile=profile, own=own, in_proportion=planted)
 
 
 def collect(rack: Rack, progress: Progress, minute: float) -> None:

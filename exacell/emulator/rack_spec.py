@@ -39,6 +39,7 @@ class RackSpec:
         node_names: host names of the database nodes; empty for the usual ones.
         client: the name under which grid disks are available to the only cluster; empty for the usual one.
         pdb: pluggable databases with their databases, ``SPOT.SALES``; cells alone know of them.
+        dbcache: bytes of the flash cache that each database's instances have on their nodes; 0 for none.
         vault: Exascale vaults, among which cells count the databases in turn, from release 24.1 on.
         clusters: ASM clusters, among which nodes, databases and the space of the grid disks are divided.
 
@@ -57,6 +58,7 @@ class RackSpec:
     speed: float = 60.0
     seed: int = 1
     cellcli_start: float = 0.0
+    dbcache: int = 0
     clusters: int = 1
     node_names: tuple[str, ...] = ()
     client: str = ""

@@ -19,6 +19,7 @@ SPEED = frozenset(
         *("_disk_sector_size_override", "asm_power_limit"),
         *("cell_offload_compaction", "cell_offload_decryption", "cell_offload_parameters"),
         *("cell_offload_plan_display", "cell_offload_processing", "cursor_sharing", "db_file_multiblock_read_count"),
+        *("db_flash_cache_file", "db_flash_cache_size"),
         *("fast_start_mttr_target", "max_dump_file_size", "open_cursors", "optimizer_adaptive_plans"),
         *("optimizer_dynamic_sampling", "optimizer_index_caching", "optimizer_index_cost_adj", "optimizer_mode"),
         *("parallel_degree_policy", "parallel_force_local", "parallel_min_time_threshold", "result_cache_mode"),
@@ -26,7 +27,8 @@ SPEED = frozenset(
     )
 )
 """Parameters, lower case, that change how fast a database is and what it tells, and nothing else: neither what a commit promises
-nor whether an instance starts. Source: Oracle Database Reference, Initialization Parameters; reference asm.md section 10."""
+nor whether an instance starts (for the flash cache of its own see :mod:`exacell.plan.planners.smart_cache`). Source: Oracle
+Database Reference, Initialization Parameters; reference asm.md section 10."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 RACKS = {
     "x2": ("model=x2", "release=11.2.2.4", "mode=writethrough"),
-    "x6": ("model=x6", "release=19.3"),
+    "x6": ("model=x6", "release=19.3", "dbcache=64g"),
     "x8m": ("model=x8m", "release=22.1"),
 }
-"""Racks as ``emulator start`` makes them: the first published procedures', one with a write-back cache, one with PMEM."""
+"""Racks as ``emulator start`` makes them: the first published procedures', one with a write-back cache and one
+of each database's own, one with PMEM."""
 
 ALL = tuple(RACKS)
 
@@ -122,6 +123,12 @@ CASES = (
         holds="check sql db=SPOT \"select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'\".c = DEFAULT",
     ),
     Case(
+        run="run placement_ab db=SPOT table=APP.CUSTOMERS places=cache,dbcache for=1s",
+        racks=("x6",),
+        rehearsed=False,
+        holds="check sql db=SPOT \"select value as v from v$parameter where name = 'db_flash_cache_size'\".v = 68719476736",
+    ),
+    Case(
         run="run redo_on_flash db=SPOT target=+RECO groups=21,22,23 old=1,2 size=64m",
         racks=("x2", "x6"),
         rehearsed=False,
@@ -157,6 +164,7 @@ ELSEWHERE = {
     "block_queue": "real/test_real_recipes.py",
     "fio_compare": "real/test_real_recipes.py",
     "fio_row": "real/test_real_recipes.py",
+    "iscsi_sessions": "real/test_real_iscsi.py",
     "orion_row": "e2e/test_e2e_recipe_library.py",
     "slob_compare": "e2e/test_e2e_recipe_library.py",
     "vpd_limits": "real/test_real_recipes.py",

@@ -29,6 +29,10 @@ def logs(inside: InProcess) -> dict[int, tuple[int, int, int]]:
             "select name, value from v$spparameter where name = 'open_cursors'",
         ),
         (
+            "alter system set db_flash_cache_size=64g scope=spfile",
+            "select name, value from v$spparameter where name like 'db_flash_cache%'",
+        ),
+        (
             # What was set for one instance goes before what another case sets for all: a parameter of its own.
             "alter system set db_file_multiblock_read_count=64 sid='spot2'",
             "select i.instance_name, p.value from gv$parameter p, gv$instance i where p.inst_id = i.inst_id and "

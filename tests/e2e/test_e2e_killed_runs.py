@@ -374,6 +374,33 @@ def test_a_killed_change_of_database_servers_is_finished(
     operator.whole()
 
 
+def noted(operator: Operator) -> dict[object, object]:
+    rows = operator.ask("list cell attributes name, comment")
+    return {row["cell"]: row["comment"] or "" for row in rows}
+
+
+def test_what_somebody_changed_by_hand_before_resume_is_told_and_comes_back(
+    operator: Operator, fault: Callable[..., None], shared: InProcess, tmp_path: Path
+) -> None:
+    """A run is killed while one cell has not answered; somebody else sets the same attribute there. resume warns of it, and
+    what finally puts back is that value on that cell, and on the others what was there before the run."""
+    operator.write(hand="alter cell comment=ours\nlist cell\nfinally\nundo run\nend\n")
+    cells = ("exa1cel01", "exa1cel02", "exa1cel03")
+    before = noted(operator)
+    fault("exa1cel02", "hang", "match=(?i)alter.cell")
+    others = {cell: "ours" for cell in cells if cell != "exa1cel02"}
+    operator.killed("run hand", "send the statement", lambda: noted(operator) == {**before, **others})
+    fault("exa1cel02", "clear")
+    other = InProcess(tmp_path / "other").with_rack_of(shared)
+    other.ok("-r", "t1", "on exa1cel02 alter cell comment=hand", "-y")
+    shown = told(operator.inside.ok("-r", "t1", "resume", "-y").err)
+    assert "exa1cel02: cell" in shown and "is hand now: somebody has changed it since; undo brings back hand" in shown
+    assert noted(operator) == {**before, "exa1cel02": "hand"}
+    operator.whole()
+    other.ok("-r", "t1", "undo", "-y")
+    assert noted(operator) == before
+
+
 def test_a_killed_command_apart_is_brought_from_each_node(operator: Operator) -> None:
     """kill -9 while a --detach command runs on both nodes: resume brings each one's whole output and exit status, once."""
     command = (

@@ -191,8 +191,30 @@ def test_sessions_with_a_target_are_shown_and_what_would_make_more_is_planned(in
     given = "hosts=@db target=iqn.2014-03.local.lab:t01 portal=10.0.0.5:3260"
     assert "[1/1]" in inside.ok("-r", "t1", f"run iscsi_sessions {given}").err
     planned = inside.ok("-r", "t1", f"run iscsi_sessions {given} sessions=4", "-n").err
-    assert "-o update -n node.session.nr_sessions -v 4" in planned and planned.count("-n: nothing was sent") == 2
+    assert "-o update -n node.session.nr_sessions -v 4" in planned and planned.count("-n: nothing was sent") == 3
+    assert "so it is not judged" in planned
     assert inside.ok("-r", "t1", "-o", "json", "journal").records == []
+
+
+def test_a_recipe_shows_what_commands_print_and_what_hosts_are(inside: InProcess, tmp_path: Path) -> None:
+    """What a command prints on hosts, and facts with all that they tell, stand in a recipe's answer as they do by
+    themselves, folded or host by host; as data, each host's text is a record."""
+    recipe = tmp_path / "hosts.exa"
+    recipe.write_text("on @db facts kernel\n")
+    for folding in ("--fold", "--no-fold"):
+        assert (
+            inside.ok("-r", "t1", folding, f"run {recipe}").out
+            == inside.ok("-r", "t1", folding, "on @db facts kernel").out
+        )
+    recipe.write_text("needs opaque\n\non @db facts kernel\non @db sh uname -r\n")
+    alone = {folding: inside.ok("-r", "t1", folding, "on @db sh uname -r").out for folding in ("--fold", "--no-fold")}
+    for folding, said in alone.items():
+        assert inside.ok("-r", "t1", folding, f"run {recipe}", "-y", "--accept-opaque").out.endswith(f"\n\n{said}")
+    assert alone["--fold"].count("4.14") == 1 and alone["--no-fold"].count("4.14") == 2
+    records = inside.ok("-r", "t1", "-o", "json", f"run {recipe}", "-y", "--accept-opaque").records
+    assert [(row["cell"], "text" in row) for row in records] == [
+        ("exa1db01", False), ("exa1db02", False), ("exa1db01", True), ("exa1db02", True),
+    ]  # fmt: skip
 
 
 def test_answers_of_several_shapes_are_a_table_each(inside: InProcess) -> None:
@@ -205,3 +227,30 @@ def test_answers_of_several_shapes_are_a_table_each(inside: InProcess) -> None:
         if ("place" in line and "TOTAL_WAITS" in line) or "readHits" in line
     ]
     assert [head[0] for head in heads] == ["EVENT", "cell"] * 2 and all("passport" not in head for head in heads)
+
+
+def test_reads_of_a_database_with_a_flash_cache_of_its_own_are_told_apart(alone: InProcess) -> None:
+    """On disk it is off and nothing waits for it; as a place of its own it serves reads that cells do not see; then it is as
+    it was."""
+    alone.ok("emulator", "start", "t1", "speed=3000", "dbcache=64g")
+    load = "emulator load t1 db=SPOT profile=oltp for=1m"
+    words = f"load='{sys.executable} -m exacell {load}' table=APP.CUSTOMERS places=disk,dbcache"
+    done = alone.ok("-r", "t1", "-o", "json", f"run placement_ab db=SPOT {words}", "-y", "--accept-opaque")
+    waits = [row for row in done.records if str(row.get("EVENT", "")).startswith("db flash cache single")]
+    assert [row["place"] for row in waits] == ["dbcache", "dbcache"]
+    assert waits[1]["TOTAL_WAITS"] > waits[0]["TOTAL_WAITS"]
+    reads = dict.fromkeys(("disk", "dbcache"), 0)
+    for row in done.records:
+        reads[row["place"]] += row.get("readHits", 0) + row.get("readMisses", 0)
+    assert 0 < reads["dbcache"] < 0.6 * reads["disk"]
+    sizes = "select value as bytes from gv$parameter where name = 'db_flash_cache_size'"
+    assert {row["BYTES"] for row in alone.ok("-r", "t1", "-o", "json", f'sql db=SPOT "{sizes}"').records} == {
+        str(64 << 30)
+    }
+
+
+def test_a_database_without_a_flash_cache_of_its_own_is_not_measured_as_one(inside: InProcess) -> None:
+    """The recipe stops at its check, and the table is as it was."""
+    done = inside("-r", "t1", "run placement_ab db=SPOT table=APP.CUSTOMERS places=dbcache for=1s", "-y")
+    assert done.code != 0 and "own_bytes" in done.err
+    assert inside.ok("-r", "t1", "-o", "json", "journal").records == []

@@ -93,13 +93,6 @@ def test_every_shipped_recipe_is_run_by_a_test() -> None:
     assert [name for name, path in ELSEWHERE.items() if f"run {name}" not in (tests / path).read_text()] == []
 
 
-def test_the_page_of_the_library_has_every_recipe() -> None:
-    """docs/library.md has a row for each shipped recipe, and for no other."""
-    page = (Path(__file__).parents[2] / "docs/library.md").read_text()
-    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
-    assert sorted(re.findall(r"`(\w+)`", " ".join(rows))) == sorted(shipped())
-
-
 MARK = "====="
 
 

@@ -11,6 +11,7 @@ from exacell.core.errors import RefusedError
 from exacell.plan.dbchange import AddLog, DropLog, KeepInCache, SetParameter, read_change
 from exacell.plan.model import Plan
 from exacell.plan.planners.database import OVERRIDE, asked, database_plan
+from exacell.plan.planners.smart_cache import FILE, SIZE
 
 G4 = 4 << 30
 
@@ -64,6 +65,8 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
         *parameter("session_cached_cursors", "500", "600"),
         *parameter("cell_offload_parameters", 'a "b"', None),
         *parameter(OVERRIDE, None, None),
+        *parameter(FILE, None, None),
+        *parameter(SIZE, "0", None),
     ],
     "db.table": [{"owner": "APP", "name": "KEYS", "cache": "DEFAULT"}],
     "db.index": [{"owner": "APP", "name": "P", "cache": None}],
@@ -410,11 +413,102 @@ def test_the_current_group_of_another_thread_is_switched_on_its_node() -> None:
         planned("alter database drop logfile group 5", **{"db.log": logs, "db.instance": RECORDS["db.instance"][:1]})
 
 
+G64 = str(64 << 30)
+STARTED = [*parameter(FILE, "/u01/f", "/u01/f"), *parameter(SIZE, G64, "64G")]
+OFF = [*parameter(FILE, "/u01/f", "/u01/f"), *parameter(SIZE, "0", "64G")]
+
+
+@pytest.mark.parametrize(
+    ("sql", "records", "said", "way"),
+    [
+        (f"set {FILE}='/u01/f'", STARTED, "an instance takes db_flash_cache_file when it starts", "SCOPE=SPFILE"),
+        (f"set {FILE}='/u01/f' scope=memory sid='SPOT1'", STARTED, "when it starts", "SCOPE=SPFILE"),
+        (
+            f"set {FILE}='/u01/f' scope=spfile",
+            None,
+            "without db_flash_cache_size, which",
+            f"set {SIZE}=… scope=spfile",
+        ),
+        (
+            f"set {FILE}='/u01/f' scope=spfile",
+            [*parameter(FILE, None, None), *parameter(SIZE, "0", None, SPOT1=("0", "64G"))],
+            "without db_flash_cache_size, which",
+            f"set {SIZE}",
+        ),
+        (
+            f"set {FILE}='/u01/f' scope=spfile sid='SPOT2'",
+            [*parameter(FILE, None, None), *parameter(SIZE, "0", None, SPOT1=("0", "64G"))],
+            "without db_flash_cache_size for SPOT2, which",
+            f"set {SIZE}",
+        ),
+        (f"reset {SIZE}", STARTED, "without db_flash_cache_size, which", f"reset {FILE} scope=spfile"),
+        (f"set {SIZE}=32g", STARTED, "can be set to 0 and back", "SCOPE=SPFILE, then a restart"),
+        (f"set {SIZE}=64g", None, "started without a flash cache of its own", "then a restart"),
+        (
+            f"set {SIZE}=0",
+            [*parameter(FILE, "/a, /b", None), *parameter(SIZE, "34359738368, 68719476736", None)],
+            "several flash cache files",
+            "",
+        ),
+        (
+            f"set {SIZE}=0 scope=memory",
+            [*parameter(FILE, None, None), *parameter(SIZE, None, None)],
+            "no parameter",
+            "",
+        ),
+    ],
+)
+def test_a_flash_cache_of_the_database_s_own_is_set_as_the_database_takes_it(
+    sql: str, records: list[dict[str, Any]] | None, said: str, way: str
+) -> None:
+    """A file at a start only and never without a size; while an instance runs, off or on again, and no other size."""
+    with pytest.raises(RefusedError, match=said) as caught:
+        planned(f"alter system {sql}", **({"db.parameter": records} if records else {}))
+    assert way in caught.value.hint and "nothing was sent" in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("sql", "records", "back", "warned"),
+    [
+        (f"set {SIZE}=0 scope=memory", STARTED, [f"SET {SIZE}={G64} SCOPE=MEMORY SID='*'"], ""),
+        (
+            f"set {SIZE}=64g scope=memory",
+            OFF,
+            [f"SET {SIZE}=0 SCOPE=MEMORY SID='*'"],
+            "only the size that the instance",
+        ),
+        (f"set {SIZE}=64g scope=spfile", None, [f"RESET {SIZE} SCOPE=SPFILE SID='*'"], ""),
+        (
+            f"set {FILE}='/u01/f' scope=spfile",
+            [*parameter(FILE, None, None), *parameter(SIZE, "0", "64G")],
+            [f"RESET {FILE} SCOPE=SPFILE SID='*'"],
+            "Oracle Linux and Solaris",
+        ),
+        (f"reset {FILE}", STARTED, [f"SET {FILE}='/u01/f' SCOPE=SPFILE SID='*'"], ""),
+        (
+            f"reset {SIZE} sid='SPOT2'",
+            [*parameter(FILE, None, "/u01/f"), *parameter(SIZE, "0", "64G", SPOT2=("0", "32G"))],
+            [f"SET {SIZE}=32G SCOPE=SPFILE SID='SPOT2'"],
+            "",
+        ),
+    ],
+)
+def test_a_flash_cache_of_the_database_s_own_comes_back(
+    sql: str, records: list[dict[str, Any]] | None, back: list[str], warned: str
+) -> None:
+    """Each allowed change has its inverse, and what nothing can check is a warning."""
+    plan = planned(f"alter system {sql}", **({"db.parameter": records} if records else {}))
+    assert [each.split("ALTER SYSTEM ")[1][:-1] for told in plan.inverse.values() for each in told] == back
+    assert (warned in " ".join(plan.warnings)) and bool(plan.warnings) == bool(warned)
+
+
 def test_what_is_asked_for_is_what_the_planner_reads() -> None:
     """The checks name the parameter, the table, or logs, instances and disk groups."""
     assert {c.object for c in asked(DropLog(group=1))} == {"db.log", "db.instance", "db.diskgroup", "db.parameter"}
     assert {c.object for c in asked(SetParameter(name="a", value="1"))} == {"db.instance", "db.parameter"}
     assert asked(SetParameter(name="a", value="1"))[1].where == {"parameter": "a"}
+    both = {str(c.where["parameter"]) for c in asked(SetParameter(name=FILE, value="x")) if c.where}
+    assert both == {FILE, SIZE}
     assert asked(KeepInCache(kind="INDEX", owner="A", name="I", value="KEEP"))[0].object == "db.index"
 
 

@@ -15,6 +15,7 @@ OPTIONS = (
     Param(name="db", kind=Kind.NAMES, help="databases (SPOT,ERP)"),
     Param(name="pdb", kind=Kind.NAMES, help="pluggable databases, each with its own: SPOT.SALES (none)"),
     Param(name="vault", kind=Kind.NAMES, help="Exascale vaults, from release 24.1 on (none)"),
+    Param(name="dbcache", kind=Kind.SIZE, help="flash cache of each database's own, on its nodes (none)"),
     Param(name="model", kind=Kind.NAME, help="hardware: x2, x6, x6ef, x8m, x10m, x10mef (x2)"),
     Param(name="release", kind=Kind.NAME, help="Exadata release of the cells (19.3)"),
     Param(name="mode", kind=Kind.CHOICE, choices=("writeback", "writethrough"), help="flash cache mode (writeback)"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from exacell.cellcli.codes import CODES, metric_meaning
@@ -23,11 +23,13 @@ Row = tuple[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Own:
-    """What the rack and the user have of their own: names for the statements that help shows, recipes with their titles."""
+    """What the rack and the user have of their own: names for the statements that help shows, recipes with their titles, and
+    what the page of one says."""
 
     cells: Sequence[str] = ()
     dbs: Sequence[str] = ()
     recipes: Sequence[Row] = ()
+    page: Callable[[str], Iterator[str]] = lambda _: iter(())
 
 
 _MOST = 14
@@ -190,9 +192,15 @@ def told_of_recipes(name: str) -> str:
 
     Empty where it has no section of that name.
     """
-    first, *others = _told_pages()["recipes"]
-    found = first if name == "recipe" else next((each for each in others if each.title == name), None)
-    return "" if found is None else f"# {found.title}\n\n{found.text.strip()}\n\n`help docs recipes` is the whole page."
+    first = _told_pages()["recipes"][0]
+    text = first.text.strip() if name == "recipe" else told_of("recipes", name)
+    title = first.title if name == "recipe" else name
+    return f"# {title}\n\n{text}\n\n`help docs recipes` is the whole page." if text else ""
+
+
+def told_of(page: str, title: str) -> str:
+    """Return the section of a page of the documentation, as Markdown; empty where it has none of that title."""
+    return next((each.text.strip() for each in _told_pages()[page][1:] if each.title == title), "")
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from exacell.core.units import GIB, MIB
 from exacell.emulator.asm.attributes import DEFAULT_AU_BYTES, defaults, version_text
 from exacell.emulator.asm.model import AsmDisk, AsmFile, DiskGroup, Header, HeaderStatus, Redundancy
-from exacell.emulator.databases import Database, RedoGroup
+from exacell.emulator.databases import CACHE_FILE, CACHE_SIZE, Database, RedoGroup
 from exacell.emulator.segments import default_segments
 
 if TYPE_CHECKING:
@@ -49,6 +49,9 @@ def populate(asm: Asm) -> None:
             started=now - (9 - rank % 5) * DAY,
             change=dice.randrange(10**7, 10**8),
         )
+        if asm.rack.spec.dbcache:
+            database.spfile = {CACHE_FILE: f"/u01/flash/{name}.dat", CACHE_SIZE: str(asm.rack.spec.dbcache)}
+            database.parameters = dict(database.spfile)
         asm.databases[name] = database
         _data_files(asm, data, database, 60 // (rank + 2))
         _redo(asm, database, [group for group in (data, reco) if group is not None], now)

@@ -15,6 +15,7 @@ from exacell.core.units import MIB, format_size, human_size
 from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Undo
 from exacell.plan.planners.parameter import OVERRIDE, ParameterMaker, Records, short
+from exacell.plan.planners.smart_cache import PAIR
 
 FLASH_BLOCK = 4096
 _IDLE = ("INACTIVE", "UNUSED")
@@ -26,7 +27,8 @@ def asked(change: SqlChange) -> tuple[Check, ...]:
     """Return checks that name what has to be read before a plan is made."""
     match change:
         case SetParameter():
-            return (Check(object="db.instance"), _of_parameter(change.name))
+            names = PAIR if change.name in PAIR else (change.name,)
+            return (Check(object="db.instance"), *map(_of_parameter, names))
         case KeepInCache():
             return (_of_segment(change),)
         case _:

@@ -15,6 +15,7 @@ from exacell.core.units import parse_size
 from exacell.core.values import dataclass
 from exacell.plan.dbchange import SetParameter, literal, quoted
 from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
+from exacell.plan.planners.smart_cache import PAIR, caveats, check_pair
 
 Records = Mapping[str, Sequence[Mapping[str, Any]]]
 """By object, as :mod:`exacell.session.dbrecords` reads them."""
@@ -54,9 +55,12 @@ class ParameterMaker:
         places = self._places(change, sid)
         name = f'"{change.name}"' if change.name.startswith("_") else change.name
         whose = "" if sid == "*" else f" of {sid}"
+        wanted = _ways(change.value or "")
+        memory = next((place.now for place in places if place.attribute == "memory"), {})
+        if change.name in PAIR:
+            check_pair(change, self.of, sid, memory, wanted[-1])
         if change.value is None:
             return self._reset(change, name, sid, node, places)
-        wanted = _ways(change.value)
         if all(_is(value, wanted) for place in places for value in place.now.values()):
             said = " and ".join(place.attribute for place in places)
             return self.done(f"{change.name}{whose} is {change.value} already ({said})")
@@ -90,6 +94,7 @@ class ParameterMaker:
             inverse=back,
             warnings=(
                 *(_caveat(change) if change.name == OVERRIDE else ()),
+                *(caveats(change, memory, wanted[-1]) if change.name in PAIR else ()),
                 *(self._exceptions(change) if sid == "*" else ()),
             ),
             notes=(later,) if change.scope == "SPFILE" else ("for all instances: each is read back",) * (sid == "*"),
