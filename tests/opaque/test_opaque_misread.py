@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.opaque.findings import UnreadError
+from exacell.opaque.findings import Door, UnreadError
 from exacell.opaque.shell import read_shell, statements_in
 from exacell.opaque.table import table
 
@@ -81,3 +81,10 @@ def test_a_long_sign_is_cut_short(length: int, shown: int) -> None:
     """A sign of more than 60 characters is shown by its beginning, one of 60 whole."""
     said = UnreadError("x" * length, "why").message.removesuffix(": why")
     assert len(said) == shown and said.endswith("...") is (length > 60)
+
+
+@pytest.mark.parametrize(("where", "said"), [("", "what this does: x"), ("c[1-2]", "what this does on c[1-2]: x")])
+def test_a_refusal_names_the_cells_where_there_are_some(where: str, said: str) -> None:
+    """Work for cells is refused with their names, work for this machine without."""
+    refusal = Door().refusal(["x"], accepted=False, where=where, undone="nothing was sent", accept="say so")
+    assert refusal is not None and said in refusal.message

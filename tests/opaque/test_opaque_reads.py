@@ -46,6 +46,7 @@ READS: dict[str, list[list[list[str]]]] = {
     "cellcli -e list cell detail": [[["cellcli", "-e", "list", "cell", "detail"]]],
     "cellcli -n -x -e 'list cell; list lun' | cat": [[["cellcli", "-n", "-x", "-e", "list cell; list lun"], ["cat"]]],
     "cellcli <<EOF\nlist cell\nEOF\nuptime": [[["cellcli"]], [["uptime"]]],
+    "cellcli <<EOF;\nlist cell\nEOF\nuptime": [[["cellcli"]], [["uptime"]]],
     "cellcli -n << 'EOF' | grep x; uptime\nlist cell\nEOF": [[["cellcli", "-n"], ["grep", "x"]], [["uptime"]]],
 }
 """A text → its pipelines, each the argv of its commands."""

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from hypothesis import given, strategies as st
 
-from exacell.opaque.scan import arguments, wrapped
+from exacell.opaque.scan import arguments, carried, wrapped
 
 HARD = [
     "",
@@ -73,3 +73,9 @@ def test_wrapped_text_is_whole_in_real_shells(shell: str, text: str) -> None:
     """A comment, a here-document and a parenthesis at the edge leave the wrapping whole."""
     done = subprocess.run([shell, "-n", "-c", wrapped(text)], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_what_was_not_read_goes_to_the_shell_of_the_account() -> None:
+    """A text that was read goes through the shell for which it was read, any other as it is, as dcli sends it."""
+    assert carried("df 'a'", read=True) == arguments("df 'a'")
+    assert carried("df 'a'", read=False) == "df 'a'"
