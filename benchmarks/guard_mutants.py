@@ -396,6 +396,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/opaque/test_opaque_carriers.py",
             "tests/opaque/test_opaque_door.py",
             "tests/language/test_language_line.py",
+            "tests/language/test_language_shellwords.py",
         ),
     ),
     "transport/capabilities.py": (
