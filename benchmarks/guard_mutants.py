@@ -535,7 +535,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "an intent that switches caching off was judged before; type checkers need the first side",
     (
         "change/pending.py:_left_open",
-        "without row is None in row is None or (not state.stopped)",
+        "without row is None in row is None or not state.stopped",
     ): "what has an end has a plan's row; type checkers need the first side",
     (
         "journal/confirming.py:_missing",
