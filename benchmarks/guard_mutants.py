@@ -396,6 +396,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/opaque/test_opaque_carriers.py",
             "tests/opaque/test_opaque_door.py",
             "tests/language/test_language_line.py",
+            "tests/language/test_language_shellwords.py",
         ),
     ),
     "transport/capabilities.py": (
@@ -534,7 +535,7 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     ): "an intent that switches caching off was judged before; type checkers need the first side",
     (
         "change/pending.py:_left_open",
-        "without row is None in row is None or (not state.stopped)",
+        "without row is None in row is None or not state.stopped",
     ): "what has an end has a plan's row; type checkers need the first side",
     (
         "journal/confirming.py:_missing",

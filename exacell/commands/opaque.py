@@ -103,7 +103,7 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
     refuse_session_bound(sql)
     database, user = call.text_arg("db"), call.text_arg("user", "oracle")
     unread = _unread(sql)
-    change = read_change(sql) if unread is not None and user == OWNER else None
+    change = read_change(sql) if user == OWNER else None
     if change is not None:
         client = DatabaseClient(session, services, database)
         with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):

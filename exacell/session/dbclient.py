@@ -98,7 +98,7 @@ class DatabaseClient:
     def _query(self, node: str, *queries: str) -> list[Rows]:
         """Return what queries answer, asked of one SQL*Plus."""
         request = database_request(self._session, self.database, node, query_script(*queries), user=self._user)
-        return tables_of(self._services.transport.run([request]).replies[node])
+        return tables_of(self._services.transport.run([request]).replies[node], len(queries))
 
     def send(
         self, statements: Mapping[str, str], *, timeout: float, ours: Ours | None = None

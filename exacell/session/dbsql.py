@@ -204,14 +204,14 @@ def _ended_early(reply: Reply) -> str:
 
 def rows_of(reply: Reply) -> Rows:
     """Return the rows that a script of one query printed; see :func:`tables_of`."""
-    return tables_of(reply)[0]
+    return tables_of(reply, 1)[0]
 
 
-def tables_of(reply: Reply) -> list[Rows]:
-    """Return the rows that a script of queries printed, one item a query.
+def tables_of(reply: Reply, queries: int) -> list[Rows]:
+    """Return the rows that a script of so many queries printed, one item a query.
 
     Raises:
-        ReplyError: the instance says ``ORA-``, or the script did not come to its end.
+        ReplyError: the instance says ``ORA-``, the script did not come to its end, or not each query was answered.
     """
     behind = reply.stdout.partition(ROWS)[2] or reply.stdout
     errors = sql_errors(behind)
@@ -219,7 +219,10 @@ def tables_of(reply: Reply) -> list[Rows]:
         raise ReplyError(f"{reply.target}: " + " / ".join(errors[:4]))
     if END not in reply.stdout:
         raise ReplyError(f"{reply.target}: {_ended_early(reply)}", hint="sql runs the statement again")
-    return [read_rows(ROWS + table) for table in reply.stdout.split(ROWS)[1:]] or [read_rows(reply.stdout)]
+    found = [read_rows(ROWS + table) for table in reply.stdout.split(ROWS)[1:]]
+    if len(found) != queries:
+        raise ReplyError(f"{reply.target}: {len(found)} of {queries} answers of SQL*Plus came", hint="run it again")
+    return found
 
 
 def names_of(rows: Rows) -> list[Mapping[str, str | int | float | None]]:

@@ -47,7 +47,7 @@ def read_sysstat(
         if runs_elsewhere(reply):
             continue
         try:
-            instance, statistics = tables_of(reply)
+            instance, statistics = tables_of(reply, 2)
         except ExacellError as error:
             problems.append(str(error))
             continue

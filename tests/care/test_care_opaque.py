@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from exacell.care.sqltext import ROWS
 from exacell.change.racklock import lock_of
 from exacell.core.config import AsmConfig
 from exacell.core.errors import (
@@ -15,6 +16,7 @@ from exacell.core.errors import (
     ExitCode,
     JournalError,
     RefusedError,
+    ReplyError,
 )
 from exacell.plan.asmfacts import END
 from exacell.session.request import Request
@@ -233,3 +235,33 @@ def test_only_what_may_change_something_is_journalled(opaque: Session) -> None:
         row.target: row.body["state"] for row in opaque.services.journal.entries(rack="r") if row.kind == "outcome"
     }
     assert states == {"c1": "done", "c2": "unknown"}
+
+
+SETS = "alter system set optimizer_mode=all_rows scope=both"
+
+
+def test_a_change_of_a_database_is_planned_for_its_owner_alone(opaque: Session) -> None:
+    """What exacell plans goes as the owner of the software; under another login it is text that nobody can read."""
+    with pytest.raises(RefusedError, match=r"exacell can't tell what this does: alter: "):
+        opaque.say(f'sql db=SPOT user=app "{SETS}" -y')
+    # As the owner it is read what there is now, which this rack does not tell.
+    with pytest.raises(ReplyError, match="answers of SQL"):
+        opaque.say(f'sql db=SPOT "{SETS}" -y --accept-opaque')
+    assert opaque.written == []
+
+
+def test_an_answer_that_did_not_come_is_not_taken_for_no_rows(opaque: Session) -> None:
+    """SQL*Plus that came to its end without the answer to a query is told as that, and never as a query without rows."""
+    query = 'sql db=SPOT "select name from v$database"'
+    with pytest.raises(ReplyError, match=r"db1: 0 of 1 answers of SQL\*Plus came"):
+        opaque.say(query)
+    opaque.answers.rules.append(("sqlplus", lambda node: f"{ROWS}\n{END}\n"))
+    opaque.answers.rules.reverse()
+    assert opaque.say(query).notes == ["0 rows from db1"]
+
+
+@pytest.mark.parametrize("sql", ["alter system switch logfile", "begin dbms_x.y; end;"])
+def test_what_would_be_sent_is_shown_whole(opaque: Session, sql: str) -> None:
+    """A statement is shown as it was typed, and a block with the semicolon that is its own."""
+    opaque.say(f'sql db=SPOT "{sql}" --accept-opaque -n')
+    assert opaque.console.said == [f"SPOT on db1 would get: {sql}"]
