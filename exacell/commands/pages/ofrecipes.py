@@ -9,6 +9,7 @@ from exacell.commands.pages.found import told_of
 from exacell.commands.pages.lines import columns, wrap
 from exacell.core.paths import Home
 from exacell.language.registry import Param
+from exacell.recipes.files import load_draft, recipe_files, shipped
 
 
 def recipe_page(home: Home, name: str) -> Iterator[str]:
@@ -19,8 +20,6 @@ def recipe_page(home: Home, name: str) -> Iterator[str]:
     Raises:
         RecipeError: its file can't be read.
     """
-    from exacell.recipes.files import load_draft, recipe_files, shipped  # Help of anything else does not need them.
-
     place = recipe_files(home).get(name)
     if place is None:
         return
