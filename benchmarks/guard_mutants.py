@@ -118,7 +118,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "plan/guards/create.py": ((), GUARD),
     "plan/guards/in_use.py": ((), GUARD),
-    "core/meant.py": ((), ("tests/plan/test_plan_nearby.py",)),
+    "core/meant.py": ((), ("tests/plan/test_plan_nearby.py", "tests/core/test_core_meant.py")),
     "plan/gate.py": (("in_use", "closed", "_other", "_own"), ROLLING),
     "plan/rolling.py": (("why_not", "roll", "_refuse_together", "_refuse_idle", "in_turns", "laps"), ROLLING),
     "journal/state.py": ((), ("tests/journal/test_journal_state.py", "tests/journal/test_journal_resets.py")),
@@ -256,7 +256,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     **{
         f"opaque/{name}.py": ((), ("tests/opaque",)) for name in ("findings", "lexing", "shell", "table", "scan", "sql")
     },
-    **{f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py",)) for name in ("sqlquery", "sqltokens")},
+    **{
+        f"opaque/{name}.py": ((), ("tests/opaque/test_opaque_sql.py", "tests/opaque/test_opaque_sql_grammar.py"))
+        for name in ("sqlquery", "sqltokens")
+    },
     "commands/host.py": (
         ("judged", "pass_untyped", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
@@ -514,6 +517,30 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without not isinstance(statement, Change) in not isinstance(statement, Change) or statement.verb == 'CREATE'",
     ): "GRANT and REVOKE are about ROLE and PRIVILEGE, never about disks; type checkers need the first side",
     (
+        "core/sharedfile.py:write_over",
+        "size >= LARGEST instead of size > LARGEST",
+    ): "a file of just that size says the same when it was written over as when it was cut first",
+    (
+        "change/settling.py:_to_undo",
+        "without state.plan is not None in state.plan is not None and any(state.touched.values())",
+    ): "only a change with a plan's row touches cells; type checkers need the first side",
+    (
+        "change/settling.py:_to_undo",
+        "without plan.root in changes in plan.root in changes and changes[plan.root].undone",
+    ): "a change is gone on with on its own rack, and no row leaves the journal",
+    (
+        "journal/left.py:_cache_after",
+        "without not isinstance(row, Outcome) in not isinstance(row, Outcome) or not row.caching_off",
+    ): "an intent that switches caching off was judged before; type checkers need the first side",
+    (
+        "change/pending.py:_left_open",
+        "without row is None in row is None or (not state.stopped)",
+    ): "what has an end has a plan's row; type checkers need the first side",
+    (
+        "journal/confirming.py:_missing",
+        "without 0.0 in plan.confirm_within or 0.0",
+    ): "only plans with such a time are looked at; type checkers need the second side",
+    (
         "journal/record.py:runs",
         "journal.taken_over(row.rack) <= row.seq instead of journal.taken_over(row.rack) < row.seq",
     ): "the row of a takeover carries nothing out, so nobody asks whether it runs",
@@ -534,6 +561,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "transport/exacli.py:_refuse_change",
         "without () in statements_in(request.command) or ()",
     ): "what is no run of CellCLI was refused before; type checkers need the second side",
+    (
+        "opaque/scan.py:_suspect",
+        "without isinstance(parsed, (Change, Grant)) in isinstance(parsed, (Change, Grant)) and candidate.lower() not in known",
+    ): "a statement that begins with one of these verbs changes something; type checkers need the first side",
     ("change/engine.py:_stages", "True instead of steps"): "a stage without steps reads, sends and journals nothing",
     (
         "change/engine.py:_stage",

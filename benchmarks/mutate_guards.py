@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import functools
 import gc
 import importlib
 import itertools
@@ -104,8 +105,8 @@ class Trying:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests as they are, then against each mutant."""
         self.items = session.items
-        for file in TARGETS:
-            importlib.import_module("exacell." + file.removesuffix(".py").replace("/", "."))
+        targets = [importlib.import_module("exacell." + file.removesuffix(".py").replace("/", ".")) for file in TARGETS]
+        self.kept = [item for module in targets for item in vars(module).values() if isinstance(item, _Cached)]
         import exacell
 
         if not str(exacell.__file__).startswith(str(self.folder)):
@@ -176,6 +177,9 @@ class Trying:
     def _passes(self, number: int, following: pytest.Item | None) -> bool:
         from _pytest.runner import runtestprotocol
 
+        # What an earlier test, or the collection, has had computed would hide a breakage of what computes it.
+        for kept in self.kept:
+            kept.cache_clear()
         return not any(report.failed for report in runtestprotocol(self.items[number], log=False, nextitem=following))
 
     # -- the mutants -----------------------------------------------------------------------------------------------
@@ -244,6 +248,9 @@ class Trying:
             by = self.items[number].nodeid + (_HUNG if status < 0 else "")
         self.report(mutant, by)
 
+
+_Cached = type(functools.cache(len))
+"""The type of functions that remember what they returned."""
 
 _HUNG = " (hung)"
 """Behind the name of a test that noticed by not ending."""

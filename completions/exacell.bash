@@ -1,5 +1,5 @@
-# Completion of exacell for bash; generated, see exacell/prompt/shells.py.
-# Install: source it from ~/.bashrc, or put it into /etc/bash_completion.d/.
+# Completion of exacell for bash. In ~/.bashrc: source <(exacell completion bash)
+# Or put this file into /etc/bash_completion.d/.
 
 _exacell() {
     # bash cuts words at = @ and :, exacell does not: put them together again from the line itself.

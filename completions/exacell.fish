@@ -1,5 +1,4 @@
-# Completion of exacell for fish; generated, see exacell/prompt/shells.py.
-# Install: put it into ~/.config/fish/completions/.
+# Completion of exacell for fish: exacell completion fish > ~/.config/fish/completions/exacell.fish
 
 function __exacell_complete
     set -l words (commandline -opc)

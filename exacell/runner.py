@@ -105,7 +105,7 @@ class Runner:
             line = parse_line(text, shell=shell)
             if line is None:
                 return ExitCode.DONE
-            if self._outer is not None and not line.shell:
+            if self._outer is not None:
                 line = carried_by(self._outer, line)
             if self._flags:
                 line = with_flags(line, self._flags)

@@ -207,6 +207,7 @@ def read_wait(text: str, *, bounded: bool) -> FactCheck | float:
 
 class _Reader:
     def __init__(self, text: str) -> None:
+        self.text = text.strip()
         self.cursor = Cursor(tokenize(text), end=len(text.rstrip()))
 
     def read(self) -> FactCheck:
@@ -216,7 +217,9 @@ class _Reader:
         if not word.is_word("ALL", "NO", "SAME"):
             like = ("all", "no", "same")
             error = cursor.wrong(f"'{word.text}' begins no check: all, no or same", like=like)
-            raise error if error.suggestions else cursor.wrong(error.message, hint=f"such as: {EXAMPLE}")
+            of = find_object(word.text.partition(".")[0])
+            hint = f"such as: {EXAMPLE}" if of is None else f"all {self.text}, or no {of.name.lower()} where …"
+            raise error if error.suggestions else cursor.wrong(error.message, hint=hint)
         what = cursor.advance().value.lower()
         subjects: list[ObjectType] = []
         facts: list[Fact] = []

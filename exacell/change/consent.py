@@ -99,9 +99,8 @@ def _name_typed(console: Console, plan: Plan, names: Sequence[str]) -> bool:
 
 def _question(names: Sequence[str]) -> str:
     """Ask for all names at once, so that nobody takes the first one for the only one."""
-    one = len(names) == 1
-    what = names[0] if one else _shown(names)
-    where = what if one else f"each of these {len(names)}"
+    what = _shown(names)
+    where = what if len(names) == 1 else f"each of these {len(names)}"
     return f"data would be lost on {where}: type {what} to accept it, d shows the plan: "
 
 

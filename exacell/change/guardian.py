@@ -238,7 +238,7 @@ def refuse_overtaken(journal: Journal, rack: str, changes: Collection[int]) -> N
         MovedError: names the later change; who made it means what is there.
         JournalError: the journal can't be read.
     """
-    rows = [row for row in journal.of_kinds(rack, ("plan",)) if isinstance(row, Planned)]
+    rows = journal.plans_after(rack, min(changes, default=0))
     for number in sorted(changes):
         did = _proven(by_change(journal.chain(rack, number)))
         for row in rows:

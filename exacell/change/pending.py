@@ -171,7 +171,7 @@ def _left_open(journal: Journal, rack: str, change: int) -> Planned | None:
     targets that it left open."""
     state = journal.state(rack, change)
     row = state.plan
-    if row is None or row.plan is None or not state.stopped:
+    if row is None or not state.stopped:
         return None
     if journal.is_over(row) or journal.gone_on_with(rack, change):
         return None

@@ -18,12 +18,15 @@ from exacell.core.errors import (
     InterruptedByUserError,
     RecipeError,
     RefusedError,
+    StatementError,
 )
 from exacell.core.units import format_duration
 from exacell.journal.confirming import WaitingRun
 from exacell.language.line import Line
 from exacell.language.registry import Call, Effect, Kind, Value
 from exacell.output.faults import sentence
+from exacell.output.folding import each_cell_apart
+from exacell.output.render import for_eyes
 from exacell.output.result import Column, Draw, Record, Result, worst
 from exacell.output.tables import table_blocks
 from exacell.recipes.answers import reads
@@ -172,10 +175,9 @@ class RecipeRunner:
         source, line = each.source, each.line
         session, services = self._session, self._services
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
-            takes_back = any(each.source.final and _is_undo_run(each.line) for each in self._ready.lines)
             raise InterruptedByUserError(
                 f"recipe {self._recipe.name} was interrupted before {each.place}",
-                hint="" if takes_back else "what was done stands; undo run takes it back",
+                hint="" if self._takes_back() else "what was done stands; undo run takes it back",
             )
         self._begun += 1
         wave = each.wave
@@ -204,7 +206,15 @@ class RecipeRunner:
             where = "in" if (wave.line, wave.number) in self._passed else "before"
             parts = [f"{fold(wave.before)} done"] if wave.before else []
             parts += [f"{fold(wave.behind)} not touched"] if wave.behind else []
+            left, turns = (*wave.targets, *wave.behind), each.source.turns
+            in_use = turns is not None and not turns.on and set(left) <= set(self._session.need_rack().cells)
+            if wave.before and in_use and not self._takes_back():
+                parts.append(f"use {fold(left)}, and the same run goes on with them")
             yield "; ".join((f"stopped {where} {wave} ({fold(wave.targets)})", *parts))
+
+    def _takes_back(self) -> bool:
+        """Whether the recipe takes back at its end what it did."""
+        return any(each.source.final and _is_undo_run(each.line) for each in self._ready.lines)
 
     def _unread_in(self, wave: Wave) -> bool:
         """Whether a wave has a line that exacell does not read."""
@@ -243,7 +253,7 @@ class RecipeRunner:
             if line.effect is Effect.READ and session.rack is not None
             else execute(session, services, request, line)
         )
-        self._planned = self._planned or line.effect is Effect.WRITE
+        self._planned = self._planned or line.effect in (Effect.WRITE, Effect.OPAQUE)
         return self._keep(each, line, result)
 
     def _changes(self) -> list[int]:
@@ -264,7 +274,7 @@ class RecipeRunner:
             return False
         try:
             execute(self._session, self._services, self._request, line)
-        except RecipeError as error:
+        except (RecipeError, StatementError) as error:
             self._services.console.say(
                 f"-n: {error.message}; nothing was carried out that it may need, so it is not judged"
             )
@@ -308,7 +318,12 @@ class RecipeRunner:
             self._services.console.say(note)
         self._codes.append(result.exit_code)
         self._problems += list(result.problems)
-        if (reads(line) or _runs(line)) and result.data:
+        if _says(line, result):
+            if result.raw:
+                draw, apart = (partial(for_eyes, shown) for shown in (result, each_cell_apart(result)))
+                result = replace(result, draw=draw, apart=apart)
+            self._results.append(result)
+        elif (reads(line) or _runs(line)) and result.data:
             # What a matrix chose tells its records apart.
             self._results.append(
                 replace(result, records=[{**row, **_besides(each.chosen, row)} for row in result.records])
@@ -341,19 +356,19 @@ class RecipeRunner:
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])
         # What statements draw as sentences and tables stays so, and answers of several shapes are a table each.
-        drawn = [result.draw for result in self._results if result.draw is not None and not result.fold]
-        own = bool(drawn) and len(drawn) == len(self._results)
-        if not own and len(shapes) > 1:
-            own, drawn = True, list(_drawn_apart(self._results))
-        alone = len(self._results) == 1 and not self._results[0].fold
+        own = len(shapes) > 1 or (bool(self._results) and all(result.draw is not None for result in self._results))
+        draw, apart = (
+            partial(_one_after_another, list(_drawn_apart(self._results, folded=folded))) for folded in (True, False)
+        )
         return Result(
             records=records,
             columns=columns,
             data=bool(self._results),
-            fold=not own and not alone,
+            fold=any(result.fold for result in self._results) or (not own and len(self._results) != 1),
             problems=problems,
             exit_code=code,
-            draw=partial(_one_after_another, drawn) if own else None,
+            draw=draw if own else None,
+            apart=apart if own else None,
         )
 
 
@@ -361,19 +376,21 @@ def _is_undo_run(line: Line) -> bool:
     return line.call is not None and line.call.command.words == ("undo", "run")
 
 
-def _drawn_apart(results: Sequence[Result]) -> Iterator[Draw]:
-    """Yield what draws each run of answers of one shape: its own drawing, or a table."""
+def _drawn_apart(results: Sequence[Result], *, folded: bool) -> Iterator[Draw]:
+    """Yield what draws each run of answers of one shape: its own drawing, or a table; equal cells once where ``folded``."""
     every: dict[tuple[str, ...], list[Result]] = {}
     for result in results:
         every.setdefault(_shape(result), []).append(result)
     for shape, group in groupby(results, key=_shape):
         alike = list(group)
-        if all(result.draw is not None for result in alike):
-            yield from (result.draw for result in alike if result.draw is not None)
+        draws = [draw for result in alike if (draw := result.draw if folded or not result.fold else result.apart)]
+        if len(draws) == len(alike):
+            yield from draws
             continue
         records = [record for result in alike for record in result.records]
         if records:
-            yield partial(_table, records, _told_apart(every[shape]), all(result.fold for result in alike))
+            fold = folded and all(result.fold for result in alike)
+            yield partial(_table, records, _told_apart(every[shape]), fold)
 
 
 def _shape(result: Result) -> tuple[str, ...]:
@@ -383,9 +400,7 @@ def _shape(result: Result) -> tuple[str, ...]:
 def _table(
     records: Sequence[Record], columns: Sequence[Column], folded: bool, width: int | None, color: bool, header: bool
 ) -> Iterator[str]:
-    for block in table_blocks(
-        records, columns, folded=folded and width is not None, width=width, color=color, header=header
-    ):
+    for block in table_blocks(records, columns, folded=folded, width=width, color=color, header=header):
         yield from block.split("\n")
 
 
@@ -426,6 +441,12 @@ def _besides(chosen: Mapping[str, Value], row: Record) -> Mapping[str, Value]:
 
 def _runs(line: Line) -> bool:
     return line.call is not None and line.call.command.words in (("run",), ("experiment",))
+
+
+def _says(line: Line, result: Result) -> bool:
+    """Whether a line is a command for a shell that has printed something."""
+    carries = line.call is not None and line.call.command.words == ("sh",)
+    return carries and bool(result.raw or any(record.get("text") for record in result.records))
 
 
 def stricter(one: str, other: str) -> str:

@@ -49,7 +49,7 @@ def unfinished(session: Session, services: Services, runs: Collection[str] = ())
         rows.append(half)
     # A change whose undo did not come to its end is taken back further, not finished.
     going_back = {row.undoes for row in rows}
-    return [row for row in rows if row.root not in going_back and (not row.run or row.run not in runs)]
+    return [row for row in rows if row.root not in going_back and row.run not in runs]
 
 
 def resume(

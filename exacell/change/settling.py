@@ -185,8 +185,6 @@ def settle(session: Session, services: Services, change: int, *, wait: bool = Tr
         open_intents = state.unsettled
         steps = {(s.target, s.what): (s, mending) for plan in state.plans for s, mending in plan.steps}
         wanted = [steps[key] for key in open_intents if key in steps]
-        if not wanted:
-            continue
         states = _look(session, services, [step for step, _ in wanted])
         dropping = [
             (step, open_intents[(step.target, step.what)])

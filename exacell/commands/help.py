@@ -16,7 +16,7 @@ from exacell.commands.pages.lines import WIDTH, columns, short_rows, wrap
 from exacell.commands.pages.ofrecipes import recipe_page
 from exacell.core.errors import StatementError
 from exacell.core.meant import closest
-from exacell.core.packaged import PAGES, has_source, packaged_files, shown_page
+from exacell.core.packaged import PAGES, has_source, packaged_files, packaged_folder, shown_page
 from exacell.language.manual import man_page
 from exacell.language.recipewords import RECIPE_WORDS
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, commands
@@ -97,6 +97,13 @@ def help_(session: Session, services: Services, call: Call) -> Result:
         yield from page(words, width, color=color, own=own)
 
     return Result(text="\n".join(page(words, own=own)), draw=drawn)
+
+
+def completion(call: Call) -> Result:
+    """Return the file that a shell reads to complete exacell's words."""
+    shell = call.text_arg("shell")
+    name = "_exacell" if shell == "zsh" else f"exacell.{shell}"
+    return Result(text=packaged_folder("completions").joinpath(name).read_text("utf-8").rstrip("\n"))
 
 
 def page(

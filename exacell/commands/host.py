@@ -16,6 +16,7 @@ from exacell.core.errors import (
     JournalError,
     RefusedError,
 )
+from exacell.core.values import replace
 from exacell.journal.actor import actor
 from exacell.journal.reading import HERE
 from exacell.journal.record import Row
@@ -88,11 +89,13 @@ _FED = "uptime | "
 def pass_untyped(session: Session, services: Services, request: Request, line: Line, text: str) -> Line:
     """Return what is to be run of a line of a file in which ``!``, ``|`` or ``>`` stands: it obeys the door as host does.
 
+    With -n what can't be read is named and left away, whoever accepted it.
+
     Raises:
         RefusedError: a change is found in its command, or it can't be read and was not accepted.
         JournalError: it was accepted, and the journal can't be written; nothing was run.
     """
-    flags = {**session.options.flags, **line.flags}
+    flags = session.options.over(line.flags)
     if line.shell:
         findings = judged(session, services, request, line.shell, flags, statement=text)
         return line if findings.harmless else with_call_flags(f"host -- {line.shell}", flags)
@@ -102,10 +105,13 @@ def pass_untyped(session: Session, services: Services, request: Request, line: L
         findings = command_findings(f"{_FED}{line.pipe}")
         _refuse_changes(line.pipe, findings)
         unread += findings.unread
-    accept = "--accept-opaque before the file lets it" if not request.origin else "run … --accept-opaque lets it"
+    accept = "--accept-opaque before the file lets it"
     refuse_unread(
         session, services, request, unread, statement=text, flags=flags, accept=accept, undone="nothing was run"
     )
+    if unread and flags.get("dry-run"):
+        services.console.say(f"-n: {f'| {line.pipe}' if line.pipe else f'> {line.redirect}'} was not run")
+        return replace(line, pipe="", redirect="")
     if unread:
         journal_accepted(session, services, request, unread, statement=text, flags=flags)
     return line

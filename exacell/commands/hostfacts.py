@@ -33,11 +33,11 @@ def facts(session: Session, services: Services, request: Request, call: Call) ->
     unknown = [kind for kind in kinds if kind not in FACT_KINDS]
     if unknown:
         raise StatementError(f"'{unknown[0]}' is no kind of facts", hint=f"they are {', '.join(FACT_KINDS)}")
-    answers = read_facts_of(services.fleet, hosts, timeout=request.read_timeout, cancel=session.interrupted)
+    answers = read_facts_of(
+        services.fleet, hosts, kinds=kinds, timeout=request.read_timeout, cancel=session.interrupted
+    )
     problems = [f"{host}: {answer.problem}" for host, answer in answers.items() if answer.problem]
-    records = [
-        {"cell": host, **fact} for host, answer in answers.items() for fact in answer.facts if fact["kind"] in kinds
-    ]
+    records = [{"cell": host, **fact} for host, answer in answers.items() for fact in answer.facts]
     code = ExitCode.DONE if not problems else ExitCode.FAILED if records else ExitCode.NOT_EXECUTED
     return Result(
         records=records,

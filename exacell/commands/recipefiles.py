@@ -9,12 +9,12 @@ from pathlib import Path
 from exacell.core.errors import ExitCode, RecipeError, StatementError, why_unreadable
 from exacell.core.paths import ensure_dir, replace_file
 from exacell.core.units import counted
-from exacell.language.recipewords import RECIPE_WORDS, Place
+from exacell.language.recipewords import RECIPE_WORDS, SUFFIX, Place
 from exacell.language.registry import Call
 from exacell.output.console import Console
 from exacell.output.result import Result
 from exacell.recipes.checker import problems_of
-from exacell.recipes.files import SUFFIX, load_draft, own_file, shipped
+from exacell.recipes.files import load_draft, own_file, shipped
 from exacell.recipes.layout import laid_out
 from exacell.recipes.recorded import Recorded, recipe_of
 from exacell.session.services import Services

@@ -99,8 +99,6 @@ def near(name: str, known: Iterable[str]) -> tuple[str, ...]:
 def _siblings(one: str, other: str) -> bool:
     if _differ_in_length(one, other):
         return False
-    if _without_numbers(one) == _without_numbers(other):
-        return True
     pairs = [pair for pair in zip(one.split("_"), other.split("_"), strict=False) if pair[0] != pair[1]]
     return bool(pairs) and all(
         (len(part) <= _SHORT and len(others) <= _SHORT) or _without_numbers(part) == _without_numbers(others)

@@ -1,8 +1,8 @@
 """Files that come with exacell besides its code: tables, recipes and the pages of docs/, wherever and however it was installed.
 
-In a checkout ``exacell/data/recipes`` and ``exacell/data/docs`` are links to the folders at its top; a wheel holds their files as
-package data, so that they are where the code is: in a virtual environment, after ``pip install --user`` or ``--target``, and in
-a zip. Source: Python documentation, importlib.resources; setuptools documentation, Data Files Support.
+In a checkout ``recipes``, ``docs`` and ``completions`` in ``exacell/data`` are links to the folders at its top; a wheel
+holds their files as package data, so that they are where the code is: in a virtual environment, after ``pip install --user``
+or ``--target``, and in a zip. Source: Python documentation, importlib.resources; setuptools documentation, Data Files Support.
 
 Pages of the documentation as ``help docs`` shows them on a terminal: links name pages, and nothing that is not there is named.
 
@@ -33,7 +33,7 @@ _DATA = os.path.join(os.path.dirname(os.path.dirname(__file__)), "data")
 
 
 def packaged_folder(kind: str) -> Place:
-    """Return the folder of the package's ``recipes`` or ``docs``."""
+    """Return the folder of the package's ``recipes``, ``docs`` or ``completions``."""
     found = Path(os.path.realpath(os.path.join(_DATA, kind)))
     if found.is_dir():
         return found

@@ -331,7 +331,7 @@ def _play_service(row: Entry, intent: Intent | None, down: dict[tuple[str, str],
     elif isinstance(row, Outcome):
         # A start that was not needed was never sent: CELLSRV ran.
         verb, services = services_of("" if intent is None else intent.statement)
-        if not services and row.what == "start CELLSRV":
+        if row.what == "start CELLSRV":
             verb, services = "STARTUP", ("cellsrv",)
         for place in [(row.target, service) for service in services]:
             if verb != "SHUTDOWN":

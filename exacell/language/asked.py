@@ -132,6 +132,11 @@ ASKED = (
     Question(
         text="how is it said?", type="help <words>", words="how what usage manual explain command commands statements"
     ),
+    Question(
+        text="Tab in bash, zsh or fish",
+        type="completion bash",
+        words="completion completions complete tab autocomplete bash zsh fish bashrc shell",
+    ),
     Question(text="leave", type="exit", words="bye quit logout close end go away"),
 )
 """In the order in which they are offered where several fit alike."""

@@ -10,7 +10,7 @@ from exacell.core.errors import StatementError
 from exacell.core.meant import closest, near
 from exacell.language.asked import way_out
 from exacell.language.kinds import convert
-from exacell.language.recipewords import RECIPE_WORDS
+from exacell.language.recipewords import RECIPE_WORDS, SUFFIX
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
 from exacell.language.words import RAW_TAILS, Word, split_words, unquote
 
@@ -82,6 +82,8 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
     verbs = sorted({key[0] for key in table} | {verb.lower() for verb in VERBS})
     near = () if asked else closest(first.value, verbs)
     hint = "" if near else asked or "help lists the statements"
+    if first.value.lower().endswith(SUFFIX):
+        near, hint = (), f"run {first.value} runs a recipe, plan run {first.value} shows what it would do"
     return StatementError(
         f"'{_brief(first.value)}' is not a statement", start=first.start, end=first.end, suggestions=near, hint=hint
     )

@@ -22,6 +22,7 @@ from exacell.core.values import dataclass, field, replace
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
 from exacell.language.pasted_sql import sql_error
+from exacell.language.recipewords import SUFFIX
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.shellwords import bang_command
 from exacell.language.words import RAW_TAILS, Word, scan, split_words, strip_comment
@@ -166,7 +167,7 @@ def _expand_at(text: str) -> str:
     name = text[1:].split(None, 1)[0] if text[1:].strip() else ""
     if not name or text[1:2].isspace():
         raise StatementError("a recipe's name is missing behind @", start=0, end=1, hint="recipes lists them")
-    if "/" in name or name.lower().endswith(".scl"):
+    if not name.lower().endswith(SUFFIX) and ("/" in name or name.lower().endswith(".scl")):
         return "start " + text[1:]
     return "run " + text[1:]
 
@@ -320,15 +321,15 @@ def with_flags(line: Line, flags: Mapping[str, str | None]) -> Line:
     Raises:
         StatementError: the statement has no such flag, or its value is wrong.
     """
-    if line.shell:
-        return replace(line, flags={_ACCEPT: True} if _ACCEPT in flags else {})
     known = {flag.name: flag for flag in (*COMMON_FLAGS, *(line.call.command.flags if line.call else ()))}
     merged: dict[str, Value] = {}
     for name, text in flags.items():
         flag = known.get(name)
         if flag is None and name == _ACCEPT:
             # Given for a whole script, it is for those of its lines that carry something for a shell.
-            merged.update({name: True} if line.pipe or line.redirect else {})
+            merged.update({name: True} if line.shell or line.pipe or line.redirect else {})
+            continue
+        if flag is None and line.shell:
             continue
         if flag is None:
             near = tuple(f"--{n}" for n in closest(name, known, limit=2))

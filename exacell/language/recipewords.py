@@ -10,6 +10,9 @@ from enum import StrEnum
 
 from exacell.core.values import dataclass
 
+SUFFIX = ".exa"
+"""How the name of a recipe's file ends."""
+
 
 class Place(StrEnum):
     """Where in a recipe a word stands."""

@@ -24,6 +24,7 @@ _END = r"(?=[ \t\n;|]|$)"
 _OUTPUT = re.compile(rf"(?:2>&1|[12]?>[ \t]*/dev/null){_END}")
 _INPUT = re.compile(rf"</dev/null{_END}")
 _DOCUMENT = re.compile(rf"<<[ \t]*(?:([A-Za-z_][A-Za-z0-9_]*)|'([A-Za-z_]\w*)'|\"([A-Za-z_]\w*)\"){_END}", re.ASCII)
+_COMMENT = re.compile(r"#[^\n]*")
 _JOINT = re.compile(r"&&(?!&)|\|\|(?!\|)|;(?![;&|])|\|(?![|&])|\n")
 
 _SIGNS = {
@@ -148,23 +149,18 @@ class _Lexer:
             free = at == 0 or text[at - 1] in " \t\n"
             if text[at] in " \t":
                 at += 1
-            elif text[at] == "#" and free:
-                at = self._comment(at)
+            elif free and (comment := _COMMENT.match(text, at)):
+                if comment[0].endswith("\\"):
+                    raise UnreadError("\\", "a comment that may go on in the next line")
+                at = comment.end()
             elif joint := _JOINT.match(text, at):
                 at = self._joint(joint)
-            elif free and (found := self._redirection(at)):
+            elif found := self._redirection(at):
                 at = found
             else:
                 at = self._word(at)
         if self._mark:
             raise self._endless()
-
-    def _comment(self, at: int) -> int:
-        end = self._text.find("\n", at)
-        end = len(self._text) if end < 0 else end
-        if self._text[end - 1] == "\\":
-            raise UnreadError("\\", "a comment that may go on in the next line")
-        return end
 
     def _joint(self, found: re.Match[str]) -> int:
         if found[0] != "\n" or not self._mark:

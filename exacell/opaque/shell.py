@@ -78,7 +78,6 @@ def read_shell(text: str, *, script: bool = False) -> Reading:
             # Blank lines are fine, also behind a joint that needs another command.
             if token.text != "\n":
                 raise UnreadError(token.text, "an empty command")
-            joined = "\n" if joined == ";" else joined
             continue
         pipeline.append(_command(command, piped=bool(pipeline)))
         command, joined = [], token.text
@@ -112,10 +111,11 @@ def unread_programs(text: str) -> frozenset[str] | None:
                 _command(command, piped=piped)
             except UnreadError:
                 first = command[0]
-                plain = isinstance(first, Word) and not first.glob and "=" not in first.text
-                if not plain or any(isinstance(each, Document) for each in command):
+                if not isinstance(first, Word) or first.glob or "=" in first.text:
                     return None
-                folder, _, name = first.text.rpartition("/") if isinstance(first, Word) else ("", "", "")
+                if any(isinstance(each, Document) for each in command):
+                    return None
+                folder, _, name = first.text.rpartition("/")
                 names.add(name if folder in ("", *FOLDERS) else f"{folder}/{name}")
         command, piped = [], token.text == "|"
     return frozenset(names)
@@ -138,8 +138,6 @@ def _row(word: Word) -> Row:
     Raises:
         UnreadError: it has none.
     """
-    if word.glob:
-        raise UnreadError(word.text, "a pattern in place of a command")
     if "=" in word.text:
         raise UnreadError(word.text, "a variable that is set for what follows", "write its value where it is used")
     return row_of(word.text)
@@ -148,7 +146,7 @@ def _row(word: Word) -> Row:
 def _command(tokens: Sequence[Token], *, piped: bool) -> Command:
     words = [token for token in tokens if isinstance(token, Word)]
     if not isinstance(tokens[0], Word):
-        raise UnreadError("<" if piped else ">", "a redirection before a command")
+        raise UnreadError(">" if tokens[0] == Redirection(source=False) else "<", "a redirection before a command")
     texts, globs = tuple(word.text for word in words), frozenset(n for n, word in enumerate(words) if word.glob)
     first, row = texts[0], _row(words[0])
     documents = [token.body for token in tokens if isinstance(token, Document)]
@@ -193,9 +191,8 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
             read_sql(document)
             return ()
         return statements_in(document)
-    pattern = next((texts[place] for place in sorted(globs) if place > end), None)
-    if pattern is not None:
-        raise UnreadError(pattern, "a pattern in a statement: quote it")
+    if globs:
+        raise UnreadError(texts[min(globs)], "a pattern in a statement: quote it")
     return statements_behind(texts[end + 1 :])
 
 
@@ -236,8 +233,7 @@ def statements_in(body: str) -> tuple[str, ...]:
             found += _split(line)[1 if comment[1] == "--" else 0 :]
             continue
         if line.rstrip().endswith("-"):
-            first = (line.split() or [""])[0].upper()
-            if not re.search(r"(^|[ \t])-$", line) or first in _CLIENT:
+            if not re.search(r"(^|[ \t])-$", line) or line.split()[0].upper() in _CLIENT:
                 raise UnreadError("-", f"a line end that may continue the statement or not: {line.strip()}")
             begun += line[:-1] + " "
             continue

@@ -66,7 +66,7 @@ def read_sql(text: str) -> SqlReading:
             if any(rest.strip(" \t") for rest in lines[at:]):
                 raise UnreadError(line, "SQL*Plus ends there, and more stands behind it")
         else:
-            raise UnreadError(_first(line), *_why(line))
+            raise UnreadError(re.findall(r"[\w$#]+|\S", line)[0], *_why(line))
     if not query:
         raise UnreadError("the end", "there is no SELECT in it")
     return SqlReading(query=query, views=tuple(seen.views), commands=tuple(commands))
@@ -129,11 +129,6 @@ def _one(want: str, word: str) -> bool:
     if want == "TEXT":
         return _QUOTED.fullmatch(word) is not None or re.fullmatch(r"[A-Za-z0-9_,.|:]+", word) is not None
     return word.upper() == want
-
-
-def _first(line: str) -> str:
-    word = re.match(r"[\w$#]+|\S", line)
-    return word[0] if word else line
 
 
 def _why(line: str) -> tuple[str, str]:

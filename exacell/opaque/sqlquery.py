@@ -38,7 +38,7 @@ class Parser:
         Raises:
             UnreadError: it holds what is not read.
         """
-        refuse(self._query()[1], ())
+        self._query()
         if self._next is not END:
             raise self._odd()
 
@@ -57,7 +57,7 @@ class Parser:
         return token
 
     def _is(self, *texts: str) -> bool:
-        return self._next.kind in ("word", "sign") and self._next.text in texts
+        return self._next.text in texts
 
     def _are(self, *texts: str) -> bool:
         """Whether these words and signs stand next, in this order."""
@@ -82,8 +82,8 @@ class Parser:
 
     # -- queries
 
-    def _query(self) -> tuple[frozenset[str], list[Name], list[Source]]:
-        """Return the columns that a query gives, the names that may belong to one around it, and what stands in its FROM."""
+    def _query(self) -> tuple[frozenset[str], list[Name]]:
+        """Return the columns that a query gives, and the names that may belong to one around it."""
         self._depth += 1
         if self._depth > _DEEPEST:
             raise self._odd("the query is too deep")
@@ -100,15 +100,15 @@ class Parser:
             self._at += 2
             scope.names = []
             self._scopes.append(scope)
-            self._some(lambda: self._order_item(scope.aliases if alone else given))
+            self._some(lambda: self._order_item(given))
             self._scopes.pop()
             if not alone:
                 refuse(scope.names, ())
-            free += scope.unknown(scope.names)
+            free += self._foreign(scope)
         self._first_rows()
         self._named.pop()
         self._depth -= 1
-        return given, free, scope.sources
+        return given, free
 
     def _named_query(self) -> None:
         if view(self._next.text) is not None:
@@ -127,10 +127,20 @@ class Parser:
     def _whole(self) -> frozenset[str]:
         """Return the columns of a query that sees nothing of those around it."""
         around, self._scopes = self._scopes, []
-        given, free, sources = self._query()
+        given, _ = self._query()
         self._scopes = around
-        refuse(free, sources)
         return given
+
+    def _foreign(self, scope: Scope) -> list[Name]:
+        """Return the names of a SELECT that are no columns of its FROM, to be looked for in the query around it.
+
+        Raises:
+            UnreadError: there are some, and no query is around it.
+        """
+        free = scope.unknown(scope.names)
+        if not self._scopes:
+            refuse(free, scope.sources)
+        return free
 
     def _term(self) -> tuple[Scope, list[Name]]:
         """Return one SELECT, and the names in it that are no columns of its FROM."""
@@ -151,10 +161,7 @@ class Parser:
             else:
                 self._expression()
         self._scopes.pop()
-        free = scope.unknown(scope.names)
-        if not self._scopes:
-            refuse(free, scope.sources)
-        return scope, free
+        return scope, self._foreign(scope)
 
     def _hierarchy(self) -> None:
         while self._is("START", "CONNECT"):
@@ -168,14 +175,12 @@ class Parser:
     def _item(self, scope: Scope) -> None:
         if self._may("*"):
             scope.stars.append("")
-        elif self._next.kind == "word" and self._ahead().text == "." and self._ahead(2).text == "*":
+        elif self._ahead().text == "." and self._ahead(2).text == "*":
             scope.stars.append(self._take().text)
             self._at += 2
         else:
             name = self._expression()
             alias = self._alias(quoted=True)
-            if alias:
-                scope.aliases.add(alias)
             scope.given.update({name if alias is None else alias} - {""})
 
     def _alias(self, *, quoted: bool) -> str | None:
@@ -184,7 +189,7 @@ class Parser:
         if quoted and self._next.kind == "quoted":
             self._at += 1
             return ""
-        if self._next.kind == "word" and (said or self._next.text not in reserved()):
+        if self._next.kind == "word" and self._next.text not in reserved():
             return self._name("an alias")
         if said:
             raise self._odd()
@@ -199,6 +204,7 @@ class Parser:
         return token.text
 
     def _joined(self, scope: Scope) -> None:
+        first = len(scope.sources)
         self._source(scope)
         while self._is(*_JOINS):
             bare = self._may("NATURAL") or self._is("CROSS")
@@ -208,6 +214,8 @@ class Parser:
             self._source(scope)
             if bare:
                 continue
+            # What is joined later can't be named here: the name would be a function's.
+            self._scopes.append(joined := Scope(sources=scope.sources[first:]))
             if self._may("USING"):
                 self._must("(")
                 self._some(self._expression)
@@ -215,6 +223,8 @@ class Parser:
             else:
                 self._must("ON")
                 self._expression()
+            self._scopes.pop()
+            refuse(joined.unknown(joined.names), joined.sources)
 
     def _source(self, scope: Scope) -> None:
         if self._may("("):
@@ -233,19 +243,16 @@ class Parser:
         scope.sources.append(Source(alias or own, columns))
 
     def _view(self, token: Token) -> frozenset[str] | None:
-        if token.kind != "word":
-            return None
         if self._ahead(-1).text != ".":
             for named in reversed(self._named):
                 if token.text in named:
                     return named[token.text]
-        known = view(token.text)
-        if known is not None and token.text not in self.views:
+        if token.text not in self.views:
             self.views.append(token.text)
-        return known
+        return view(token.text)
 
-    def _order_item(self, aliases: frozenset[str] | set[str]) -> None:
-        if self._next.text in aliases and self._ahead().text in (
+    def _order_item(self, given: frozenset[str]) -> None:
+        if self._next.text in given and self._ahead().text in (
             ",",
             "ASC",
             "DESC",
@@ -336,22 +343,27 @@ class Parser:
     def _inside(self) -> None:
         """Read what stands behind a parenthesis, a query or values, and the parenthesis that ends it."""
         if self._is("SELECT", "WITH"):
-            _, free, _ = self._query()
+            _, free = self._query()
             self._scopes[-1].names += free
         else:
             self._some(self._expression)
         self._must(")")
 
     def _interval(self) -> None:
-        for step in (1, 2):
+        self._must(*_UNITS)
+        self._digits()
+        if self._may("TO"):
             self._must(*_UNITS)
-            if self._may("("):
+            self._digits()
+
+    def _digits(self, *behind: str) -> None:
+        """Read the one or two numbers in parentheses that may stand behind a unit or a type."""
+        if self._may("("):
+            self._number()
+            if self._may(","):
                 self._number()
-                if self._may(","):
-                    self._number()
-                self._must(")")
-            if step == 2 or not self._may("TO"):
-                return
+            self._may(*behind)
+            self._must(")")
 
     def _case(self) -> str:
         self._at += 1
@@ -373,7 +385,7 @@ class Parser:
             table, column = token, self._ahead()
             whole = f"{table.written}.{column.written}"
             self._at += 2
-            if column.kind != "word" or self._is(".") or self._calls():
+            if self._is(".") or self._calls():
                 raise UnreadError(whole, "it may be a function of a package or of a user, which may do anything")
             self._outer()
             self._scopes[-1].names.append(Name(table.text, column.text, whole))
@@ -424,12 +436,7 @@ class Parser:
         if self._next.text not in types():
             raise self._odd("it is no type that exacell reads behind AS")
         self._at += 1
-        if self._may("("):
-            self._number()
-            if self._may(","):
-                self._number()
-            self._may("CHAR", "BYTE")
-            self._must(")")
+        self._digits("CHAR", "BYTE")
 
     def _behind_call(self) -> None:
         if self._may("WITHIN"):
@@ -451,8 +458,9 @@ class Parser:
             if self._is("ORDER"):
                 self._ordered()
                 if self._may("ROWS", "RANGE"):
-                    while self._may(*_WINDOW) or self._next.kind == "number":
-                        self._at += self._next.kind == "number"
+                    while not self._is(")"):
+                        if not self._may(*_WINDOW):
+                            self._number()
             self._must(")")
 
     def _ordered(self) -> None:

@@ -48,7 +48,7 @@ _TOKEN = re.compile(
 
 @dataclass(frozen=True)
 class Token:
-    """A word (upper case), number, literal, quoted name or sign of a query, and how it was written."""
+    """A word, number, literal, quoted name or sign of a query in upper case, and how it was written."""
 
     kind: str
     text: str
@@ -95,10 +95,10 @@ def tokens_of(query: str) -> list[Token]:
         kind, text = str(match.lastgroup), match[0]
         if kind == "comment":
             raise UnreadError(text, "a comment may end or hide what SQL*Plus reads", "leave the comment out")
-        if kind in ("literal", "quoted") and ("--" in text or "/*" in text):
+        if "--" in text or "/*" in text:
             raise UnreadError(text, "SQL*Plus may take -- or /* in it for a comment")
         if kind != "blank":
-            found.append(Token(kind, text.upper() if kind == "word" else text, text))
+            found.append(Token(kind, text.upper(), text))
         at = match.end()
     return [*found, END]
 
@@ -141,14 +141,12 @@ class Scope:
     Attributes:
         stars: ``*`` (empty) and ``t.*`` (the table's name) in its list.
         given: the names of the columns that it gives besides those.
-        aliases: which of them are aliases.
     """
 
     sources: list[Source] = field(default_factory=list)
     names: list[Name] = field(default_factory=list)
     stars: list[str] = field(default_factory=list)
     given: set[str] = field(default_factory=set)
-    aliases: set[str] = field(default_factory=set)
 
     def unknown(self, names: Sequence[Name]) -> list[Name]:
         """Return which names are no column of what stands in FROM."""
@@ -180,10 +178,10 @@ def refuse(names: Sequence[Name], sources: Sequence[Source]) -> None:
         UnreadError: there are: the first may be a function.
     """
     for name in names[:1]:
-        tables = sorted(s.name for s in sources if s.name) or ["what stands in FROM"]
+        tables = sorted(s.name.lower() for s in sources if s.name) or ["what stands in FROM"]
         raise UnreadError(
             name.written,
-            f"it is no listed column of {', '.join(tables[:4]).lower()}, so it may be a function, which may do anything",
+            f"it is no listed column of {', '.join(tables[:4])}, so it may be a function, which may do anything",
         )
 
 

@@ -110,7 +110,7 @@ def refuse_words(row: Row, words: Sequence[str], globs: frozenset[int], *, piped
         if not taken:
             rest.append(at)
         at += taken or 1
-    parts = {part for shape in row.operands for part in shape.split() if part.startswith("-")}
+    parts = {part for shape in row.operands for part in shape.split()}
     for place in rest:
         if words[place].startswith("-") and not any(_written(part).fullmatch(words[place]) for part in parts):
             raise UnreadError(words[place], f"not among the options of {row.name} that exacell reads")
@@ -123,8 +123,6 @@ def refuse_words(row: Row, words: Sequence[str], globs: frozenset[int], *, piped
 def _option(row: Row, words: Sequence[str], at: int, globs: frozenset[int], seen: set[str]) -> int:
     """Return how many words an option at ``at`` takes, 0 where none of the row's stands there."""
     word = words[at]
-    if not word.startswith("-"):
-        return 0
     if row.letters and re.fullmatch(f"-[{row.letters}]+", word):
         seen.update(f"-{letter}" for letter in word[1:])
         return 1
@@ -136,7 +134,7 @@ def _option(row: Row, words: Sequence[str], at: int, globs: frozenset[int], seen
                 raise UnreadError(word, f"{row.name} is read with {option} alone, a pattern in quotes")
             seen.add(name)
             return 2
-        if not kind and _written(name).fullmatch(word):
+        if _written(name).fullmatch(word):
             seen.add(name)
             return 1
     return 0
@@ -146,8 +144,7 @@ def _option(row: Row, words: Sequence[str], at: int, globs: frozenset[int], seen
 def _written(word: str) -> re.Pattern[str]:
     """Return the pattern of a word of the table, where a kind in capitals at its end stands for a value."""
     kind = max((kind for kind in table().kinds if word.endswith(kind)), key=len, default="")
-    bare = word.removesuffix(kind) if kind else word
-    return re.compile(re.escape(bare) + (f"(?:{table().kinds[kind]})" if kind else ""))
+    return re.compile(re.escape(word.removesuffix(kind)) + (f"(?:{table().kinds[kind]})" if kind else ""))
 
 
 def _refuse_operands(
@@ -158,23 +155,22 @@ def _refuse_operands(
     Raises:
         UnreadError: naming the word that comes nearest to none.
     """
-    nearest: tuple[int, UnreadError] | None = None
+    misfits: list[_Misfit] = []
     for shape in row.operands:
         parts = shape.split()
         fed = parts[-1:] == ["|"]
         try:
             _refuse_shape(row, parts[:-1] if fed else parts, words, rest, globs)
         except _Misfit as misfit:
-            if nearest is None or misfit.place > nearest[0]:
-                nearest = misfit.place, misfit.error
+            misfits.append(misfit)
             continue
         if not fed or piped:
             return
         # All of its words fit.
-        nearest = len(words), UnreadError(words[0], "it reads standard input, and nothing is piped into it")
-    if nearest is None:
-        raise UnreadError(words[0], "no operands of it are read")
-    raise nearest[1]
+        misfits.append(
+            _Misfit(len(words), UnreadError(words[0], "it reads standard input, and nothing is piped into it"))
+        )
+    raise max(misfits, key=lambda misfit: misfit.place).error
 
 
 class _Misfit(Exception):

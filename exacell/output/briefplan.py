@@ -24,8 +24,8 @@ _MOST_GROUPS = 3
 _MOST_CHANGES = 2
 """Changes that are named in a step's line."""
 
-_LONG_UNDO = 100
-"""Characters up to which what undo sends is spelt out."""
+_LONG = 100
+"""Characters up to which a statement is spelt out where something else says what it does."""
 
 _OVERHEAD = 3
 """Rows that the question and what was typed before it need."""
@@ -40,7 +40,9 @@ def brief_lines(plan: Plan, look: Look, *, height: int = 24) -> list[str]:
     Args:
         height: rows of the terminal.
     """
-    title = f"Plan{f' on {plan.rack}' if plan.rack else ''}: {rounded(plan.statement)}"
+    told = all(step.changes for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps)
+    statement = _begun(plan.statement) if told else plan.statement
+    title = f"Plan{f' on {plan.rack}' if plan.rack else ''}: {rounded(statement)}"
     head = _sentence("", title, "title", look)
     head += grid(
         [(("Warning:", "warning"), (rounded(text), "warning")) for text in plan.warnings], look, indent=2, gap=1
@@ -89,7 +91,7 @@ def _labelled(plan: Plan) -> Iterator[tuple[Cell, Cell]]:
         yield "Undo:", f"{counted(len(sent), 'statement')}, each for the cells that had the same (d shows them)"
     else:
         for undo, _, where in sent:
-            yield "Undo:", f"{undo if len(undo) <= _LONG_UNDO else 'takes all of it back'} ({where})"
+            yield "Undo:", f"{undo if len(undo) <= _LONG else 'takes all of it back'} ({where})"
     if plan.changes_something:
         worst = "error" if plan.risk in (Risk.DATA, Risk.UNKNOWN) else ""
         yield ("Risk:", worst), (risk_words(plan), worst)
@@ -131,7 +133,16 @@ def _act(stage: Stage) -> str:
     first = stage.steps[0] if stage.steps else None
     if stage.key != "send" or first is None:
         return stage.title
-    return masker(first.target)(first.statement.strip()) if len(stage.steps) > 1 else first.statement.strip()
+    sent = _begun(first.statement.strip()) if all(step.changes for step in stage.steps) else first.statement.strip()
+    return masker(first.target)(sent) if len(stage.steps) > 1 else sent
+
+
+def _begun(statement: str) -> str:
+    """Return how a long statement begins: the changes beside it say what it does, and the whole plan has all of it."""
+    if len(statement) <= _LONG:
+        return statement
+    whole, comma, _ = statement[: _LONG // 2].rpartition(",")
+    return f"{whole or statement[: _LONG // 2]}{comma}…"
 
 
 def _alike(stages: Sequence[Stage], words: str) -> list[tuple[str, list[str]]]:

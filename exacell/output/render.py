@@ -75,7 +75,7 @@ def _blocks(result: Result, name: str, *, width: int | None, color: bool, header
         )
     else:
         found = (
-            _for_eyes(result, width, color, header) if name == "table" else _for_programs(result, name, header=header)
+            for_eyes(result, width, color, header) if name == "table" else _for_programs(result, name, header=header)
         )
         while some := list(islice(found, _AT_ONCE)):
             yield "\n".join(some)
@@ -97,7 +97,7 @@ def _for_programs(result: Result, name: str, *, header: bool) -> Iterator[str]:
     return whole[name](records)
 
 
-def _for_eyes(result: Result, width: int | None, color: bool, header: bool) -> Iterator[str]:
+def for_eyes(result: Result, width: int | None, color: bool, header: bool) -> Iterator[str]:
     """Yield the lines of a table form that is not a plain table of the records."""
     if result.draw is not None:
         yield from (readable(line, sys.stdout) for line in result.draw(width, color, header))

@@ -1,16 +1,15 @@
-"""Completion for bash, zsh and fish: ``exacell --complete <shell> <index> <word>…`` and the files that call it.
+"""Completion for bash, zsh and fish: ``exacell --complete <shell> <index> <word>…``.
 
-The files in ``completions/`` are small and static; everything that they offer comes from the registry, the schema and
-names on disk through that hidden option, which never connects to anything and imports nothing heavy.
+The files in ``completions/`` call it. They are small and static; everything that they offer comes from the registry, the
+schema and names on disk through that hidden option, which never connects to anything and imports nothing heavy.
 """
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
-from pathlib import Path
 from typing import TextIO
 
 from exacell.core.errors import ExacellError, ExitCode
@@ -181,145 +180,3 @@ def _known(values: Mapping[str, str], env: Mapping[str, str]) -> Known:
         hosts_of=lambda rack: ready().hosts_of(rack),
         pages=lambda: ready().pages(),
     )
-
-
-_BASH = r"""# Completion of exacell for bash; generated, see exacell/prompt/shells.py.
-# Install: source it from ~/.bashrc, or put it into /etc/bash_completion.d/.
-
-_exacell() {
-    # bash cuts words at = @ and :, exacell does not: put them together again from the line itself.
-    local line=${COMP_LINE:0:COMP_POINT} word="" char quote="" i
-    local -a words=()
-    local started=""
-    for ((i = 0; i < ${#line}; i++)); do
-        char=${line:i:1}
-        if [[ -n $quote ]]; then
-            [[ $char == "$quote" ]] && quote="" || word+=$char
-        elif [[ $char == [\"\'] ]]; then
-            quote=$char started=1
-        elif [[ $char == [[:space:]] ]]; then
-            [[ -n $started ]] && words+=("$word")
-            word="" started=""
-        else
-            [[ $char == \\ ]] && { ((i++)); char=${line:i:1}; }
-            word+=$char started=1
-        fi
-    done
-    words+=("$word")
-    local index=$((${#words[@]} - 1))
-
-    local previous=${words[index - 1]}
-    case $previous in
-        -g | --group-file | -f | --file | --ssh-config)
-            COMPREPLY=()
-            compopt -o default 2>/dev/null
-            return
-            ;;
-    esac
-
-    # readline replaces only what stands behind the last = or : in the word, or what begins with its last @; within quotes
-    # all that stands there.
-    local cut=""
-    for ((i = ${#word}; i > 0; i--)); do
-        char=${word:i-1:1}
-        if [[ -z $quote && $char == [=:@] && $COMP_WORDBREAKS == *"$char"* ]]; then
-            [[ $char == @ ]] && cut=${word:0:i-1} || cut=${word:0:i}
-            break
-        fi
-    done
-
-    COMPREPLY=()
-    local candidate
-    while IFS= read -r candidate; do
-        [[ -n $candidate ]] || continue
-        [[ $candidate == *[=,] ]] && compopt -o nospace 2>/dev/null
-        candidate=${candidate#"$cut"}
-        [[ -z $quote && $candidate == *" "* ]] && candidate=${candidate// /\\ }
-        COMPREPLY+=("$candidate")
-    done < <("${words[0]}" --complete bash "$index" "${words[@]}" 2>/dev/null)
-}
-
-complete -F _exacell exacell
-"""
-
-_ZSH = r"""#compdef exacell
-# Completion of exacell for zsh; generated, see exacell/prompt/shells.py.
-# Install: put it into a directory of $fpath, under the name _exacell.
-
-_exacell() {
-    local -a lines open_words open_notes words_done notes
-    local line text note
-
-    case ${words[CURRENT-1]} in
-        -g|--group-file|-f|--file|--ssh-config)
-            _files
-            return
-            ;;
-    esac
-
-    # Within quotes the word has no end yet, and PREFIX is what stands behind the opening one.
-    local current=${(Q)words[CURRENT]}
-    [[ -n ${compstate[quote]} ]] && current=$PREFIX
-    lines=("${(@f)$(${(Q)words[1]} --complete zsh $((CURRENT - 1)) "${(@Q)words[1,CURRENT-1]}" "$current" 2>/dev/null)}")
-    for line in $lines; do
-        [[ -n $line ]] || continue
-        text=${line%%$'\t'*}
-        note=""
-        [[ $line == *$'\t'* ]] && note=${line#*$'\t'}
-        [[ -n $note ]] && note="$text  -- $note" || note=$text
-        if [[ $text == *[=,] ]]; then
-            open_words+=("$text") open_notes+=("$note")
-        else
-            words_done+=("$text") notes+=("$note")
-        fi
-    done
-    local found=1
-    (( $#words_done )) && compadd -U -l -d notes -a -- words_done && found=0
-    (( $#open_words )) && compadd -U -l -S '' -d open_notes -a -- open_words && found=0
-    return found
-}
-
-if [[ $funcstack[1] == _exacell ]]; then
-    _exacell "$@"
-else
-    compdef _exacell exacell
-fi
-"""
-
-_FISH = r"""# Completion of exacell for fish; generated, see exacell/prompt/shells.py.
-# Install: put it into ~/.config/fish/completions/.
-
-function __exacell_complete
-    set -l words (commandline -opc)
-    # Within quotes the word has no end yet.
-    set -l current (commandline -ct | string replace -r '^["\']' '')
-    $words[1] --complete fish (count $words) $words "$current" 2>/dev/null
-end
-
-function __exacell_wants_file
-    set -l words (commandline -opc)
-    contains -- $words[-1] -g --group-file -f --file --ssh-config
-end
-
-complete -c exacell -f
-complete -c exacell -n __exacell_wants_file -F
-complete -c exacell -n 'not __exacell_wants_file' -f -k -a '(__exacell_complete)'
-"""
-
-
-def completion_files() -> dict[str, str]:
-    """Return the text of each file in ``completions/`` by its name."""
-    return {"exacell.bash": _BASH, "_exacell": _ZSH, "exacell.fish": _FISH}
-
-
-def write(directory: Path, *, say: Callable[[str], None] = print) -> None:
-    """Write the completion files into ``directory`` and say which."""
-    for name, text in completion_files().items():
-        (directory / name).write_text(text, encoding="utf-8")
-        say(str(directory / name))
-
-
-if __name__ == "__main__":
-    if len(sys.argv) < 2 or sys.argv[1] != "write":
-        sys.exit("usage: python -m exacell.prompt.shells write [DIRECTORY]")
-    write(Path(sys.argv[2] if len(sys.argv) > 2 else "completions"))

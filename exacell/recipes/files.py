@@ -11,13 +11,12 @@ from exacell.core.meant import unknown
 from exacell.core.packaged import packaged_files, packaged_folder
 from exacell.core.paths import Home
 from exacell.core.trust import refuse_untrusted
+from exacell.language.recipewords import SUFFIX
 from exacell.language.registry import Param
 from exacell.recipes.parsing import Draft, Recipe, read_draft, recipe_error
 
 if TYPE_CHECKING:
     from exacell.core.packaged import Place
-
-SUFFIX = ".exa"
 
 
 def shipped() -> dict[str, Place]:
@@ -54,10 +53,13 @@ def load_draft(home: Home, name: str) -> Draft:
     if "/" in name:
         return _recipe_at(home, Path(name).expanduser())
     files = recipe_files(home)
-    path = files.get(name) or next((p for n, p in files.items() if n.lower() == name.lower()), None)
+    stem = name.removesuffix(SUFFIX)
+    path = files.get(stem) or next((p for n, p in files.items() if n.lower() == stem.lower()), None)
     if path is None:
-        way = f"put it into {home.recipes_dir} as {name}{SUFFIX}"
-        message, hint = unknown(f"there is no recipe {name}", name, files, hint=way)
+        if (here := Path(f"{stem}{SUFFIX}")).is_file():
+            raise RecipeError(f"there is no recipe {name} among yours; a file is named with its path", hint=f"./{here}")
+        way = f"put it into {home.recipes_dir} as {stem}{SUFFIX}"
+        message, hint = unknown(f"there is no recipe {name}", stem, files, hint=way)
         raise RecipeError(message, hint=hint)
     return _read(home, path)
 

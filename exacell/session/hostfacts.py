@@ -32,14 +32,20 @@ class HostFacts:
 
 
 def read_facts_of(
-    fleet: Fleet, hosts: Sequence[str], *, timeout: float | None = None, cancel: threading.Event | None = None
+    fleet: Fleet,
+    hosts: Sequence[str],
+    *,
+    kinds: Sequence[str] = FACT_KINDS,
+    timeout: float | None = None,
+    cancel: threading.Event | None = None,
 ) -> dict[str, HostFacts]:
     """Return the facts of each host, one round trip a host.
 
     Args:
+        kinds: of FACT_KINDS; no others are read there.
         timeout: seconds per host.
     """
-    script = data_beside(__spec__, "hostfacts.sh")
+    script = f"kinds='{' '.join(kinds)}'\n{data_beside(__spec__, 'hostfacts.sh')}"
     requests = [
         Request(target=host, command="/bin/sh -s", role=Role.HOST_READ, stdin=script, timeout=timeout) for host in hosts
     ]
@@ -64,7 +70,10 @@ def _read(reply: Reply) -> HostFacts:
 
 
 def parse_facts(text: str) -> list[Fact] | None:
-    """Return the facts of the script's output, in the order of FACT_KINDS and of their lines; None where its end is missing."""
+    """Return the facts of the script's output, in the order of FACT_KINDS and of their lines; None where its end is missing.
+
+    What one thing has several of (the states of two sessions with one target) is one text with commas, each value once.
+    """
     lines = text.splitlines()
     if not lines or lines[-1] != "end":
         return None
@@ -78,5 +87,7 @@ def parse_facts(text: str) -> list[Fact] | None:
             attribute, value = "sizeBytes", str(512 * int(value))  # Sectors. Source: sysfs-block, size.
         if value:
             fact = found.setdefault((kind, name), {"kind": kind, "name": name})
+            if attribute in fact:
+                value = ", ".join(dict.fromkeys([*str(fact[attribute]).split(", "), value]))
             fact[attribute] = int(value) if _NUMBER.fullmatch(value) else value
     return sorted(found.values(), key=lambda fact: FACT_KINDS.index(str(fact["kind"])))

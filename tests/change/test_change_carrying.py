@@ -26,7 +26,7 @@ def test_what_the_transport_cannot_carry_is_refused_with_its_rule() -> None:
     assert "set transport ssh" in caught.value.hint
 
 
-@pytest.mark.parametrize("step", [{"asm": "main"}, {"statement": ""}, {"statement": "LIST CELL"}])
+@pytest.mark.parametrize("step", [{"asm": "main"}, {"host": True}, {"statement": ""}, {"statement": "LIST CELL"}])
 def test_what_it_need_not_carry_is_none_of_its_business(step: dict[str, Any]) -> None:
     """Steps of database nodes, steps that send nothing, and what the transport carries refuse nothing."""
     refuse_plan(plan(**step), EXACLI_CLOUD)
@@ -50,7 +50,9 @@ def test_how_long_a_proof_may_age_is_said_where_no_look_goes_with_it() -> None:
     assert "set transport ssh" in caught.value.hint
 
 
-@pytest.mark.parametrize("step", [{"asm": "main"}, {"statement": ""}, {"statement": "ALTER IORMPLAN objective=basic"}])
+@pytest.mark.parametrize(
+    "step", [{"asm": "main"}, {"host": True}, {"statement": ""}, {"statement": "ALTER IORMPLAN objective=basic"}]
+)
 def test_where_nothing_goes_stale_nothing_is_said(step: dict[str, Any]) -> None:
     """Steps of database nodes, those that send nothing, and those that lose nothing are sent over any transport."""
     assert wide_moment(plan(**step), CLUSH, production=True) == ""

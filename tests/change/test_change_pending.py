@@ -144,7 +144,8 @@ def test_a_stopped_change_is_found_behind_a_closed_one(tmp_path: Path) -> None:
     assert [item.change for item in pending(journal, "t1")] == [1]
 
 
-def test_what_went_on_with_a_change_is_over_when_that_was_taken_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize("others", [0, 1])
+def test_what_went_on_with_a_change_is_over_when_that_was_taken_back(tmp_path: Path, others: int) -> None:
     """A resume that was stopped is not told, and nothing goes on with it, once the change that it resumed was taken back."""
     journal = Journal(tmp_path / "journal.db")
     first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
@@ -152,8 +153,9 @@ def test_what_went_on_with_a_change_is_over_when_that_was_taken_back(tmp_path: P
     on = {"origin": "resume 1", "finishes": 1}
     going = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor(), **on})
     journal.append("t1", going, [ended(INTERRUPTED)])
-    other = journal.begin("t1", {"statement": "set rebalance power=4", "plan": PLAN, **actor()})
-    journal.append("t1", other, [*sent("db1"), ended(0)])
+    for _ in range(others):
+        other = journal.begin("t1", {"statement": "set rebalance power=4", "plan": PLAN, **actor()})
+        journal.append("t1", other, [*sent("db1"), ended(0)])
     assert [item.change for item in pending(journal, "t1")] == [2]
     journal.append("t1", first, [UNDONE])
     assert not pending(journal, "t1")
@@ -383,3 +385,30 @@ def test_a_warning_of_the_journal_alone_says_so(tmp_path: Path) -> None:
         "disks offline": " (so the journal has it: pending asks the cells)",
         "stopped": "",
     }
+
+
+LOOSE = {"statement": "flush flashcache", "plan": PLAN, **DEAD, "run": "7"}
+
+
+@pytest.mark.parametrize("rows", [[], [ended(INTERRUPTED)]], ids=["never ended", "stopped"])
+def test_what_is_told_of_as_a_whole_run_is_told_once(tmp_path: Path, rows: list[Row]) -> None:
+    """A change of a recipe's run that is gone on with as a whole is no line of its own; one of another run, or of none, is."""
+    journal = Journal(tmp_path / "journal.db")
+    change = journal.begin("t1", LOOSE)
+    journal.append("t1", change, rows)
+    assert [item.change for item in pending(journal, "t1")] == [change]
+    assert pending(journal, "t1", but={"7"}) == ()
+    assert len(pending(journal, "t1", but={"8"})) == 1
+    journal.append("t1", journal.begin("t1", {key: LOOSE[key] for key in LOOSE if key != "run"}), rows)
+    assert [item.change for item in pending(journal, "t1", but={"7"})] == [2]
+
+
+def test_a_half_undone_change_of_a_run_is_told_of_with_the_run(tmp_path: Path) -> None:
+    """An undo that took back a part is no line of its own either where its run is told of."""
+    journal = Journal(tmp_path / "journal.db")
+    first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
+    journal.append("t1", first, [*sent("c1", "c2"), ended(0)])
+    part = journal.begin("t1", {"statement": "x", "plan": PLAN, **actor(), "origin": "undo 1", "run": "7"})
+    journal.append("t1", part, [*sent("c1"), ended(0)])
+    assert [item.mend for item in pending(journal, "t1", but={"8"})] == ["undo 1"]
+    assert pending(journal, "t1", but={"7"}) == ()

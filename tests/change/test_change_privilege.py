@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,8 +16,17 @@ from exacell.core.errors import RefusedError
 from exacell.plan.model import Plan, Stage, Step
 from exacell.session.logins import refuse_login, refuse_restricted, refuse_writer
 from exacell.session.request import Request as Asking
-from exacell.transport.base import FleetResult, Reply, Request, Role, State
-from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH, refuse_uploads
+from exacell.transport.base import Capabilities, FleetResult, Pair, Reply, Request, Role, State, Upload
+from exacell.transport.capabilities import (
+    CLUSH,
+    DCLI,
+    EXACLI,
+    OPENSSH,
+    SSH,
+    refuse_requests,
+    refuse_statement,
+    refuse_uploads,
+)
 
 
 class Transport:
@@ -215,3 +225,77 @@ def test_a_cell_without_its_services_takes_the_login() -> None:
     ctx = context(SimpleNamespace(logins=lambda *_: None))
     ctx.fleet = SimpleNamespace(run=run)
     refuse_login(ctx, ctx, plan("c1"))
+
+
+@pytest.mark.parametrize(
+    ("user", "statement", "refused"),
+    [
+        ("celladmin", "CALIBRATE FORCE", True),
+        ("celladmin", "calibrate", True),
+        ("root", "CALIBRATE FORCE", False),
+        ("celladmin", "ALTER CELL comment='CALIBRATE'", False),
+    ],
+)
+def test_calibrate_is_for_root_alone(user: str, statement: str, refused: bool) -> None:
+    """CALIBRATE under another login is refused before any cell is asked; other statements do not ask who root is."""
+    transport = Transport()
+    ctx = context(transport, user)
+    steps = tuple(
+        Step(target=cell, what="w", statement=text) for cell, text in (("c1", "ALTER CELL x=1"), ("c2", statement))
+    )
+    made = Plan(statement="s", rack="t1", stages=(Stage(title="t", steps=steps),))
+    if refused:
+        with pytest.raises(RefusedError, match=f"writes would log in as {user}; nothing was sent") as caught:
+            refuse_login(ctx, ctx, made)
+        assert caught.value.hint.startswith("-l root") and transport.asked == []
+    else:
+        refuse_login(ctx, ctx, made)
+        assert transport.asked == [(("c1", "c2"), Role.WRITE)]
+
+
+def test_a_host_is_no_cell_to_log_in_to() -> None:
+    """It should not try the cells' login on hosts beside them."""
+    transport = Transport()
+    steps = (Step(target="c1", what="w", statement="S"), Step(target="db1", what="w", statement="S", host=True))
+    refuse_login(
+        context(transport), context(transport), Plan(statement="s", rack="t1", stages=(Stage(title="t", steps=steps),))
+    )
+    assert transport.asked == [(("c1",), Role.WRITE)]
+
+
+def test_what_no_transport_but_ssh_carries_is_refused_as_typed() -> None:
+    """A statement that was typed is refused by the rule of the transport, before anything is asked; others are not."""
+    with pytest.raises(RefusedError, match=r"'calibrate' can't go over the transport exacli: ExaCLI has no CALIBRATE"):
+        refuse_statement(EXACLI, "calibrate")
+    refuse_statement(EXACLI, "list griddisk")
+    refuse_statement(SSH, "calibrate")
+
+
+@pytest.mark.parametrize(
+    ("role", "capabilities", "refused"),
+    [
+        (Role.WRITE, CLUSH, True),
+        (Role.WRITE, SSH, False),
+        # ASM's statements go to database nodes, past such a transport.
+        (Role.ASM_WRITE, CLUSH, False),
+    ],
+)
+def test_a_statement_that_goes_upon_a_look_goes_over_no_other_transport(
+    role: Role, capabilities: Capabilities, refused: bool
+) -> None:
+    """Where a transport can't send a statement upon a look it is refused, never sent without one."""
+    made: Any = {"whole": lambda _: True, "judge": lambda _: None, "ours": lambda: ""}
+    pair = Pair(program="p", look="list cell", statement="DROP FLASHCACHE", **made)
+    request = Request(target="c1", command="cellcli", role=role, pair=pair)
+    if refused:
+        with pytest.raises(RefusedError, match="c1: the transport clush can't send a statement upon a look"):
+            refuse_requests([request], capabilities)
+    else:
+        refuse_requests([request], capabilities)
+
+
+@pytest.mark.parametrize("capabilities", [SSH, OPENSSH])
+def test_a_copy_goes_over_ssh(capabilities: Capabilities) -> None:
+    """Files are copied where the transport copies any."""
+    upload = Upload(sources=(Path("f"),), destination="")
+    refuse_requests([Request(target="c1", command="scp f", role=Role.WRITE, upload=upload)], capabilities)

@@ -17,6 +17,7 @@ from exacell.change import racklock
 from exacell.change.racklock import LockedError, RackLock, lock_of
 from exacell.core.config import RackConfig
 from exacell.core.errors import RefusedError
+from exacell.core.hostgroups import HostGroup
 
 
 @pytest.fixture
@@ -213,6 +214,9 @@ def test_a_lock_that_everybody_can_replace_is_none(lock: RackLock) -> None:
     assert not lock.path.exists()
     lock.path.parent.chmod(0o1777)
     assert lock.take()
+    lock.path.parent.chmod(0o777)
+    with pytest.raises(LockedError, match="without the sticky bit"):
+        lock.holder()
 
 
 def _rack(name: str, **changed: Any) -> RackConfig:
@@ -236,6 +240,9 @@ def test_one_rack_has_one_lock_whatever_it_is_called(tmp_path: Path, shared_lock
     assert lock_of(_rack("prod", lock=tmp_path / "x"), tmp_path).path == tmp_path / "x"
     assert lock_of(_rack("prod", cells=("10.0.0.3",)), tmp_path).path.name == "exacell-10.0.0.3.lock"
     assert lock_of(_rack("prod", cells=("exa2cel01",)), tmp_path).path.name == "exacell-exa2cel01.lock"
+    hosts = {"initiators": HostGroup(name="initiators", nodes=("ini02", "ini01"))}
+    assert lock_of(_rack("hosts", cells=(), hosts=hosts), tmp_path).path.name == "exacell-ini01.lock"
+    assert lock_of(_rack("both", hosts=hosts), tmp_path).path.name == "exacell-exa1cel01.lock"
 
 
 def test_an_emulated_rack_has_its_lock_beside_its_keys(tmp_path: Path) -> None:
@@ -249,7 +256,9 @@ def test_an_emulated_rack_has_its_lock_beside_its_keys(tmp_path: Path) -> None:
         for name, file in (("t1", first / "ssh_config"), ("mine", copy))
     ]
     assert found == [first / "change.lock"] * 2
-    (tmp_path / "bare").write_text("Host exa1cel01\n")
+    (tmp_path / "mixed").write_text(f"IdentityFile id_mine\n{text}")
+    assert lock_of(_rack("t1", ssh_config=tmp_path / "mixed", emulated=True), tmp_path).path == first / "change.lock"
+    (tmp_path / "bare").write_text("Host exa1cel01\n    IdentityFile id_mine\n")
     for bare in (tmp_path / "bare", tmp_path / "none", None):
         assert lock_of(_rack("t1", ssh_config=bare, emulated=True), tmp_path).path == tmp_path / "locks" / "t1.lock"
 
@@ -287,10 +296,13 @@ def test_whoever_was_taken_over_knows_and_leaves_the_new_holder_alone(lock: Rack
         assert lock.still_mine() == ""
         _write(lock)
         assert "was taken over by maria on elsewhere" in lock.still_mine()
+        lock.tell(7)
     holder = lock.holder()
-    assert holder is not None and holder.user == "maria"
+    assert holder is not None and (holder.user, holder.change) == ("maria", "12")
     lock.give_back(takeover=True)
     assert lock.still_mine().endswith("was taken over")
+    lock.tell(7)
+    assert lock.holder() is None
 
 
 TAKER = """
@@ -298,6 +310,7 @@ import sys, time
 from pathlib import Path
 from typing import Any
 from exacell.core.errors import RefusedError
+from exacell.core.hostgroups import HostGroup
 from exacell.change.racklock import RackLock
 lock, log = RackLock(Path(sys.argv[1]), "r1"), Path(sys.argv[2])
 done = 0
@@ -414,3 +427,11 @@ def test_the_place_for_all_users_is_open_to_all_of_them(tmp_path: Path, monkeypa
         os.umask(before)
     modes = [path.stat().st_mode & 0o7777 for path in (shared / "r1.lock", own, own / "r1.lock")]
     assert modes == [0o666, 0o700, 0o600]
+
+
+def test_the_place_for_all_users_is_never_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is missing nobody makes one that others could not write to: the rack is not locked, and nothing is sent."""
+    monkeypatch.setattr(racklock, "SHARED", tmp_path / "shared")
+    with pytest.raises(LockedError, match=r"can't be locked: .*; nothing was sent"):
+        RackLock(tmp_path / "shared" / "r1.lock", "r1").take()
+    assert not (tmp_path / "shared").exists()

@@ -12,9 +12,10 @@ import pytest
 
 from exacell.language import registry
 from exacell.language.registry import Kind, commands
-from exacell.prompt.shells import candidates, complete, completion_files
+from exacell.prompt.shells import candidates, complete
 from exacell.session.completion.kept import use_kept
 from exacell.session.completion.names import NameCache
+from tests.support.program import InProcess
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,10 +34,11 @@ def words(env: dict[str, str], *typed: str) -> list[str]:
     return [word for word, _ in candidates(typed, env)]
 
 
-def test_the_files_are_up_to_date() -> None:
-    """completions/ holds what python -m exacell.prompt.shells write would write."""
-    for name, text in completion_files().items():
-        assert (ROOT / "completions" / name).read_text() == text, f"{name}: run python -m exacell.prompt.shells write"
+@pytest.mark.parametrize(("shell", "name"), [("bash", "exacell.bash"), ("zsh", "_exacell"), ("fish", "exacell.fish")])
+def test_completion_prints_what_the_shell_reads(tmp_path: Path, shell: str, name: str) -> None:
+    """completion SHELL is the file of completions/, whole, for a shell to read from a pipe."""
+    done = InProcess(tmp_path / "home").ok("completion", shell)
+    assert done.out == (ROOT / "completions" / name).read_text() and not done.err
 
 
 @pytest.mark.parametrize(

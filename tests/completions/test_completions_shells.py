@@ -161,20 +161,20 @@ def test_fish_interactive(env: dict[str, str]) -> None:
 INTERACTIVE = {
     "bash": (
         ["--norc", "--noprofile", "-i"],
-        ["PS1='$ '; bind 'set bell-style none'", f"source {ROOT}/completions/exacell.bash"],
+        ["PS1='$ '; bind 'set bell-style none'", "source <(exacell completion bash)"],
     ),
     "zsh": (
         ["-f", "-i"],
         [
             "PS1='% '; unset zle_bracketed_paste; bindkey -e",
-            f"fpath=({ROOT}/completions $fpath); autoload -Uz compinit; compinit -u -D",
+            "autoload -Uz compinit; compinit -u -D; source <(exacell completion zsh)",
         ],
     ),
     "fish": (
         ["-N", "-i"],
         [
             "function fish_prompt; echo -n '$ '; end; set -g fish_autosuggestion_enabled 0",
-            f"source {ROOT}/completions/exacell.fish",
+            "exacell completion fish | source",
         ],
     ),
 }

@@ -12,6 +12,7 @@ from exacell.core.meant import closest, near, unknown
     [
         ("SPTO", ["ERP", "SPOT"], ("SPOT",)),
         ("exa1cel0l", ["exa1cel01", "exa1cel02"], ("exa1cel01",)),
+        ("scratch_FD_0l", ["scratch_FD_02", "scratch_FD_01"], ("scratch_FD_01",)),
         ("cel", ["celldisk", "cell", "lun"], ("cell", "celldisk")),
         ("timout", ["timeout", "connect_timeout"], ("timeout",)),
         ("xyz", ["timeout"], ()),
@@ -27,6 +28,13 @@ def test_a_name_that_only_looks_like_another_is_a_slip_for_that_one_alone() -> N
     """A letter read as a figure leaves one name, not its neighbours with other numbers."""
     assert near("CD_00_exa1cel0l", ["CD_00_exa1cel01", "CD_00_exa1cel02"]) == ("CD_00_exa1cel01",)
     assert near("SPTO", ["SPOT", "STOP2"]) == ("SPOT",)
+
+
+def test_what_makes_a_sibling() -> None:
+    """Numbers of one or two figures number siblings alike; a name that lacks a whole part of another is a slip for it."""
+    assert near("DATA_SSD10", ["DATA_SSD9"]) == ()
+    assert near("DATA_SSD010", ["DATA_SSD09"]) == ("DATA_SSD09",)
+    assert near("FLASH_SCRATCH", ["FLASH_SCRATCH_A"]) == ("FLASH_SCRATCH_A",)
 
 
 def test_where_something_is_near_the_list_of_all_is_left_out() -> None:

@@ -82,3 +82,48 @@ def test_who_was_faster_made_the_file(tmp_path: Path, monkeypatch: pytest.Monkey
         assert os.fstat(descriptor).st_ino == path.stat().st_ino
     finally:
         os.close(descriptor)
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_what_everybody_can_replace_is_not_opened(tmp_path: Path, write: bool) -> None:
+    """A file that is there already is no file to trust in a folder that is open to all without the sticky bit."""
+    (tmp_path / "it").write_text("x")
+    tmp_path.chmod(0o777)
+    with pytest.raises(OSError, match="without the sticky bit"):
+        open_file(tmp_path / "it", write=write)
+    tmp_path.chmod(0o1777)
+    os.close(open_file(tmp_path / "it", write=write))
+
+
+def test_who_only_reads_can_not_write(tmp_path: Path) -> None:
+    """A descriptor for reading takes no text."""
+    (tmp_path / "it").write_text("x")
+    descriptor = open_file(tmp_path / "it", write=False)
+    try:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            write_over(descriptor, "y")
+    finally:
+        os.close(descriptor)
+    assert (tmp_path / "it").read_text() == "x"
+
+
+def test_the_largest_file_is_read_and_a_larger_one_is_not_padded(tmp_path: Path) -> None:
+    """A file of just so many bytes is read whole; in place of one of a terabyte the new text alone is written."""
+    (tmp_path / "it").write_text("x" * sharedfile.LARGEST)
+    descriptor = open_file(tmp_path / "it", write=True)
+    try:
+        assert len(read_text(descriptor)) == sharedfile.LARGEST
+        os.truncate(descriptor, 1 << 40)
+        with pytest.raises(OSError, match="more than"):
+            read_text(descriptor)
+        write_over(descriptor, "new")
+        assert read_text(descriptor) == "new"
+    finally:
+        os.close(descriptor)
+
+
+def test_what_has_no_name_is_no_regular_file() -> None:
+    """Only a regular file is opened, and not what is none of the kinds that have a name here."""
+    with pytest.raises(OSError, match="no regular file"):
+        sharedfile._refuse_odd(os.stat_result((0, *[1] * 9)))
+    sharedfile._refuse_odd(os.stat_result((0o100600, *[1] * 9)))

@@ -98,6 +98,7 @@ def judged(
     accept: bool = False,
     serial: bool = False,
     paired: bool = False,
+    named: bool = False,
 ) -> Judgement:
     findings = (
         Findings()
@@ -106,7 +107,7 @@ def judged(
     )
     findings.unread += unread
     call: Any = SimpleNamespace(text="dcli …", flags={})
-    return judge(group, findings, call, serial=serial, flags={"accept-opaque": accept}, paired=paired)
+    return judge(group, findings, call, serial=serial, flags={"accept-opaque": accept}, paired=paired, named=named)
 
 
 def test_a_read_only_rack_gets_reads_only() -> None:
@@ -125,6 +126,17 @@ def test_what_is_unread_is_told() -> None:
     with pytest.raises(RefusedError, match=r"what this does on c\[1-2\]: a \(and 2 more\); nothing was sent") as caught:
         judged(group(), unread=("a", "b", "c"))
     assert caught.value.hint == "exacell --accept-opaque dcli … runs it; the guard ends there"
+
+
+def test_a_production_rack_runs_unread_work_only_where_its_configuration_names_it() -> None:
+    """Programs that the configuration names run on a production rack when they are accepted; others, or unaccepted, do not."""
+    assert judged(group(production=True), unread=("fio",), accept=True, named=True).opaque == ("fio",)
+    with pytest.raises(RefusedError, match=r"^exacell can't tell what this does on c"):
+        judged(group(production=True), unread=("fio",), named=True)
+    with pytest.raises(RefusedError, match=r"^rack r is a production rack"):
+        judged(group(production=True), unread=("fio",), accept=True)
+    with pytest.raises(RefusedError, match=r"^rack r is read-only"):
+        judged(group(production=True, read_only=True), unread=("fio",), accept=True, named=True)
 
 
 def test_a_production_rack_takes_no_change_whose_proof_ages() -> None:

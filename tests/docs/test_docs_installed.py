@@ -222,7 +222,7 @@ from exacell.core.packaged import packaged_files
 from exacell.core.errors import StatementError
 from exacell.language.registry import commands
 from exacell.language.options import usage
-from exacell.prompt.shells import completion_files
+from exacell.core.packaged import packaged_folder
 
 print(usage())
 topics = [[], ["safety"], ["flags"], ["man"], ["docs"], *(list(words) for words in commands())]
@@ -238,9 +238,9 @@ for topic in topics:
         text = f"{error.message} {error.hint}"
     print(f"@@ help {' '.join(topic)}")
     print(text)
-for name, text in completion_files().items():
-    print(f"@@ {name}")
-    print(text)
+for place in packaged_folder("completions").iterdir():
+    print(f"@@ {place.name}")
+    print(place.read_text())
 """
 
 
@@ -271,6 +271,7 @@ def test_nothing_that_is_printed_names_a_file_that_is_not_there(built: Path, tmp
     )
     assert done.returncode == 0, done.stderr
     pieces = done.stdout.split("@@ ")
+    assert {"exacell.bash", "_exacell", "exacell.fish"} <= {piece.partition("\n")[0] for piece in pieces}
     assert len(pieces) > 300 and all(any(piece.startswith(f"help docs {name}\n") for piece in pieces) for name in PAGES)
     found: set[tuple[str, str]] = set()
     for piece in pieces:

@@ -164,6 +164,7 @@ ELSEWHERE = {
     "block_queue": "real/test_real_recipes.py",
     "fio_compare": "real/test_real_recipes.py",
     "fio_row": "real/test_real_recipes.py",
+    "iscsi_sessions": "real/test_real_iscsi.py",
     "orion_row": "e2e/test_e2e_recipe_library.py",
     "slob_compare": "e2e/test_e2e_recipe_library.py",
     "vpd_limits": "real/test_real_recipes.py",

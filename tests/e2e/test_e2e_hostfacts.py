@@ -6,14 +6,14 @@ import json
 import shutil
 import sqlite3
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from exacell.core.packaged import data_beside
 from exacell.session import hostfacts
-from exacell.session.hostfacts import parse_facts
+from exacell.session.hostfacts import Fact, parse_facts
 from tests.support.program import Program
 from tests.support.sshd import PROGRAM, Sshd
 
@@ -140,12 +140,19 @@ def make_sys(root: Path) -> None:
         "class/iscsi_session/session7/ifacename": "default\n",
         "class/iscsi_session/session7/state": "LOGGED_IN\n",
         "class/iscsi_session/session7/device/connection7:0/iscsi_connection/connection7:0/persistent_address": "10.0.0.1\n",
+        "class/iscsi_session/session7/device/connection7:0/iscsi_connection/connection7:0/persistent_port": "3260\n",
         "class/iscsi_session/session7/device/target2:0:0/2:0:0:0/x": "",
         "class/iscsi_session/session8/targetname": "iqn.2003-01.org:disk\n",
         "class/iscsi_session/session8/ifacename": "default\n",
-        "class/iscsi_session/session8/state": "LOGGED_IN\n",
+        "class/iscsi_session/session8/state": "FAILED\n",
         "class/iscsi_session/session8/device/connection8:0/iscsi_connection/connection8:0/persistent_address": "10.0.0.1\n",
+        "class/iscsi_session/session8/device/connection8:0/iscsi_connection/connection8:0/persistent_port": "3260\n",
         "class/iscsi_session/session8/device/target3:0:0/3:0:0:0/x": "",
+        "class/iscsi_session/session9/targetname": "iqn.2003-01.org:disk\n",
+        "class/iscsi_session/session9/ifacename": "default\n",
+        "class/iscsi_session/session9/state": "LOGGED_IN\n",
+        "class/iscsi_session/session9/device/connection9:0/iscsi_connection/connection9:0/persistent_address": "fd00::1\n",
+        "class/iscsi_session/session9/device/connection9:0/iscsi_connection/connection9:0/persistent_port": "3261\n",
         "class/net/eth0/mtu": "9000\n",
         "class/net/eth0/device/x": "",
         "class/net/eth0/queues/rx-0/x": "",
@@ -168,40 +175,62 @@ case $1 in
 esac
 """
 
+
+def facts_in(folder: Path, shell: str, programs: Mapping[str, str], kinds: str = "") -> dict[tuple[str, str], Fact]:
+    """Return the facts by kind and name that a shell tells where ``folder`` has the host's /sys."""
+    (folder / "bin").mkdir()
+    for name, text in programs.items():
+        (folder / "bin" / name).write_text(text)
+        (folder / "bin" / name).chmod(0o755)
+    inner = [shell, "sh", "-s"] if shell == "busybox" else [shell, "-s"]
+    box = ["bwrap", "--dev-bind", "/", "/", "--bind", str(folder / "sys"), "/sys", "--setenv", "PATH"]
+    box.append(f"{folder}/bin:/usr/bin:/bin")
+    script = f"kinds='{kinds}'\n{SCRIPT}"
+    done = subprocess.run([*box, *inner], input=script, capture_output=True, text=True, check=False)
+    if "bwrap:" in done.stderr:
+        pytest.skip(f"no sandbox here: {done.stderr.strip()}")
+    return {(str(fact["kind"]), str(fact["name"])): fact for fact in parse_facts(done.stdout) or ()}
+
+
+needs_sandbox = pytest.mark.skipif(shutil.which("bwrap") is None, reason="bwrap is not installed")
 SHELLS = [name for name in ("dash", "bash", "busybox", "mksh") if shutil.which(name)]
 
 
-@pytest.mark.skipif(shutil.which("bwrap") is None, reason="bwrap is not installed")
+@needs_sandbox
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_script_reads_a_host_in_every_shell(shell: str, tmp_path: Path) -> None:
     """Each shell tells the same of disks, paths, sessions, rings and drivers, and nothing that is not there."""
     make_sys(tmp_path / "sys")
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "ethtool").write_text(ETHTOOL)
-    (tmp_path / "bin" / "ethtool").chmod(0o755)
-    inner = [shell, "sh", "-s"] if shell == "busybox" else [shell, "-s"]
-    box = ["bwrap", "--dev-bind", "/", "/", "--bind", str(tmp_path / "sys"), "/sys", "--setenv", "PATH"]
-    box.append(f"{tmp_path}/bin:/usr/bin:/bin")
-    done = subprocess.run(
-        [*box, *inner],
-        input=SCRIPT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if "bwrap:" in done.stderr:
-        pytest.skip(f"no sandbox here: {done.stderr.strip()}")
-    facts = {(fact["kind"], fact["name"]): fact for fact in parse_facts(done.stdout) or ()}
+    facts = facts_in(tmp_path, shell, {"ethtool": ETHTOOL})
     assert facts["block", "sda"] == {
         "kind": "block", "name": "sda", "sizeBytes": 1048576, "scheduler": "[none] mq-deadline", "rev": "A1B2",
     }  # fmt: skip
     assert facts["multipath", "mpatha"]["paths"] == 2 and ("block", "loop0") not in facts
     assert facts["scsi", "host2"]["cmd_per_lun"] == 254 and facts["module", "vmw_pvscsi"]["ring_pages"] == 8
-    session = facts["iscsi", "iqn.2003-01.org:disk default 10.0.0.1"]
-    assert (session["state"], session["luns"], session["sessions"]) == ("LOGGED_IN", 1, 2)
+    session = facts["iscsi", "iqn.2003-01.org:disk@10.0.0.1:3260"]
+    assert (session["state"], session["luns"], session["sessions"]) == ("LOGGED_IN, FAILED", 1, 2)
+    session = facts["iscsi", "iqn.2003-01.org:disk@[fd00::1]:3261"]
+    assert (session["state"], session["luns"], session["sessions"]) == ("LOGGED_IN", 0, 1)
     net = facts["net", "eth0"]
     assert (net["rxQueues"], net["txQueues"], net["mtu"], net["firmware"]) == (2, 1, 9000, "9.9 0x80")
     assert (net["ringRX"], net["ringTX"], net["channelsCombined"]) == (512, 256, 4)
+
+
+@needs_sandbox
+def test_many_disks_start_few_programs(tmp_path: Path) -> None:
+    """What the kernel tells of two hundred disks is read without a program for each file, and of kinds that nobody asked for
+    nothing is read."""
+    files = ("size", "removable", "queue/rotational", "queue/nr_requests", "queue/max_sectors_kb")
+    for path in (tmp_path / "sys/block" / f"sd{number}" / file for number in range(200) for file in files):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("8\n")
+    counted = f'#!/bin/sh\necho >> {tmp_path}/started\nexec /bin/cat "$@"\n'
+    facts = facts_in(tmp_path, "sh", {"cat": counted}, "block net")
+    told = {kind: [fact for key, fact in facts.items() if key[0] == kind] for kind, _ in facts}
+    assert told.keys() == {"block"} and len(told["block"]) == 200
+    assert all(fact["max_sectors_kb"] == 8 and fact["sizeBytes"] == 4096 for fact in told["block"])
+    # One for each disk asks whether it is a map of dm-multipath.
+    assert len((tmp_path / "started").read_text()) < 300
 
 
 def test_an_answer_that_is_cut_is_none() -> None:

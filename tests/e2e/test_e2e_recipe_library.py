@@ -191,8 +191,30 @@ def test_sessions_with_a_target_are_shown_and_what_would_make_more_is_planned(in
     given = "hosts=@db target=iqn.2014-03.local.lab:t01 portal=10.0.0.5:3260"
     assert "[1/1]" in inside.ok("-r", "t1", f"run iscsi_sessions {given}").err
     planned = inside.ok("-r", "t1", f"run iscsi_sessions {given} sessions=4", "-n").err
-    assert "-o update -n node.session.nr_sessions -v 4" in planned and planned.count("-n: nothing was sent") == 2
+    assert "-o update -n node.session.nr_sessions -v 4" in planned and planned.count("-n: nothing was sent") == 3
+    assert "so it is not judged" in planned
     assert inside.ok("-r", "t1", "-o", "json", "journal").records == []
+
+
+def test_a_recipe_shows_what_commands_print_and_what_hosts_are(inside: InProcess, tmp_path: Path) -> None:
+    """What a command prints on hosts, and facts with all that they tell, stand in a recipe's answer as they do by
+    themselves, folded or host by host; as data, each host's text is a record."""
+    recipe = tmp_path / "hosts.exa"
+    recipe.write_text("on @db facts kernel\n")
+    for folding in ("--fold", "--no-fold"):
+        assert (
+            inside.ok("-r", "t1", folding, f"run {recipe}").out
+            == inside.ok("-r", "t1", folding, "on @db facts kernel").out
+        )
+    recipe.write_text("needs opaque\n\non @db facts kernel\non @db sh uname -r\n")
+    alone = {folding: inside.ok("-r", "t1", folding, "on @db sh uname -r").out for folding in ("--fold", "--no-fold")}
+    for folding, said in alone.items():
+        assert inside.ok("-r", "t1", folding, f"run {recipe}", "-y", "--accept-opaque").out.endswith(f"\n\n{said}")
+    assert alone["--fold"].count("4.14") == 1 and alone["--no-fold"].count("4.14") == 2
+    records = inside.ok("-r", "t1", "-o", "json", f"run {recipe}", "-y", "--accept-opaque").records
+    assert [(row["cell"], "text" in row) for row in records] == [
+        ("exa1db01", False), ("exa1db02", False), ("exa1db01", True), ("exa1db02", True),
+    ]  # fmt: skip
 
 
 def test_answers_of_several_shapes_are_a_table_each(inside: InProcess) -> None:

@@ -92,11 +92,12 @@ def test_a_failure_in_a_wave_leaves_the_next_ones_untouched(rolled: InProcess, f
     done = rolled("-r", "t1", "run marked", "-y")
     assert done.code == 1
     assert marks(rolled) == {"exa1cel01": "done", "exa1cel02": "", "exa1cel03": ""}
-    assert "stopped in wave 2 of 3 (exa1cel02); exa1cel01 done; exa1cel03 not touched" in done.err
+    told = "exa1cel01 done; exa1cel03 not touched; use exa1cel[02-03], and the same run goes on with them"
+    assert f"stopped in wave 2 of 3 (exa1cel02); {told}" in done.err
     assert [line.partition(":")[0] for line in carried(done) if "exa1cel03" in line] == []
     assert "line 6: prompt over" in carried(done)
     assert rolled.ok("-r", "t1", "-o", "json", "pending").records == []
-    rolled.ok("-r", "t1", "-c", "exa1cel[02-03]", "run marked", "-y")
+    assert rolled("-r", "t1", stdin="use exa1cel[02-03]\nrun marked -y\n").code == 0
     assert set(marks(rolled).values()) == {"done"}
 
 
@@ -106,6 +107,16 @@ def test_a_check_between_waves_stops_them(rolled: InProcess) -> None:
     done = rolled("-r", "t1", "run strict", "-y")
     assert done.code == 1 and "stopped in wave 2 of 3 (exa1cel02)" in done.err
     assert marks(rolled) == {"exa1cel01": "done", "exa1cel02": "done", "exa1cel03": ""}
+
+
+@pytest.mark.parametrize(("head", "tail"), [("on @all rolling", ""), ("rolling", "finally\n  undo run\nend\n")])
+def test_the_same_run_is_named_only_where_it_goes_on(rolled: InProcess, head: str, tail: str) -> None:
+    """Where the recipe names its cells itself, or takes all back at its end, nobody is sent to use the cells that are left."""
+    written(
+        rolled, named=f"{head}\n  alter cell comment=done\n  on exa1cel02 check all cell.comment = fine\nend\n{tail}"
+    )
+    done = rolled("-r", "t1", "run named", "-y")
+    assert "exa1cel01 done; exa1cel03 not touched" in done.err and "goes on with them" not in done.err
 
 
 def test_a_gate_that_stays_closed_ends_the_run_before_its_wave(rolled: InProcess) -> None:

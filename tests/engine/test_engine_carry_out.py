@@ -33,15 +33,22 @@ def desk(bench: Bench) -> Desk:
     return Desk(bench)
 
 
-def carried(desk: Desk, plan: Plan = PLAN, **flags: Any) -> Result:
-    given = desk.session.options.over({"yes": True, **flags})
-    return carry_out(desk.session, desk, desk.request, Planned(plan), given, commands()["flush", "flashcache"].flags)
+def carried(desk: Desk, plan: Plan = PLAN, afterwards: str = "", **flags: Any) -> Result:
+    planned, given = Planned(plan, afterwards=afterwards), desk.session.options.over({"yes": True, **flags})
+    return carry_out(desk.session, desk, desk.request, planned, given, commands()["flush", "flashcache"].flags)
 
 
 def test_what_is_agreed_to_is_sent(desk: Desk) -> None:
     """Nothing stands in the way of a plan that may be carried out."""
     assert carried(desk).exit_code is ExitCode.DONE
     assert desk.bench.transport.sent == [(CELLS[0], STEP.statement)]
+
+
+@pytest.mark.parametrize("afterwards", ["", "list diagpack tells when it is done"])
+def test_how_it_goes_on_afterwards_is_said_last(desk: Desk, afterwards: str) -> None:
+    """What tells when a change is done in the end is said behind it; where there is nothing of that kind nothing is."""
+    carried(desk, afterwards=afterwards)
+    assert (desk.bench.console.said[-1:] == [afterwards]) is bool(afterwards) and "" not in desk.bench.console.said
 
 
 @pytest.mark.parametrize(

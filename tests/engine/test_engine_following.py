@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 
 import pytest
@@ -226,7 +227,9 @@ PROOFS = [
 ]
 
 
-def proven(cases: Mapping[str, Proving], *, read: float = 0.0) -> tuple[list[StepResult], Report, Wait, Watching]:
+def proven(
+    cases: Mapping[str, Proving], *, read: float = 0.0, far: tuple[str, float, float] | None = None
+) -> tuple[list[StepResult], Report, Wait, Watching]:
     """Wait for the proofs of several cells, each look of which takes ``read`` seconds; the interruption is the first one's."""
     wait, console = Wait(cancel_at=next(iter(cases.values())).cancel_at), Watching()
     proof, hope = Check(object="flashcache", op=Op.ABSENT), Check(object="celldisk", op=Op.ABSENT)
@@ -248,7 +251,7 @@ def proven(cases: Mapping[str, Proving], *, read: float = 0.0) -> tuple[list[Ste
 
     report = Report(change=1)
     follower = Follower(None, poll=POLL, cancel=wait.cancel, pause=wait.pause, clock=lambda: wait.waited)  # type: ignore[arg-type]
-    found = follower.proofs(results, Board(console, "x", 1, 1, list(cases)), report, probe)
+    found = follower.proofs(results, Board(console, "x", 1, 1, list(cases)), report, probe, lambda step: far)
     return found, report, wait, console
 
 
@@ -261,6 +264,13 @@ def test_a_proof_is_waited_for_as_long_as_it_may_come(case: Proving) -> None:
     assert set(wait.endable) <= {case.within > PATIENT}
     waits = any(states[ONE].startswith("waiting: ") for states in console.shown)
     assert waits is (case.within > PATIENT and case.waited > 0)
+
+
+@pytest.mark.parametrize(("far", "shown"), [(None, "it is not there"), (("half of it", 0.5, 60.0), "half of it")])
+def test_what_is_shown_of_a_long_wait(far: tuple[str, float, float] | None, shown: str) -> None:
+    """A long wait shows how far the work is where somebody knows that, else what is not there yet."""
+    _, _, _, console = proven({ONE: Proving([WRONG, FINE], LONG, DONE)}, far=far)
+    assert f"waiting: {shown}" in {states[ONE] for states in console.shown}
 
 
 def test_an_interruption_is_remembered_beside_a_short_proof() -> None:
@@ -357,3 +367,30 @@ def test_the_pause_between_waves(bench: Bench, pause: float, cancel_at: float | 
     rolling = Rolling(waves=((ONE,), (TWO,)), pause=pause)
     passage = keeper(bench, wait, SilentConsole()).linger(rolling, 2, lambda question: None)
     assert (passage.open, passage.waited, wait.waited) == (True, waited, waited)
+
+
+def closing(bench: Bench, wait: Wait, after: float) -> Gatekeeper:
+    """A gatekeeper whose last moment is so many seconds away."""
+    begin = 1_800_000_000.0
+    found = keeper(bench, wait, SilentConsole())
+    found._wall = lambda: begin + wait.waited
+    found.close_at(datetime.fromtimestamp(begin + after).astimezone().isoformat())
+    return found
+
+
+@pytest.mark.parametrize(("look", "is_open"), [(29.0, True), (31.0, False)])
+def test_a_look_that_ends_after_the_last_moment_opens_no_gate(bench: Bench, look: float, is_open: bool) -> None:
+    """A wave whose gate was found open too late does not begin, though its look had begun in time."""
+    wait = Wait()
+    looks = iter([look])
+    bench.transport.reading = lambda: wait.pause(threading.Event(), next(looks, 0.0))
+    passage = closing(bench, wait, 30.0).wait(ROLLING, 2, offline=False)
+    assert (passage.open, passage.interrupted) == (is_open, not is_open)
+    assert ("(--not-after): stopped before wave 2" in passage.reason) is not is_open
+
+
+def test_a_pause_ends_with_the_last_moment(bench: Bench) -> None:
+    """Nobody waits for a wave that can't begin any more."""
+    wait = Wait()
+    closing(bench, wait, 12.0).linger(Rolling(waves=((ONE,), (TWO,)), pause=3600.0), 2, lambda question: None)
+    assert wait.waited == 15.0

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
-from engine_fakes import DONE, NOT_NEEDED, REFUSED, Bench, outcomes
+from engine_fakes import DONE, NOT_NEEDED, REFUSED, Bench, on, outcomes
 from flash_plans import DROP, ONE, THREE, TWO, flush, resize
 
 from exacell.change import running
 from exacell.change.running import Outcome, StepResult
 from exacell.core.errors import ExitCode
-from exacell.transport.base import Looked
+from exacell.transport.base import Looked, Reply, State
 
 
 def dirty_again(bench: Bench, cell: str) -> None:
@@ -104,3 +106,21 @@ def test_a_statement_that_was_held_up_is_a_failure(bench: Bench, age: float, out
     result = StepResult(step=step, outcome=Outcome.DONE, looked=Looked(at="2026-01-01", age=age, sent=True))
     told = running.told_late(result)
     assert told.outcome is outcome and ("may be lost" in told.reason) is (outcome is Outcome.FAILED)
+    before = running.told_late(replace(result, reason="reading back: nothing")).reason
+    assert before == (f"reading back: nothing; {told.reason}" if told.reason else "reading back: nothing")
+
+
+def test_why_it_stopped_is_not_forgotten_while_it_mends(bench: Bench) -> None:
+    """What stopped a change stays told when a cell then can't be reached by what mends it, though the lock is its own again."""
+    why = ["the lock could not be read"]
+
+    def permit() -> str:
+        flushed = sum(row.kind == "outcome" for row in bench.rows()) >= len(bench.transport.cells)
+        return why.pop() if why and flushed else ""
+
+    unreached = Reply(target=ONE, state=State.UNREACHABLE, problem="no route to host")
+    bench.transport.script = on(ONE, "ALTER FLASHCACHE ALL CANCEL FLUSH", lambda _: unreached)
+    bench.engine._permit = permit
+    report = bench.run(resize(bench))
+    assert (report.stopped, DROP in bench.transport.statements(ONE)) == ("the lock could not be read", False)
+    assert REFUSED in outcomes(report, mending=True)[ONE]

@@ -10,13 +10,13 @@ from engine_desk import Desk, Left, told
 from engine_fakes import CELLS, NODES, Bench
 
 from exacell.cellcli.fold import for_cell
-from exacell.change import undoing
+from exacell.change import probe, undoing
 from exacell.change.pending import pending
 from exacell.change.recipeready import Ready, ReadyLine
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import resume, retry, unfinished
 from exacell.change.running import intent
-from exacell.change.settling import newest_to_undo
+from exacell.change.settling import newest_to_undo, refuse_running
 from exacell.change.undoing import undo
 from exacell.commands.change import undo_run
 from exacell.core.errors import ExitCode, MovedError, RefusedError
@@ -25,8 +25,10 @@ from exacell.journal.record import Row
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Value
 from exacell.output.result import Result
+from exacell.plan.guards.dbserver import DBSERVER
 from exacell.plan.model import Check, Op, Step, Undo
 from exacell.recipes.filled import line_of
+from exacell.session.dbmcli import Server
 from exacell.session.request import Request
 from tests.support.recipes import parse_recipe
 
@@ -580,3 +582,89 @@ def test_a_run_with_what_can_not_be_taken_back_is_refused_as_a_whole(desk: Desk)
     with pytest.raises(RefusedError, match=r"change 2 .drop it. cannot be undone: gone"):
         undo(desk.session, desk, desk.request, [1, 2], {}, whole=True)
     assert desk.done == []
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_what_a_run_put_back_itself_is_looked_at_once_more(desk: Desk, moved: bool) -> None:
+    """Changes that left nothing behind are passed over only where it is now as the last of them left it."""
+    desk.left(
+        Left("alter it", [(step(ONE, inverse="B", statement="A"), "done")], {ONE: (BACK,)}, OVER),
+        Left("alter it back", [(replace(CACHE, inverse="A", statement="B"), "done")], {ONE: (BACK,)}, OVER),
+    )
+    if moved:
+        grown(desk.bench)
+        with pytest.raises(MovedError, match="size is 99, not 40G; it has been changed since"):
+            undo(desk.session, desk, desk.request, [1, 2], {}, whole=True)
+    else:
+        assert undo(desk.session, desk, desk.request, [1, 2], {}, whole=True).exit_code is ExitCode.DONE
+        assert any(
+            "put back what they changed on exa1cel01, and it is so now" in said for said in desk.bench.console.said
+        )
+    assert desk.done == []
+
+
+HOST = Step(
+    target=NODES[0],
+    host=True,
+    what="alter it",
+    statement="ALTER DBSERVER comment='x'",
+    undo=Undo.STATEMENT,
+    proves=(Check(object=DBSERVER, attribute="comment", value="x"),),
+)
+
+
+@pytest.mark.parametrize(("comment", "moved"), [("x", False), ("y", True)])
+def test_what_somebody_changed_on_a_host_is_not_taken_back(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, comment: str, moved: bool
+) -> None:
+    """A host beside the cells is asked, too, whether it is as the change left it; retry asks it whether that holds."""
+    monkeypatch.setattr(
+        probe, "read_servers", lambda fleet, hosts: {h: Server(row={"comment": comment}) for h in hosts}
+    )
+    statement = "alter dbserver comment=x"
+    desk.left(Left(statement, [(HOST, "done")], {HOST.target: (BACK,)}, OVER))
+    if moved:
+        with pytest.raises(MovedError, match=r"exa1db01: .*comment is y, not x"):
+            undo(desk.session, desk, desk.request, [1], {})
+        assert retry(desk.session, desk, desk.request, {}).exit_code is ExitCode.DONE
+        assert desk.done == [f"on exa1db01 {statement}"]
+    else:
+        with pytest.raises(RefusedError, match="failed on no cell"):
+            retry(desk.session, desk, desk.request, {})
+        assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
+        assert desk.done == [f"on exa1db01 {BACK}"]
+
+
+def test_a_refusal_in_the_journal_is_no_change(desk: Desk) -> None:
+    """What was refused is neither taken back nor called running; the change before it is."""
+    desk.left(Left("alter it", [(CACHE, "done")], {ONE: (BACK,)}, OVER))
+    refused = desk.journal.note("t1", Row(kind="refused", body={"statement": "dcli x", **actor()}))
+    refuse_running(desk.journal, "t1", refused)
+    assert newest_to_undo(desk.session, desk) == 1
+
+
+def test_what_can_be_taken_back_is_offered_instead(desk: Desk) -> None:
+    """Where a change has no way back the newest one before it that has is named; else what its journal tells."""
+    desk.left(
+        Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, OVER),
+        Left("drop it", [(step(ONE, NEVER), "done")], {}, OVER),
+    )
+    with pytest.raises(RefusedError) as refused:
+        undo(desk.session, desk, desk.request, [2], {})
+    assert refused.value.hint == "undo 1 takes back change 1 (alter it)"
+    undo(desk.session, desk, desk.request, [1], {})
+    desk.journal.append("t1", 1, [Row(kind="undone", body={})])
+    with pytest.raises(RefusedError) as refused:
+        undo(desk.session, desk, desk.request, [2], {})
+    assert refused.value.hint == "journal show 2 tells what it carried"
+
+
+def test_changes_of_a_run_that_is_gone_on_with_are_left_to_it(desk: Desk) -> None:
+    """What never ended is taken up by itself, but not where its run is gone on with as a whole."""
+    desk.left(
+        Left("alter it", [(CACHE, "open")], {ONE: (BACK,)}, body={"run": "7"}),
+        Left("alter it", [(CACHE, "open")], {ONE: (BACK,)}),
+    )
+    assert [row.change for row in unfinished(desk.session, desk, ())] == [1, 2]
+    assert [row.change for row in unfinished(desk.session, desk, {"7"})] == [2]
+    assert [row.change for row in unfinished(desk.session, desk, {"8"})] == [1, 2]

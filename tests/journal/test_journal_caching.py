@@ -24,6 +24,10 @@ def drop(cell: str) -> Row:
     return Row(kind="intent", target=cell, body={**OFF, "statement": "drop flashcache"})
 
 
+def cancel(cell: str) -> Row:
+    return Row(kind="intent", target=cell, body={**ON, "statement": "ALTER FLASHCACHE ALL CANCEL FLUSH"})
+
+
 def dcli(cell: str) -> Row:
     return Row(kind="intent", target=cell, body={**OFF, "statement": "dcli -x /home/x/work.sh"})
 
@@ -65,6 +69,9 @@ CASES: list[tuple[list[Row], tuple[CachingOff, ...]]] = [
     ([drop("c1"), ended("c1", "refused", OFF)], ()),
     ([flush("c1"), ended("c1", "done", OFF), drop("c1"), ended("c1", "refused", OFF)], (left("c1"),)),
     ([flush("c1"), ended("c1", "unknown", OFF), drop("c1"), ended("c1", "refused", OFF)], (maybe("c1"),)),
+    # What was to bring caching back and never left mends nothing; what never left takes nothing back that was seen since.
+    ([flush("c1"), ended("c1", "done", OFF), cancel("c1"), ended("c1", "refused", ON)], (left("c1"),)),
+    ([drop("c1"), seen("c1", "on"), ended("c1", "refused", OFF)], ()),
     # One that was refused before its intent was written takes nothing back of an earlier one.
     ([flush("c1"), ended("c1", "done", OFF), replaced("c1", "drop", "refused")], (left("c1"),)),
     (

@@ -52,10 +52,11 @@ def sent(journal: Journal, statement: str, state: str = "done", cell: str = "c1"
 
 @pytest.mark.parametrize(("statement", "kinds"), STATEMENTS, ids=[case[0] for case in STATEMENTS])
 def test_which_counters_a_statement_resets(journal: Journal, statement: str, kinds: tuple[str, ...]) -> None:
-    """A flush and a new cache reset the cache's counters, a new log the log's, a start of CELLSRV all, and others none."""
+    """A flush and a new cache reset the cache's counters, a new log the log's, a start of CELLSRV those of all, others none."""
     change = sent(journal, statement)
     found = resets(journal.of_time("t1", "2000", "3000"))
     assert [(reset.change, reset.cell, reset.kinds) for reset in found] == ([(change, "c1", kinds)] if kinds else [])
+    assert all(reset.of_all is (kinds == BOTH) for reset in found)
 
 
 @pytest.mark.parametrize(

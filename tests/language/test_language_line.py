@@ -12,7 +12,7 @@ from exacell.cellcli.statement import render
 from exacell.core.errors import StatementError
 from exacell.language.argv import argv_line
 from exacell.language.calls import ONLY_CELLCLI
-from exacell.language.line import Line, parse_line
+from exacell.language.line import Line, parse_line, with_flags
 from exacell.language.registry import Effect, commands
 from exacell.language.words import join_continued, needs_more, split_statements, split_words, strip_comment, unquote
 
@@ -304,10 +304,12 @@ def test_no_shell_where_it_is_not_allowed(text: str) -> None:
         ("@reset_cold", ("run",), "reset_cold"),
         ("@reset_cold size=288g -y", ("run",), "reset_cold"),
         ("  @reset_cold", ("run",), "reset_cold"),
+        ("@./mine.exa", ("run",), "./mine.exa"),
+        ("@/tmp/mine.EXA size=288g -y", ("run",), "/tmp/mine.EXA"),
     ],
 )
 def test_recipe_call(text: str, words: tuple[str, ...], name: str) -> None:
-    """@name runs a recipe as run does, with its values and flags."""
+    """@name, and @path of a file that is called .exa, run a recipe as run does, with its values and flags."""
     line = parse(text)
     assert line.call is not None
     assert (line.call.command.words, line.call.args["name"]) == (words, name)
@@ -318,7 +320,7 @@ def test_recipe_call(text: str, words: tuple[str, ...], name: str) -> None:
 
 @pytest.mark.parametrize("text", ["@/tmp/x.scl", "@x.SCL"])
 def test_at_a_script_is_start(text: str) -> None:
-    """@path and @file.scl keep CellCLI's meaning: START."""
+    """@path of any other file and @file.scl keep CellCLI's meaning: START."""
     line = parse(text)
     assert line.call is not None
     assert line.call.command.words == ("start",)
@@ -480,3 +482,11 @@ def test_the_order_of_commands_is_always_the_same() -> None:
         for first in ("", "import exacell.commands.help, exacell.commands.dcli; ")
     }
     assert len(orders) == 1
+
+
+def test_flags_before_a_file_are_those_of_its_commands_for_the_shell() -> None:
+    """A ``!`` line has the flags that every statement has, and whether it was accepted; what only another one has it leaves."""
+    line = parse_line("!./load.sh")
+    assert line is not None
+    given = {"dry-run": None, "reason": "why", "accept-opaque": None, "top": "3"}
+    assert with_flags(line, given).flags == {"dry-run": True, "reason": "why", "accept-opaque": True}

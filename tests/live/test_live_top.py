@@ -230,6 +230,17 @@ def test_orders_put_their_worst_first(order: str, first: str) -> None:
     assert busy(10, order=order).sorted()[0].cell == first
 
 
+def test_cells_that_do_the_same_keep_their_places() -> None:
+    """A CPU that is a point busier on one cell this time moves no row; one that is much busier does."""
+    view = top(cells=["c1", "c2", "c3"])
+    for minute, busiest, first in ((1, "c1", "c1"), (2, "c2", "c1"), (3, "c3", "c1")):
+        for cell in view.cells:
+            view.arrived([answered(cell, counters(minute, CL_CPUT=3.4 if cell == busiest else 2.1))])
+        assert view.sorted()[0].cell == first, f"after collection {minute}"
+    view.arrived([answered("c3", counters(4, CL_CPUT=80))])
+    assert view.sorted()[0].cell == "c3"
+
+
 def test_without_colour_and_unicode_the_rows_are_plain() -> None:
     """No escape and no block characters; the cell with slow redo writes has its meaning, not a colour, in its row."""
     view = busy(10, unicode=False)

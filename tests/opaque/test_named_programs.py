@@ -18,6 +18,10 @@ from exacell.opaque.shell import unread_programs
         ("ethtool -G eth0 rx 4096", ("ethtool",)),
         ("sudo fio a", ("sudo",)),
         ("fio 'a b' 2>&1", ("fio",)),
+        ("uptime\n\nfio a\n", ("fio",)),
+        ("ps -ef | grep x", ()),
+        ("ps -ef; grep x", ("grep",)),
+        ("/opt/a/b x; ls '-Z'", ("/opt/a/b", "ls")),
     ],
 )
 def test_the_programs_are_named(text: str, found: tuple[str, ...]) -> None:
@@ -35,6 +39,8 @@ def test_the_programs_are_named(text: str, found: tuple[str, ...]) -> None:
         "(fio a)",
         "PATH=/tmp fio a",
         "f* a",
+        ">/dev/null fio a",
+        "<<E fio\nreboot\nE\n",
         "fio <<E\nreboot\nE\n",
         "fio \\\nreboot",
         "if fio; then reboot; fi; ${x}",

@@ -86,6 +86,13 @@ def test_a_read_statement_beside_an_unread_one_is_still_a_change() -> None:
     assert len(found.unread) == 1
 
 
+def test_the_first_way_out_is_told() -> None:
+    """Of several statements that are not read, the way out of the first that has one is told."""
+    assert (
+        command_findings("cellcli -e 'spool x; list cells; list griddik'").instead == "did you mean cell or celldisk?"
+    )
+
+
 SUSPECT = [
     "echo alter flashcache all flush | cellcli",
     "for c in 1 2; do cellcli -e alter flashcache all flush; done",

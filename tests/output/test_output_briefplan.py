@@ -162,6 +162,24 @@ def test_a_statement_that_is_sent_as_typed_is_the_step() -> None:
     ]
 
 
+def test_a_long_statement_of_cellcli_is_begun_where_the_change_beside_it_is_told() -> None:
+    """The plan of 30 databases stays on a screen; where nothing says what a statement changes, it is all there."""
+    directives = ",".join(f"(name=DB{number:02},share=1)" for number in range(30))
+    statement = f"ALTER IORMPLAN dbPlan=({directives})"
+    gone = Change(object="iormplan", name="DB07", attribute="limit", before="5", after="")
+
+    def lines(*changes: Change) -> list[str]:
+        step = Step(target="c1", statement=statement, what="send", changes=changes)
+        stage = Stage(title="send the statement", key="send", steps=(step,))
+        return brief_lines(Plan(statement=statement, rack="t1", stages=(stage,)), LOOK)
+
+    assert lines(gone)[:2] == [
+        "Plan on t1: ALTER IORMPLAN dbPlan=((name=DB00,share=1),…",
+        "  1 ALTER IORMPLAN dbPlan=((name=DB00,share=1),…  DB07 limit 5 → gone  on c1",
+    ]
+    assert "".join(line.strip() for line in lines()).count("(name=DB29,share=1)") == 2
+
+
 def test_an_idle_plan_says_so() -> None:
     """A plan without steps has nothing to do and names no risk."""
     shown = brief_lines(Plan(statement="x", rack="t1", done={"c1": "it is so already"}), LOOK)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from exacell.change.consent import accepted_loss, agree, is_asked, refuse_above
+from exacell.change.consent import accepted_loss, agree, ask, is_asked, refuse_above
 from exacell.core.errors import RefusedError
 from exacell.output.console import SilentConsole
 from exacell.plan.model import Plan, Risk
@@ -21,10 +21,12 @@ class Person(SilentConsole):
         super().__init__()
         self.answers = list(answers)
         self.asked: list[str] = []
+        self.details: Callable[[], None] | None = None
 
     def confirm(self, question: str, details: Callable[[], None] | None = None) -> bool | None:
         """Return the next answer."""
         self.asked.append(question)
+        self.details = details
         answer = self.answers.pop(0)
         assert not isinstance(answer, str)
         return answer
@@ -210,3 +212,22 @@ def test_d_shows_the_plan_that_loses_data_and_asks_again() -> None:
 def test_a_plan_is_brief_where_somebody_is_asked(given: Plan, flags: dict[str, object], asked: bool) -> None:
     """Only a plan that a question follows is brief: not with -n, with -y where that is enough, or with its loss accepted."""
     assert is_asked(given, flags) is asked  # type: ignore[arg-type]
+
+
+def test_d_shows_whole_what_is_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A question about plans has them to show; one about anything else has nothing."""
+    person, shown = Person(True, True), []
+    monkeypatch.setattr(person, "show_plan", shown.append)
+    ask(person, "sh x", hint="-y")
+    assert person.details is None
+    ask(person, "drop it", plans=[plan(Risk.PERFORMANCE)], hint="-y")
+    assert person.details is not None
+    person.details()
+    assert shown == [plan(Risk.PERFORMANCE)]
+
+
+def test_one_name_is_asked_for_alone() -> None:
+    """The question for one name counts none."""
+    person = Person("DATA")
+    agree(plan(Risk.DATA, "DATA"), {}, person)
+    assert person.asked == ["data would be lost on DATA: type DATA to accept it, d shows the plan: "]

@@ -51,6 +51,9 @@ TOLD = {
     "alter cell led on": "list cell attributes name, locatorLEDStatus",
     "alter cell donotserviceled off": "list cell attributes name, doNotServiceLEDStatus",
     "alter physicaldisk 20:0 serviceled on": "",
+    # No cell tells that of a database server.
+    "alter dbserver led on": "",
+    "alter dbserver startup services ms": "",
     "alter cell validate mail": "",
     "alter cell startup services ms": SERVICES_TOLD,
     "alter cell startup services all": SERVICES_TOLD,
@@ -326,6 +329,64 @@ def test_a_plan_says_what_becomes_of_each_attribute(text: str, changes: list[tup
     told, silent = with_changes(plan, parse(text), {CELLS[0]: ROWS}).steps
     assert [(c.name, c.attribute, c.before, c.after) for c in told.changes] == changes
     assert silent.changes == ()
+
+
+STATES = {**UP, "locatorLEDStatus": "off", "doNotServiceLEDStatus": "On"}
+LIGHTS: list[tuple[str, dict[str, Any], bool]] = [
+    ("alter cell led on", STATES, False),
+    ("alter cell led off", STATES, True),
+    ("alter cell led on", {**STATES, "locatorLEDStatus": "blinking"}, False),
+    ("alter cell led on", {**STATES, "locatorLEDStatus": None}, False),
+    ("alter cell donotserviceled on", STATES, True),
+    ("alter cell donotserviceled off", STATES, False),
+]
+
+
+@pytest.mark.parametrize(("text", "row", "same"), LIGHTS)
+def test_a_light_that_is_as_it_shall_be(text: str, row: dict[str, Any], same: bool) -> None:
+    """A light that shines, or does not, as it shall is left alone; one that the cell does not tell is switched."""
+    assert holds_already(parse(text), (row,)) is same  # type: ignore[arg-type]
+    assert not holds_already(parse(text), ())  # type: ignore[arg-type]
+
+
+STATES_CHANGED = [
+    ("alter cell led on", {}, [("locatorLEDStatus", "off", "on")]),
+    ("alter cell led off", {}, []),
+    ("alter cell led on", {"locatorLEDStatus": None}, []),
+    ("alter cell donotserviceled off", {}, [("doNotServiceLEDStatus", "On", "off")]),
+    ("alter cell startup services cellsrv", {"cellsrvStatus": "stopped"}, [("cellsrvStatus", "stopped", "running")]),
+    ("alter cell startup services cellsrv", {}, []),
+    ("alter cell startup services cellsrv", {"cellsrvStatus": None}, []),
+    ("alter cell shutdown services cellsrv", {}, [("cellsrvStatus", "running", "stopped")]),
+    ("alter cell shutdown services cellsrv", {"cellsrvStatus": "stopped"}, []),
+    ("alter cell startup services all", {"msStatus": "stopped"}, [("msStatus", "stopped", "running")]),
+]
+
+
+@pytest.mark.parametrize(("text", "row", "changes"), STATES_CHANGED)
+def test_a_plan_says_what_becomes_of_services_and_lights(
+    text: str, row: dict[str, Any], changes: list[tuple[str, str, str]]
+) -> None:
+    """The step says each state that becomes another; one that the cell did not tell, or that stays, is none of them."""
+    plan = Plan(statement=text, rack="t1", stages=(Stage(title="t", steps=(Step(target=CELLS[0], what="w"),)),))
+    (step,) = with_changes(plan, parse(text), {CELLS[0]: ({**STATES, **row},)}).steps
+    assert [(c.object, c.name) for c in step.changes] == [("cell", "c")] * len(changes)
+    assert [(c.attribute, c.before, c.after) for c in step.changes] == changes
+
+
+@pytest.mark.parametrize(
+    ("text", "row", "before"),
+    [
+        ("alter griddisk x size=2G", {"size": None}, "-"),
+        ("alter griddisk x size=2G", {"size": 1 << 30}, "1G"),
+        ("alter threshold x occurrences=2048", {"occurrences": 1024}, "1024"),
+    ],
+)
+def test_only_a_size_is_shown_as_one(text: str, row: dict[str, Any], before: str) -> None:
+    """A plan shows a size with its unit, a number without one, and what the cell did not tell as nothing."""
+    plan = Plan(statement=text, rack="t1", stages=(Stage(title="t", steps=(Step(target=CELLS[0], what="w"),)),))
+    (step,) = with_changes(plan, parse(text), {CELLS[0]: ({"name": "x", **row},)}).steps
+    assert [c.before for c in step.changes] == [before]
 
 
 def test_a_list_of_values_is_shown_as_it_is_typed() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.real.guests import Guests, kernel, missing
+from tests.real.guests import Guests, initiator, kernel, missing
 from tests.support.program import Program
 
 NAMES = ("ini1", "ini2")
@@ -25,7 +25,12 @@ def guests(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
         image = kernel(pytestconfig.cache.mkdir("linux-image"))
     except OSError as error:
         pytest.skip(f"guests need Debian's kernel: {error}")
-    with Guests(tmp_path_factory.mktemp("guests"), image, NAMES) as found:
+    try:
+        unpacked, lacking = initiator(pytestconfig.cache.mkdir("open-iscsi")), ""
+    except OSError as error:
+        unpacked, lacking = None, str(error)
+    with Guests(tmp_path_factory.mktemp("guests"), image, NAMES, unpacked) as found:
+        found.without_initiator = lacking
         yield found
 
 

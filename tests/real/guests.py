@@ -2,13 +2,16 @@
 
 A guest has a PVSCSI disk (sda), one of scsi_debug that reports an optimal transfer length of 8192 blocks (sdb), nullb0 and loop
 devices. It is an initramfs of the kernel's modules and of programs of this machine with the libraries that they load: nothing is
-installed in it, and it forgets everything when it ends.
+installed in it, and it forgets everything when it ends. Where open-iscsi can be had a guest has it, too, and reaches one other
+guest, ``STORAGE``, at its own address; its packages are unpacked beside the kernel's, and never installed,
+so that no iscsid of this machine is started.
 """
 
 from __future__ import annotations
 
 import gzip
 import lzma
+import os
 import re
 import shutil
 import stat
@@ -21,13 +24,22 @@ from tests.support.patience import until
 from tests.support.sshd import free_port
 
 SEARCHED = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-INSIDE = ("busybox", "dropbear", "tee", "sg_vpd", "fio", "iostat", "ethtool")
+INSIDE = ("busybox", "dropbear", "tee", "sg_vpd", "fio", "iostat", "ethtool", "dmsetup")
+INITIATOR = ("iscsid", "iscsiadm")
 HERE = ("qemu-system-x86_64", "dropbearkey", "ssh-keygen", "modprobe", "depmod", "ldd")
-MODULES = ("sd_mod", "sg", "vmw_pvscsi", "e1000", "loop", "null_blk", "scsi_debug")
+MODULES = (
+    *("sd_mod", "sg", "vmw_pvscsi", "e1000", "loop", "null_blk", "scsi_debug"),
+    # The initiator, paths and the kernel's own target (LIO). A guest has no modprobe, so what they ask for later is there before.
+    *("crc32c_generic", "iscsi_tcp", "dm_multipath", "dm_round_robin", "target_core_mod", "iscsi_target_mod"),
+)
 OPTIONS = {"scsi_debug": "dev_size_mb=64 opt_blks=8192 opt_xferlen_exp=3", "null_blk": "nr_devices=1 gb=1"}
 
+STORAGE = "san"
+PORTAL = "10.0.2.100"
+"""The guest with the targets, and its address, as it and the others know it."""
+
 INIT = """#!/bin/busybox sh
-/bin/busybox mkdir -p /proc /sys /dev /tmp /run /var/log /root /usr/bin
+/bin/busybox mkdir -p /proc /sys /dev /tmp /run/lock /var/log /root /usr/bin
 /bin/busybox --install -s /bin
 export PATH=/bin
 mount -t proc proc /proc; mount -t sysfs sysfs /sys; mount -t devtmpfs dev /dev; mkdir -p /dev/pts; mount -t devpts pts /dev/pts
@@ -37,8 +49,9 @@ while read -r module options; do
   case $module in scsi_debug*) while [ ! -e /sys/block/sda/queue ]; do usleep 100000; done;; esac
   insmod /modules/$module $options
 done < /modules/order
-hostname "$(sed -n 's/.*guest=\\([^ ]*\\).*/\\1/p' /proc/cmdline)"
-ifconfig lo 127.0.0.1 up; ifconfig eth0 10.0.2.15 netmask 255.255.255.0 up
+asked() { sed -n "s/.*$1=\\([^ ]*\\).*/\\1/p" /proc/cmdline; }
+hostname "$(asked guest)"
+ifconfig lo 127.0.0.1 up; ifconfig eth0 "$(asked address)" netmask 255.255.255.0 up
 echo "guest is ready" > /dev/console
 exec dropbear -F -E -s -r /etc/dropbear_host_key
 """
@@ -61,15 +74,34 @@ def kernel(place: Path) -> Path:
         OSError: it can't be had; the message says what apt-get or dpkg-deb said.
     """
     if not list(place.glob("boot/vmlinuz-*")):
-        told = _ran("apt-cache", "depends", "linux-image-amd64")
-        named = re.search(r"Depends: (linux-image-\S+)", told)
-        if named is None:
-            raise OSError("apt-cache knows no linux-image-amd64")
-        _ran("apt-get", "download", named[1], cwd=place)
-        (package,) = place.glob("linux-image-*.deb")
+        _unpack(place, *_needed_by("linux-image-amd64", "linux-image-"))
+    return place
+
+
+def initiator(place: Path) -> Path:
+    """Return the folder of Debian's open-iscsi with the libraries of its own, as ``kernel`` does."""
+    if not all(_unpacked(place, name) for name in INITIATOR):
+        _unpack(place, "open-iscsi", *_needed_by("open-iscsi", "libopeniscsiusr"), *_needed_by("open-iscsi", "libisns"))
+    return place
+
+
+def _needed_by(package: str, start: str) -> list[str]:
+    """Return the packages whose names begin so, and that a package depends on."""
+    found = re.findall(rf"Depends: ({start}\S*)", _ran("apt-cache", "depends", package))
+    if not found:
+        raise OSError(f"apt-cache knows no {package}, or nothing like {start} that it needs")
+    return found
+
+
+def _unpack(place: Path, *packages: str) -> None:
+    _ran("apt-get", "download", *packages, cwd=place)
+    for package in place.glob("*.deb"):
         _ran("dpkg-deb", "-x", str(package), str(place))
         package.unlink()
-    return place
+
+
+def _unpacked(place: Path, name: str) -> str:
+    return shutil.which(name, path=f"{place}/usr/sbin:{place}/sbin") or ""
 
 
 def _ran(*words: str, cwd: Path | None = None) -> str:
@@ -103,17 +135,26 @@ def _modules(image: Path) -> Iterator[tuple[str, bytes]]:
     yield "modules/order", "".join(order).encode()
 
 
-def _programs() -> Iterator[tuple[str, bytes]]:
-    """Yield the programs of a guest and the libraries that they load."""
+def _programs(unpacked: Path | None) -> Iterator[tuple[str, bytes]]:
+    """Yield the programs of a guest and the libraries that they load.
+
+    Args:
+        unpacked: where open-iscsi is, if it is.
+    """
     libraries = set()
-    for name in INSIDE:
-        path = program(name)
+    paths = {name: program(name) for name in INSIDE}
+    environment = dict(os.environ)
+    if unpacked is not None:
+        paths |= {name: _unpacked(unpacked, name) for name in INITIATOR}
+        environment["LD_LIBRARY_PATH"] = ":".join(str(path) for path in unpacked.glob("usr/lib/*-linux-gnu"))
+        yield "etc/iscsi/iscsid.conf", (unpacked / "etc/iscsi/iscsid.conf").read_bytes()
+    for name, path in paths.items():
         yield f"bin/{name}", Path(path).read_bytes()
         # ldd ends with 1 for a program that needs no library.
-        shown = subprocess.run([program("ldd"), path], capture_output=True, text=True, check=False).stdout
-        libraries |= set(re.findall(r"(/\S+) \(0x", shown))
+        shown = subprocess.run([program("ldd"), path], env=environment, capture_output=True, text=True, check=False)
+        libraries |= set(re.findall(r"(/\S+) \(0x", shown.stdout))
     for path in sorted(libraries):
-        yield path[1:], Path(path).read_bytes()
+        yield path.removeprefix(str(unpacked))[1:], Path(path).read_bytes()
 
 
 def archive(files: Mapping[str, bytes]) -> bytes:
@@ -133,12 +174,15 @@ def archive(files: Mapping[str, bytes]) -> bytes:
 class Guests:
     """Guests that run; use as a context manager. ``rack`` is a rack of them alone, as the host group ``initiators``."""
 
-    def __init__(self, folder: Path, image: Path, names: tuple[str, ...]) -> None:
+    def __init__(self, folder: Path, image: Path, names: tuple[str, ...], unpacked: Path | None = None) -> None:
         self.folder, self.names = folder, names
-        self._image = image
+        self._image, self._unpacked = image, unpacked
+        self.without_initiator = ""
+        """Why they have no open-iscsi; empty where they have it."""
         self._processes: dict[str, subprocess.Popen[bytes]] = {}
         self._open = ExitStack()
-        self.ports: dict[str, int] = {}
+        self.ports = {name: free_port() for name in (*names, STORAGE)}
+        self._portal = free_port()
 
     def __enter__(self) -> Guests:
         _ran("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(self.folder / "login"))
@@ -152,7 +196,7 @@ class Guests:
             "etc/shells": b"/bin/sh\n",
             "etc/dropbear_host_key": (self.folder / "host").read_bytes(),
             "root/.ssh/authorized_keys": (self.folder / "login.pub").read_bytes(),
-            **dict(_programs()),
+            **dict(_programs(self._unpacked)),
             **dict(_modules(self._image)),
         }
         (self.folder / "initrd").write_bytes(gzip.compress(archive(files), 1))
@@ -171,8 +215,10 @@ class Guests:
         self.end()
 
     def boot(self, name: str) -> None:
-        """Start a guest, on its port if it had one; it is not yet ready."""
-        port = self.ports.setdefault(name, free_port())
+        """Start a guest, on its port; it is not yet ready."""
+        address, ways = "10.0.2.15", f"guestfwd=tcp:{PORTAL}:3260-cmd:{program('busybox')} nc 127.0.0.1 {self._portal}"
+        if name == STORAGE:
+            address, ways = PORTAL, f"hostfwd=tcp:127.0.0.1:{self._portal}-{PORTAL}:3260"
         disk = self.folder / f"{name}.img"
         with disk.open("ab") as file:
             file.truncate(128 << 20)
@@ -182,9 +228,14 @@ class Guests:
             (
                 *(program("qemu-system-x86_64"), "-accel", "tcg,thread=multi", "-smp", "1", "-m", "512"),
                 *("-nographic", "-no-reboot", "-monitor", "none", "-kernel", linux, "-initrd", self.folder / "initrd"),
-                *("-append", f"console=ttyS0 quiet no_timer_check panic=1 guest={name}", "-device", "pvscsi"),
+                *(
+                    "-append",
+                    f"console=ttyS0 quiet no_timer_check panic=1 guest={name} address={address}",
+                    "-device",
+                    "pvscsi",
+                ),
                 *("-drive", f"file={disk},format=raw,if=none,id=disk", "-device", "scsi-hd,drive=disk"),
-                *("-nic", f"user,model=e1000,restrict=on,hostfwd=tcp:127.0.0.1:{port}-:22"),
+                *("-nic", f"user,model=e1000,restrict=on,hostfwd=tcp:127.0.0.1:{self.ports[name]}-{address}:22,{ways}"),
             ),
             stdin=subprocess.DEVNULL,
             stdout=console,
@@ -204,11 +255,10 @@ class Guests:
 
     def end(self, *names: str) -> None:
         """End guests, or all, as a loss of power does."""
-        for name in names or self.names:
-            process = self._processes.pop(name, None)
-            if process is not None:
-                process.kill()
-                process.wait()
+        for name in names or tuple(self._processes):
+            process = self._processes.pop(name)
+            process.kill()
+            process.wait()
         if not self._processes:
             self._open.close()
 

@@ -16,7 +16,7 @@ from exacell.core.errors import RecipeError
 from exacell.core.paths import Home
 from exacell.language.line import parse_line
 from exacell.recipes.checker import problems_of
-from exacell.recipes.files import own_file
+from exacell.recipes.files import load_draft, own_file
 from exacell.recipes.layout import laid_out
 from exacell.recipes.parsing import read_draft
 from exacell.recipes.recorded import recipe_of
@@ -98,7 +98,7 @@ def test_a_wrong_one_is_kept(program: InProcess, begin: Begin) -> None:
     child = begin('echo lst cell > "$1"', "new", "recipe", "weekly")
     child.expect_exact("edit it again?")
     child.sendline("n")
-    child.expect(r"is\s+kept, and is not run as it is")
+    child.expect(r"is\s+kept,\s+and\s+is\s+not\s+run\s+as\s+it\s+is")
     assert ended(child) == 2
     assert (own(program) / "weekly.exa").read_text() == "lst cell\n"
 
@@ -293,3 +293,16 @@ def test_different_values_are_different_parameters() -> None:
     typed = ["resize flashcache size=288g", "resize flashcache size=320g", "resize flashcache size=288g"]
     text = recipe_of([line for line in map(parse_line, typed) if line is not None], "t")
     assert [line.split("=")[-1] for line in text.splitlines()[-3:]] == ["$size", "$size2", "$size"]
+
+
+def test_a_recipe_is_found_with_the_end_of_its_file_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """reset_cold.exa is reset_cold; a file that only lies in this folder is not run, and its path is told."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.exa").write_text('recipe "Look"\nshow health\n')
+    home = Home.from_env({"EXACELL_HOME": str(tmp_path / "home")})
+    assert load_draft(home, "reset_cold.exa").recipe.name == "reset_cold"
+    for name in ("mine", "mine.exa"):
+        with pytest.raises(RecipeError, match=f"no recipe {name} among yours") as caught:
+            load_draft(home, name)
+        assert caught.value.hint == "./mine.exa"
+    assert load_draft(home, "./mine.exa").recipe.name == "mine"

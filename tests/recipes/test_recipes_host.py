@@ -122,3 +122,116 @@ def test_it_is_no_change_to_go_on_with(home: Path) -> None:
     assert main(["-r", "r1", f"host --accept-opaque touch {home / 'x'}"]) == 0
     newest = journal.newest_plan("r1")
     assert newest is not None and newest.change == change
+
+
+# -- lines of a file ---------------------------------------------------------------------------------------------------
+
+
+def given(home: Path, line: str, *before: str) -> int:
+    """Carry out a file of one line; return the exit code."""
+    (home / "lines.exa").write_text(f"{line}\n")
+    return main([*before, "-f", str(home / "lines.exa")])
+
+
+UNREAD = ["racks | touch {ran}", "racks > {ran}", "!touch {ran}"]
+
+
+@pytest.mark.parametrize("line", UNREAD)
+@pytest.mark.parametrize("before", [("-r", "r1"), ()])
+def test_a_line_of_a_file_obeys_the_door(
+    before: tuple[str, ...], line: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a file has run on this machine and nobody can read is refused, of a rack and of none, until it is accepted; both are
+    journalled."""
+    (home / "config.toml").write_text("")  # What is no rack of the configuration is none.
+    if before:
+        (home / "config.toml").write_text(REAL)
+    line, rack = line.format(ran=home / "ran"), "r1" if before else ""
+    assert given(home, line, *before) == 2 and not (home / "ran").exists()
+    said = " ".join(capsys.readouterr().err.split())
+    assert "nothing was run" in said and ("--accept-opaque before the file" in said) is not line.startswith("!")
+    assert given(home, line, *before, "--accept-opaque") == 0 and (home / "ran").exists()
+    rows = Journal(home / "journal.db").entries(rack=rack)
+    assert [row.kind for row in rows if row.kind in ("refused", "plan", "end")] == ["refused", "plan", "end"]
+
+
+@pytest.mark.parametrize(
+    ("line", "opaque"),
+    {
+        "racks | touch {ran}": "touch",
+        "racks > {ran}": "> {ran}",
+        "!touch {ran}": "touch",
+        "racks | grep r1": "",
+    }.items(),
+)
+def test_the_journal_names_what_could_not_be_read(line: str, opaque: str, home: Path) -> None:
+    """A row names just what was not read, with the reason and the ticket that were given, and empty ones where none was."""
+    line, opaque = line.format(ran=home / "ran"), opaque.format(ran=home / "ran")
+    assert given(home, line, "-r", "r1", "--accept-opaque") == 0
+    assert given(home, line, "-r", "r1", "--accept-opaque", "--reason=why", "--ticket=CHG1", "--yes") == 0
+    plans = [entry.body for entry in entries(home) if entry.kind == "plan"]
+    assert [(body["reason"], body["ticket"]) for body in plans] == ([("", ""), ("why", "CHG1")] if opaque else [])
+    for body in plans:
+        (named,) = body["opaque"]
+        assert (
+            named.startswith(opaque) and body["risk"] == "unknown" and body["statement"] == line.replace("!", "host ")
+        )
+
+
+@pytest.mark.parametrize("line", UNREAD)
+def test_a_line_of_a_file_runs_nothing_with_n(line: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With -n what nobody can read is named and not run, though it was accepted; nothing is journalled."""
+    assert given(home, line.format(ran=home / "ran"), "-r", "r1", "-n", "--accept-opaque") == 0
+    told = capsys.readouterr()
+    named = line.format(ran=home / "ran").replace("!", "host ").removeprefix("racks ")
+    assert (
+        f"-n: {named[:40]}" in told.err and "was not run" in told.err and ("r1" in told.out) is line.startswith("racks")
+    )
+    assert not (home / "ran").exists() and entries(home) == []
+    assert given(home, line.format(ran=home / "ran"), "-r", "r1", "-n") == 2 and entries(home) == []
+
+
+@pytest.mark.parametrize("line", UNREAD)
+@pytest.mark.parametrize(("flag", "runs"), [("-n", False), ("", True)])
+def test_n_behind_start_is_for_all_lines_of_its_script(line: str, flag: str, runs: bool, home: Path) -> None:
+    """A script that is started with -n runs nothing that nobody can read either, though it was accepted."""
+    (home / "inner.exa").write_text(line.format(ran=home / "ran") + "\n")
+    assert given(home, f"start {home / 'inner.exa'} {flag}", "-r", "r1", "--accept-opaque") == 0
+    assert (home / "ran").exists() is runs and bool(entries(home)) is runs
+
+
+def test_what_only_reads_runs_with_n(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """A command of a file that only shows something runs with -n as a LIST does."""
+    assert given(home, "!uname", "-r", "r1", "-n") == 0
+    assert given(home, "racks | grep r1", "-r", "r1", "-n") == 0
+    told = capfd.readouterr()
+    assert "Linux" in told.out and "r1" in told.out and "was not run" not in told.err
+
+
+@pytest.mark.parametrize(
+    "line", ["racks | ssh exa1cel01 cellcli -e drop flashcache", "!ssh exa1cel01 cellcli -e drop flashcache"]
+)
+def test_a_change_in_a_line_of_a_file_is_refused(line: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A change of cells behind ``|`` or ``!`` is refused, whoever accepts what can't be read."""
+    assert given(home, line, "-r", "r1", "--accept-opaque") == 2
+    assert "it holds 'drop flashcache'" in " ".join(capsys.readouterr().err.split())
+
+
+RECIPE = """recipe "runs a load"
+risk none
+
+host ./x
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "way"), [("run r1load", "run … --accept-opaque lets it"), ("host ./x", "host --accept-opaque …")]
+)
+def test_the_way_out_fits_where_it_was_typed(
+    line: str, way: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The refusal says how to accept what was typed, and in a recipe how to accept it of the run."""
+    (home / "recipes").mkdir()
+    (home / "recipes" / "r1load.exa").write_text(RECIPE)
+    assert main(["-r", "r1", line]) == 2
+    assert way in " ".join(capsys.readouterr().err.split())

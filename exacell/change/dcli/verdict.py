@@ -121,7 +121,7 @@ def journal_refusal(
 ) -> None:
     """Record a refusal as a change of one row, unless nothing was to be sent; where the journal takes none, that is said and the
     refusal stands."""
-    if flags.get("dry-run") or session.options.dry_run:
+    if flags.get("dry-run"):
         return
     body = _body(request, unread, statement, flags) | {"refused": refusal.message}
     try:

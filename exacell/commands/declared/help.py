@@ -19,4 +19,26 @@ COMMANDS = (
         ),
         handler="exacell.commands.help:help_",
     ),
+    Command(
+        name="completion",
+        group="help",
+        effect=Effect.LOCAL,
+        summary="what makes Tab complete exacell's words in bash, zsh or fish",
+        details="bash, in ~/.bashrc: source <(exacell completion bash). zsh, behind compinit in ~/.zshrc: source "
+        "<(exacell completion zsh). fish: exacell completion fish > ~/.config/fish/completions/exacell.fish. It offers what the "
+        "prompt does, from files alone: a Tab never connects to anything.",
+        example="completion bash",
+        params=(
+            Param(
+                name="shell",
+                kind=Kind.CHOICE,
+                choices=("bash", "zsh", "fish"),
+                positional=True,
+                required=True,
+                help="the shell in which exacell is typed",
+            ),
+        ),
+        recipe_ok=False,
+        handler="exacell.commands.help:completion",
+    ),
 )

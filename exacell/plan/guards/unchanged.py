@@ -73,7 +73,7 @@ def told_by(statement: Statement) -> str:
         return _ROLES if "ALL" not in (*statement.granted, *statement.recipients) else ""
     if not isinstance(statement, Change):
         return ""
-    if _services(statement):
+    if statement.object == "CELL" and _services(statement):
         return _SERVICES
     if statement.object == "CELL" and statement.action in _LIGHTS:
         return f"list cell attributes name, {_LIGHTS[statement.action]}"

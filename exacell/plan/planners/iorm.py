@@ -201,7 +201,11 @@ def _reach(fact: CellFacts, goal: Goal) -> tuple[Step, str] | None:
 
 def directive_changes(old: IormPlan, new: IormPlan) -> tuple[Change, ...]:
     """Return what differs between two plans, an attribute of a directive or a whole directive each, for eyes."""
-    return tuple(_change(d.directive, d.attribute or "directive", d.before, d.after) for d in diff(old, new))
+    spelt = {**_SPELLED, "": "directive"}
+    return tuple(
+        _change(d.directive, spelt.get((d.attribute or "").lower(), d.attribute or ""), d.before, d.after)
+        for d in diff(old, new)
+    )
 
 
 def _change(name: str, attribute: str, before: str | None, after: str | None) -> Change:

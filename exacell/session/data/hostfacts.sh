@@ -1,26 +1,35 @@
 # Prints facts about this host and changes nothing: a line each, kind, name, attribute and value with TABs between them.
+# A line before it may say of which kinds: kinds="net irq". Other kinds are not read.
 # Source: Linux, Documentation/ABI (sysfs-block, sysfs-class-net, sysfs-class-iscsi_session, sysfs-devices-numa); ethtool(8);
 # dmsetup(8); proc(5), interrupts and irq.
 LC_ALL=C
 PATH=$PATH:/usr/sbin:/sbin
 export LC_ALL PATH
 
+wanted() {
+	case " ${kinds:-$1} " in *" $1 "*) ;; *) return 1 ;; esac
+}
 say() {
-	if [ -n "$4" ]; then printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4"; fi
+	if [ -n "$4" ] && wanted "$1"; then printf '%s\t%s\t%s\t%s\n' "$1" "$2" "$3" "$4"; fi
 }
 # kind, name, folder, files in it
 files() {
+	wanted "$1" || return 0
 	kind=$1 name=$2 folder=$3
 	shift 3
 	for file; do
 		if [ -r "$folder/$file" ]; then
-			say "$kind" "$name" "${file##*/}" "$(cat "$folder/$file" 2>/dev/null | tr '\n\t' '  ')"
+			# No program is started for most: a host with hundreds of disks has ten thousands of such files. What reads as
+			# nothing may be one that the kernel does not give byte by byte, as read takes it (a node's cpulist).
+			value=
+			while read -r line || [ -n "$line" ]; do value="$value $line"; done 2>/dev/null <"$folder/$file"
+			say "$kind" "$name" "${file##*/}" "${value:-$(cat "$folder/$file" 2>/dev/null | tr '\n\t' '  ')}"
 		fi
 	done
 }
 # kind, name, attribute, link
 link() {
-	if [ -e "$4" ]; then say "$1" "$2" "$3" "$(basename "$(readlink -f "$4")")"; fi
+	if [ -e "$4" ] && wanted "$1"; then say "$1" "$2" "$3" "$(basename "$(readlink -f "$4")")"; fi
 }
 # kind, name, then lines "key: value" on standard input
 pairs() {
@@ -89,13 +98,16 @@ done
 ways=
 for session in /sys/class/iscsi_session/session*; do
 	if [ -d "$session" ]; then
-		# Numbers of sessions count up with each login: a session is known by its target and its way there.
-		address=
+		# Numbers of sessions count up with each login: sessions are known by their target and its portal.
+		name=$(cat "$session/targetname")
 		for connection in "$session"/device/connection*/iscsi_connection/connection*; do
-			address=$(cat "$connection/persistent_address" 2>/dev/null)
+			if address=$(cat "$connection/persistent_address" 2>/dev/null); then
+				case $address in *:*) address="[$address]" ;; esac
+				name="$name@$address:$(cat "$connection/persistent_port")"
+				break
+			fi
 		done
-		name="$(cat "$session/targetname") $(cat "$session/ifacename" 2>/dev/null) $address"
-		files iscsi "$name" "$session" state initiatorname initial_r2t immediate_data first_burst_len max_burst_len \
+		files iscsi "$name" "$session" state ifacename initiatorname initial_r2t immediate_data first_burst_len max_burst_len \
 			recovery_tmo abort_tmo lu_reset_tmo
 		for connection in "$session"/device/connection*/iscsi_connection/connection*; do
 			[ -d "$connection" ] && files iscsi "$name" "$connection" header_digest data_digest max_recv_dlength max_xmit_dlength
@@ -122,7 +134,7 @@ for nic in /sys/class/net/*; do
 	for queue in "$nic"/queues/tx-*; do [ -d "$queue" ] && tx=$((tx + 1)); done
 	say net "$name" rxQueues $rx
 	say net "$name" txQueues $tx
-	if command -v ethtool >/dev/null 2>&1; then
+	if wanted net && command -v ethtool >/dev/null 2>&1; then
 		ethtool -i "$name" 2>/dev/null | sed -n 's/^version: /driverVersion: /p; s/^firmware-version: /firmware: /p' | pairs net "$name"
 		ethtool -g "$name" 2>/dev/null | sed -n '/^Current/,$ s/^\(RX\|TX\):[[:space:]]*\([0-9]*\)$/ring\1:\2/p' | pairs net "$name"
 		ethtool -l "$name" 2>/dev/null | sed -n '/^Current/,$ s/^\([A-Z][a-z]*\|RX\|TX\):[[:space:]]*\([0-9]*\)$/channels\1:\2/p' |
@@ -130,20 +142,20 @@ for nic in /sys/class/net/*; do
 		ethtool -c "$name" 2>/dev/null | sed -n 's/^\(rx-usecs\|tx-usecs\|rx-frames\):[[:space:]]*\([0-9]*\)$/\1:\2/p' | pairs net "$name"
 	fi
 	for irq in "$nic"/device/msi_irqs/*; do
-		[ -e "$irq" ] && say irq "$name $(sed -n "s/^ *${irq##*/}:.* //p" /proc/interrupts)" affinity \
+		[ -e "$irq" ] && wanted irq && say irq "$name $(sed -n "s/^ *${irq##*/}:.* //p" /proc/interrupts)" affinity \
 			"$(cat "/proc/irq/${irq##*/}/smp_affinity_list" 2>/dev/null)"
 	done
 done
 for disk in /sys/block/nvme*; do
 	for irq in "$disk"/device/device/msi_irqs/*; do
-		[ -e "$irq" ] && say irq "$(sed -n "s/^ *${irq##*/}:.* //p" /proc/interrupts)" affinity \
+		[ -e "$irq" ] && wanted irq && say irq "$(sed -n "s/^ *${irq##*/}:.* //p" /proc/interrupts)" affinity \
 			"$(cat "/proc/irq/${irq##*/}/smp_affinity_list" 2>/dev/null)"
 	done
 done
 
 for driver in $(printf '%s\n' $drivers dm_multipath dm_round_robin dm_queue_length dm_service_time iscsi_tcp nvme | sort -u); do
 	module=/sys/module/$(printf %s "$driver" | tr - _)
-	if [ -d "$module" ]; then
+	if [ -d "$module" ] && wanted module; then
 		files module "$driver" "$module" version
 		for parameter in "$module"/parameters/*; do
 			[ -r "$parameter" ] && files module "$driver" "$module/parameters" "${parameter##*/}"
