@@ -72,6 +72,10 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
         except SessionExit:
             return ExitCode.INTERRUPTED if session.told_to_end else worst(runner.codes)
     finally:
+        if session.recorded is not None:
+            from exacell.commands.recipefiles import left_recording  # Few sessions record.
+
+            left_recording(session, console)
         services.close()
 
 

@@ -34,4 +34,8 @@ def carry_out(line: CommandLine) -> int:
     try:
         return run(session, services, console)
     finally:
+        if session.recorded is not None:
+            from exacell.commands.recipefiles import left_recording  # Few sessions record.
+
+            left_recording(session, console)
         services.close()

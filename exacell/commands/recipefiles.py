@@ -6,11 +6,12 @@ import difflib
 from contextlib import suppress
 from pathlib import Path
 
-from exacell.core.errors import ExitCode, RecipeError, why_unreadable
+from exacell.core.errors import ExitCode, RecipeError, StatementError, why_unreadable
 from exacell.core.paths import ensure_dir, replace_file
 from exacell.core.units import counted
 from exacell.language.recipewords import RECIPE_WORDS, SUFFIX, Place
 from exacell.language.registry import Call
+from exacell.output.console import Console
 from exacell.output.result import Result
 from exacell.recipes.checker import problems_of
 from exacell.recipes.files import load_draft, own_file, shipped
@@ -82,7 +83,8 @@ def _make(name: str, path: Path, text: str) -> None:
 
 def _there_is(name: str, path: Path) -> RecipeError:
     return RecipeError(
-        f"there is a recipe {name}: {path}", hint=f"show recipe {name} prints it; another name makes another one"
+        f"there is a recipe {name}: {path}",
+        hint=f"edit that file with any program, and check recipe {name} checks it; another name makes another one",
     )
 
 
@@ -129,16 +131,36 @@ def record_stop(session: Session) -> Result:
     )
 
 
+def left_recording(session: Session, console: Console) -> None:
+    """Write the recipe that is still being recorded when a session ends, and say so: nobody types it again."""
+    try:
+        done = record_stop(session)
+        said = [*done.notes, *done.problems]
+    except RecipeError as error:
+        said = [f"what was recorded is not kept: {error.message}"]
+    for text in said:
+        console.say(text)
+
+
 def _edited(session: Session, services: Services, name: str, path: Path, begun: str) -> Result:
     """Return what became of a new recipe's file, which stays as its editor left it."""
     while True:
-        if not services.console.edit(path, session.env):
+        try:
+            opened = services.console.edit(path, session.env)
+        except StatementError as error:
+            with suppress(OSError, UnicodeDecodeError):
+                if path.read_text(encoding="utf-8").strip() not in ("", begun.strip()):
+                    raise StatementError(
+                        error.message, hint=f"{path} is kept as it was left: check recipe {name} checks it"
+                    ) from error
+            raise
+        if not opened:
             raise RecipeError(
                 "new recipe opens $EDITOR, and there is no terminal for it",
                 hint=f"write {path} with any program; check recipe {name} checks it",
             )
-        draft = load_draft(session.home, str(path))
-        if draft.recipe.text.strip() in ("", begun.strip()):
+        draft = load_draft(session.home, str(path)) if path.exists() else None
+        if draft is None or draft.recipe.text.strip() in ("", begun.strip()):
             return Result(notes=[f"nothing was written, so there is no recipe {name}"])
         found = problems_of(draft)
         if not found:
@@ -149,7 +171,10 @@ def _edited(session: Session, services: Services, name: str, path: Path, begun: 
             services.console.say(f"line {each.number}: {each.message}" + (f"; {each.hint}" if each.hint else ""))
         if not services.console.confirm("edit it again?"):
             return Result(
-                problems=[f"recipe {name}: {counted(len(found), 'problem')}; {path} is kept, and is not run as it is"],
+                problems=[
+                    f"recipe {name}: {counted(len(found), 'problem')}; {path} is kept, and is not run as it is; edit it "
+                    f"with any program, and check recipe {name} checks it"
+                ],
                 exit_code=ExitCode.NOT_EXECUTED,
             )
 

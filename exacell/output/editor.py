@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from exacell.core.errors import StatementError
+from exacell.core.errors import StatementError, why_unreadable
 
 _USUAL = "vi"
 
@@ -18,10 +18,15 @@ def open_editor(path: Path, env: Mapping[str, str]) -> None:
     Raises:
         StatementError: the editor can't be started, or ended with an error.
     """
-    editor = env.get("VISUAL") or env.get("EDITOR") or _USUAL
+    said = (env.get(name, "").strip() for name in ("VISUAL", "EDITOR"))
+    editor = next(filter(None, said), _USUAL)  # Without a word in it the file itself would be the program.
     try:
         status = subprocess.run([*shlex.split(editor), str(path)], check=False).returncode
     except (OSError, ValueError) as error:
-        raise StatementError(f"{editor} can't be used: {error}", hint="set EDITOR") from error
+        why = why_unreadable(error) if isinstance(error, OSError) else error
+        raise StatementError(
+            f"the editor {editor} can't be started: {why}", hint="set EDITOR to another one"
+        ) from error
     if status:
-        raise StatementError(f"{editor} ended with status {status}: what it wrote was not read")
+        how = f"status {status}" if status > 0 else f"signal {-status}"
+        raise StatementError(f"the editor {editor} ended with {how}: what it wrote was not read")

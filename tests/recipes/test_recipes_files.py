@@ -35,14 +35,14 @@ def begin(program: InProcess, tmp_path: Path) -> Iterator[Begin]:
     """Start the program at a terminal with an editor that carries out ``script`` on ``$1``."""
     started: list[pexpect.spawn] = []
 
-    def run(script: str, *words: str) -> pexpect.spawn:
+    def run(script: str, *words: str, **env: str) -> pexpect.spawn:
         editor = tmp_path / "ed.sh"
         editor.write_text(f"#!/bin/sh\n{script}\n")
         editor.chmod(0o755)
         child = pexpect.spawn(
             sys.executable,
             ["-m", "exacell", *words],
-            env={**program.env, "EDITOR": str(editor), "VISUAL": "", "TERM": "xterm", "NO_COLOR": "1"},
+            env={**program.env, "EDITOR": str(editor), "VISUAL": "", "TERM": "xterm", "NO_COLOR": "1", **env},
             dimensions=(40, 200),
             timeout=60,
             encoding="utf-8",
@@ -107,6 +107,8 @@ def test_a_wrong_one_is_kept(program: InProcess, begin: Begin) -> None:
     ("true", 0, "nothing was written, so there is no recipe weekly"),
     ('echo > "$1"', 0, "nothing was written, so there is no recipe weekly"),
     ("exit 3", 2, "ended with status 3"),
+    ("kill -9 $$", 2, "ended with signal 9"),
+    ('rm "$1"', 0, "nothing was written, so there is no recipe weekly"),
 ])  # fmt: skip
 def test_nothing_written_leaves_nothing(program: InProcess, begin: Begin, script: str, code: int, said: str) -> None:
     """An editor that is left without a change, or fails, leaves no recipe."""
@@ -119,9 +121,27 @@ def test_nothing_written_leaves_nothing(program: InProcess, begin: Begin, script
 def test_a_failing_editor_loses_nothing(program: InProcess, begin: Begin) -> None:
     """What was saved before the editor failed stays."""
     child = begin('echo list cell > "$1"; exit 1', "new", "recipe", "weekly")
-    child.expect_exact("ended with status 1")
+    child.expect(r"kept\s+as\s+it\s+was\s+left:\s+check\s+recipe\s+weekly")
     assert ended(child) == 2
     assert (own(program) / "weekly.exa").read_text() == "list cell\n"
+
+
+@pytest.mark.parametrize(
+    ("editor", "said"),
+    [
+        ("/nonexistent/ed", r"the editor\s+/nonexistent/ed\s+can't\s+be\s+started:\s+No\s+such\s+file"),
+        ('vi "', "No closing quotation"),
+        (" ", r"the editor\s+vi\s+can't\s+be\s+started"),
+    ],
+)
+def test_an_editor_that_can_not_be_started_leaves_nothing(
+    program: InProcess, begin: Begin, editor: str, said: str
+) -> None:
+    """Its name and the reason are told; a name of blanks means the usual editor, never the recipe's file as a program."""
+    child = begin("true", "new", "recipe", "weekly", EDITOR=editor, PATH="/nowhere")
+    child.expect(said)
+    assert ended(child) == 2
+    assert list(own(program).iterdir()) == []
 
 
 def test_a_recipe_is_never_written_over(program: InProcess, begin: Begin) -> None:
@@ -144,6 +164,21 @@ def test_a_new_one_at_the_prompt(program: InProcess, begin: Begin) -> None:
     child.expect_exact("recipe said: 1 statement, well-formed")
     child.expect_exact("exacell> ")
     assert (own(program) / "said.exa").read_text() == 'prompt "typed in the editor"\n'
+
+
+def test_who_leaves_without_record_stop_has_the_recipe(program: InProcess, begin: Begin) -> None:
+    """Ctrl-D while something is recorded writes it and says so: nobody types it again."""
+    child = begin("true")
+    child.expect_exact("exacell> ")
+    child.sendline("record start left")
+    child.expect_exact("record stop writes it")
+    child.expect_exact("exacell> ")
+    child.sendline('prompt "hello"')
+    child.expect_exact("exacell> ")
+    child.sendeof()
+    child.expect_exact("recipe left: 1 statement")
+    assert ended(child) == 0
+    assert 'prompt "hello"' in (own(program) / "left.exa").read_text()
 
 
 def test_without_a_terminal_there_is_no_editor(program: InProcess) -> None:
