@@ -210,10 +210,11 @@ def usage() -> str:
             short = f"-{option.short}, " if option.short else "    "
             name = f"{short}--{option.name}" + (f" {option.value}" if option.value else "")
             lines.append(f"  {name:<24} {option.help}")
-    verbs = sorted({words[0] for words in commands()})
-
+    verbs = {words[0] for words in commands()}
+    lists = {f"{verb}s" for verb in verbs} & verbs  # plans lists what plan makes.
+    names = sorted(f"{verb}[s]" if f"{verb}s" in lists else verb for verb in verbs - lists)
     lines += textwrap.wrap(
-        "exacell's: " + " ".join(verbs), 79, initial_indent="", subsequent_indent=" ", break_on_hyphens=False
+        "exacell's: " + " ".join(names), 79, initial_indent="", subsequent_indent=" ", break_on_hyphens=False
     )
     lines.append("CellCLI's: list describe alter create drop ... as on a cell, sent to all cells")
     lines.append("try: exacell demo     more: exacell help [WORD]     -h, --help   -V, --version")
