@@ -198,9 +198,11 @@ def _outliers(seen: Observed, races: Number) -> Iterator[str]:
             f"{actual:,} were slow on both: efficiency {efficiency}."
         )
     if missed:
-        yield f"{missed:,} outliers were missed: disk was slow while the flash log was not used."
+        were = "outlier was" if missed == 1 else "outliers were"
+        yield f"{missed:,} {were} missed: disk was slow while the flash log was not used."
     if flash_only:
-        yield f"{flash_only:,} writes were outliers on flash alone; disk answered them in time."
+        were = "write was an outlier" if flash_only == 1 else "writes were outliers"
+        yield f"{flash_only:,} {were} on flash alone; disk answered them in time."
 
 
 def _skips(seen: Observed, writes: Number) -> Iterator[str]:

@@ -40,7 +40,8 @@ def brief_lines(plan: Plan, look: Look, *, height: int = 24) -> list[str]:
     Args:
         height: rows of the terminal.
     """
-    told = all(step.changes for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps)
+    steps = [step for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps]
+    told = bool(steps) and all(step.changes for step in steps)
     statement = _begun(plan.statement) if told else plan.statement
     title = f"Plan{f' on {plan.rack}' if plan.rack else ''}: {rounded(statement)}"
     head = _sentence("", title, "title", look)
@@ -48,13 +49,13 @@ def brief_lines(plan: Plan, look: Look, *, height: int = 24) -> list[str]:
         [(("Warning:", "warning"), (rounded(text), "warning")) for text in plan.warnings], look, indent=2, gap=1
     )
     foot = [*_apart(plan, look), *grid(list(_labelled(plan)), look, indent=2, gap=1)]
-    steps = list(_steps(plan, look))
+    lines = list(_steps(plan, look))
     room = max(height - _OVERHEAD - len(head) - len(foot), 3)
-    if len(steps) > room:
-        left = len(steps) - room + 1
+    if len(lines) > room:
+        left = len(lines) - room + 1
         cut = room // 2
-        steps = [*steps[:cut], f"     {counted(left, 'more line')}: d shows all steps", *steps[cut + left :]]
-    return [*head, *steps, *foot]
+        lines = [*lines[:cut], f"     {counted(left, 'more line')}: d shows all steps", *lines[cut + left :]]
+    return [*head, *lines, *foot]
 
 
 def _sentence(label: str, text: str, meaning: str, look: Look) -> list[str]:

@@ -64,6 +64,8 @@ def test_outliers_have_their_efficiency_and_its_interval() -> None:
     assert "Of 15 redo writes that were outliers on disk (over 500 ms) flash hid 12 and 3 were slow on both" in text
     assert "efficiency 80.0 % (95 %: 54.8 to 93.0)" in text
     assert "4 outliers were missed" in text and "5 writes were outliers on flash alone" in text
+    one = " ".join(said("flashlog", grown(**values, FL_SKIP_OUTLIERS=1, FL_FLASH_ONLY_OUTLIERS=1)).sentences)
+    assert "1 outlier was missed" in one and "1 write was an outlier on flash alone" in one
 
 
 @pytest.mark.parametrize("counter", SKIPPED)

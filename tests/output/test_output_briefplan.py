@@ -178,6 +178,8 @@ def test_a_long_statement_of_cellcli_is_begun_where_the_change_beside_it_is_told
         "  1 ALTER IORMPLAN dbPlan=((name=DB00,share=1),…  DB07 limit 5 → gone  on c1",
     ]
     assert "".join(line.strip() for line in lines()).count("(name=DB29,share=1)") == 2
+    idle = brief_lines(Plan(statement=statement, rack="t1", stages=()), LOOK)
+    assert "(name=DB29,share=1)" in "".join(line.strip() for line in idle)
 
 
 def test_an_idle_plan_says_so() -> None:
