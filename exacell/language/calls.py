@@ -12,7 +12,7 @@ from exacell.language.asked import way_out
 from exacell.language.kinds import convert
 from exacell.language.recipewords import RECIPE_WORDS, SUFFIX
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Flag, Kind, Param, Value, commands
-from exacell.language.words import RAW_TAILS, Word, split_words, unquote
+from exacell.language.words import Word, split_words, unquote
 
 VERBS = tuple(verb.value for verb in Verb)
 """CellCLI's verbs, upper case."""
@@ -257,7 +257,7 @@ def _own_rest(command: Command, text: str, base: int, words: list[Word]) -> tupl
     ``key=value`` stand before, behind or among them.
     """
     whole = text
-    if command.params[-1].kind not in _VERBATIM and command.words[0] not in RAW_TAILS:
+    if command.takes_flags:
         return _value_rest(command, text, base, words)
     args: dict[str, Value] = {}
     flags: dict[str, Value] = {}
@@ -301,10 +301,6 @@ def _behind(command: Command, words: Sequence[Word]) -> Sequence[Word]:
         if not words[place].raw.startswith("-"):
             break
     return ()
-
-
-_VERBATIM = (Kind.STATEMENT, Kind.COMMAND)
-"""Kinds of what takes all words that are left, flags too."""
 
 
 def _missing(command: Command, param: Param, place: int) -> StatementError:

@@ -3,6 +3,9 @@ that were given for a whole run.
 
 ``line := [-y] [-n] [-o format] [ON <cells>] statement [-y] [-n] [--flag…] [| shell-command | > file] [;]``
 
+What goes to hosts and has no free words of its own (FACTS, SHOW SETTING, SET SETTING, DRIFT, SAVE BASELINE) takes ON behind
+its name, too: ``facts on @db`` is ``on @db facts``.
+
 CellCLI's own text survives: ``>`` and ``<`` are comparisons wherever an operator or value is expected, and ``| command``
 and ``> file`` count only after a complete statement; quotes and parentheses protect everything. ``--`` is a comment at
 the start of a line or before a blank. ``#``, ``REM`` and ``!command`` count only as first word of a line, ``@name`` only
@@ -13,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from exacell.cellcli.condition import is_condition, parse_condition
 from exacell.cellcli.statement import Statement, parse as parse_cellcli
@@ -118,8 +122,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     if words[0].value.lower() == "on" and not words[0].quoted:
         if len(words) < 3:
             raise StatementError("ON needs cells and a statement: on exa1cel01 list cell", start=base, end=len(text))
-        on = words[1].value
-        on = on[1:-1].strip() if on.startswith("(") and on.endswith(")") else on
+        on = _bare_condition(words[1].value)
         if is_condition(on):
             _check_condition(on, text.find(on, words[1].start))
         cut = words[2].start
@@ -132,9 +135,26 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     except StatementError as error:
         sql = sql_error(stripped)
         if sql is None:
-            raise
+            raise (error if on else _on_in_front(error, stripped, base)) from None
         sql.move(lambda place: place + base)
         raise sql from error
+
+
+def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:
+    """Return the error, with the way out where what is wrong is an ON behind a statement that takes it only in front."""
+    if error.start is None or error.hint or not text[: error.start - base].strip():
+        return error
+    try:
+        words = split_words(text, base)
+    except StatementError:
+        return error
+    for said, named in pairwise(words):
+        if said.raw.lower() == "on" and error.start in (said.start, named.start):
+            rest = (text[: said.start - base].rstrip() + " " + text[named.end - base :].lstrip()).rstrip()
+            return StatementError(
+                error.message, start=said.start, end=named.end, hint=f"ON stands in front: on {named.raw} {rest}"
+            )
+    return error
 
 
 def _check_condition(on: str, place: int) -> None:
@@ -182,9 +202,7 @@ def _parse_statement(text: str, base: int, on: str, *, shell: bool) -> Line:
     if line is None:
         line = _complete(text, base, on)
     if pipe or redirect:
-        return Line(
-            text=line.text, on=on, call=line.call, cellcli=line.cellcli, flags=line.flags, pipe=pipe, redirect=redirect
-        )
+        return replace(line, pipe=pipe, redirect=redirect)
     return line
 
 
@@ -240,12 +258,9 @@ def _complete(text: str, base: int, on: str) -> Line:
     if len(words) > 1 and words[-1].raw in _ASKS_FOR_HELP:
         return _explained(words[:-1], command)
     if command is not None:
-        call, flags = read_call(text, base)
-        for param in command.params:
-            cells = call.args.get(param.name)
-            if param.kind is Kind.CELLSET and isinstance(cells, str) and is_condition(cells):
-                _check_condition(cells, base + max(0, text.find(cells)))
-        return Line(text=call.text, on=on, call=call, flags=flags)
+        if command.on_behind:
+            return _read_on_behind(command, text, base, words, on)
+        return _read_own(command, text, base, on)
     first = words[0].value
     if first.upper() not in VERBS:
         raise unknown_first(words)
@@ -265,6 +280,55 @@ def _complete(text: str, base: int, on: str) -> Line:
         error.move(lambda place: place + base)
         raise _own_objects_too(error, words) from error
     return Line(text=source.strip(), on=on, cellcli=statement, flags=flags)
+
+
+def _read_on_behind(command: Command, text: str, base: int, words: Sequence[Word], on: str) -> Line:
+    """Return the line of a command that takes ON behind its name, too; places of errors count as it was written.
+
+    Raises:
+        StatementError: ON is there twice, or names nothing; or the statement without it is wrong.
+    """
+    tail = words[len(command.words) :]
+    bare, _ = take_flags(tail, (*COMMON_FLAGS, *command.flags))
+    said = [word for word in bare if word.value.lower() == "on" and not word.quoted]
+    if not said:
+        return _read_own(command, text, base, on)
+    if on or len(said) > 1:
+        raise StatementError(
+            "ON is there twice: one names all cells or hosts",
+            start=said[-1].start,
+            end=said[-1].end,
+            hint="leave one out",
+        )
+    named = next((word for word in bare if tail.index(word) == tail.index(said[0]) + 1), None)
+    if named is None:
+        raise StatementError(
+            f"ON needs cells or hosts: {command.name} on @db", start=base + len(text), end=base + len(text)
+        )
+    on = _bare_condition(named.value)
+    if is_condition(on):
+        _check_condition(on, base + text.find(on, named.start - base))
+    head, rest = text[: said[0].start - base], text[named.end - base :].lstrip()
+    cut = len(text) - len(head) - len(rest)
+    try:
+        return _read_own(command, (head + rest).rstrip(), base, on)
+    except StatementError as error:
+        error.move(lambda place: place if place < base + len(head) else place + cut)
+        raise
+
+
+def _read_own(command: Command, text: str, base: int, on: str) -> Line:
+    call, flags = read_call(text, base)
+    for param in command.params:
+        cells = call.args.get(param.name)
+        if param.kind is Kind.CELLSET and isinstance(cells, str) and is_condition(cells):
+            _check_condition(cells, base + max(0, text.find(cells)))
+    return Line(text=call.text, on=on, call=call, flags=flags)
+
+
+def _bare_condition(on: str) -> str:
+    """Return cells as written behind ON, without parentheses around them."""
+    return on[1:-1].strip() if on.startswith("(") and on.endswith(")") else on
 
 
 def _explained(words: Sequence[Word], command: Command | None) -> Line:

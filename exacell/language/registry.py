@@ -215,6 +215,7 @@ class Command:
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
         runs: it runs other statements, which may change cells whatever its own effect is.
         hosts: whether it also goes to hosts beside cells, where ON names some.
+        on_behind: whether ON may stand behind its name as well as in front; none of its own words can be ``on``.
         dry_runs: whether -n carries it out; False for what keeps, replaces or waits for something, which -n only names.
         handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
     """
@@ -234,6 +235,7 @@ class Command:
     streams: bool = False
     runs: bool = False
     hosts: bool = False
+    on_behind: bool = False
     dry_runs: bool = True
     handler: str
 
@@ -245,13 +247,20 @@ class Command:
     @property
     def usage(self) -> str:
         """The whole shape in one line; what takes all words that are left comes last."""
-        parts = [self.name, *(p.shape for p in self.params if p.positional and not p.rest)]
+        parts = [self.name, *(["[on <cells>]"] if self.on_behind else [])]
+        parts += [p.shape for p in self.params if p.positional and not p.rest]
         parts += [p.shape for p in self.params if not p.positional]
         if self.open_keys:
             parts.append("[key=value …]")
         if not self.options:  # Else its words are its own, and ours stand before its name.
             parts += [f"[{flag.shape}]" for flag in self.flags]
         return " ".join([*parts, *(p.shape for p in self.params if p.rest)])
+
+    @property
+    def takes_flags(self) -> bool:
+        """Whether flags may stand among its words; else its last parameter takes all that are left, flags too."""
+        last = self.params[-1] if self.params else None
+        return last is None or not last.rest or last.kind not in (Kind.STATEMENT, Kind.COMMAND)
 
     @property
     def may_change(self) -> bool:

@@ -18,7 +18,7 @@ from exacell.language.registry import COMMON_FLAGS, Command, Effect, Flag, Kind,
 from exacell.language.suggestion import MOST, Fit, Known, Piece, Suggestion, described_metrics, matching, pieces
 
 _VERBS = {verb.value.lower(): verb for verb in Verb}
-_READ_FLAGS = ("timeout", "format")
+_READ_FLAGS = ("timeout", "format", "fold", "no-fold", "diff")
 """Of the flags that every statement takes, those that mean something for one that changes nothing."""
 
 
@@ -80,7 +80,8 @@ def _last_statement(text: str) -> int:
     return start
 
 
-def _statement(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
+def _statement(parts: list[Piece], known: Known, *, named: bool = False) -> Iterator[Suggestion]:
+    """Yield what may stand where the last of ``parts`` is being typed; ``named``: ON stood in front of them."""
     first = parts[0]
     if first.text.startswith(("!", "#")) or any(piece.text in ("|", "--") for piece in parts[:-1]):
         return
@@ -94,7 +95,7 @@ def _statement(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
         if len(parts) == 2:
             yield from _cells(parts[1], known, hosts=True)
         else:
-            yield from _statement(parts[2:], known)
+            yield from _statement(parts[2:], known, named=True)
         return
     if first.lower == "alias" and len(parts) > 2:
         yield from _statement(parts[2:], known)
@@ -103,7 +104,19 @@ def _statement(parts: list[Piece], known: Known) -> Iterator[Suggestion]:
         yield from _help(parts[1:], known)
         return
     command = _command(parts[:-1])
+    if command is not None and command.on_behind:
+        at = next((at for at in range(len(command.words), len(parts) - 1) if parts[at].lower == "on"), None)
+        if at == len(parts) - 2:
+            yield from _cells(parts[-1], known, hosts=True)
+            return
+        if at is not None:
+            parts = [*parts[:at], *parts[at + 2 :]]
+        elif not named:
+            yield from matching([("on", "these hosts, or cells")], parts[-1].text, parts[-1].start)
     if command is not None and command.params and command.params[-1].rest:
+        if parts[-1].text.startswith("--") and command.takes_flags:
+            yield from _flags(command, parts[-1], known)
+            return
         yield from _next_words(parts[:-1], parts[-1])
         yield from _rest(command, parts, known)
         return

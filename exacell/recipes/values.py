@@ -88,7 +88,8 @@ def _in_shell(word: Word, values: Mapping[str, Value], *, alone: bool) -> str:
 
 def _put_in(word: Word, values: Mapping[str, Value], quote: Callable[[str], str]) -> str:
     key, equals, value = word.raw.partition("=")
-    if equals and re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key):
+    named = re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key)
+    if equals and (named or (_WHOLE.fullmatch(value) and not re.search(r"['\"()$]", key))):
         return f"{key}={_value(value, values, quote)}"
     put = _value(word.raw, values, quote)
     # A bare word of letters, or one with @, could be a verb, a keyword or a recipe: quotes make it a value.

@@ -27,7 +27,8 @@ def test_database_nodes_are_alike(inside):
     kernels = [row for row in rows if row["kind"] == "kernel"]
     assert [row["cell"] for row in kernels] == ["exa1db01", "exa1db02"] and kernels[0]["release"].startswith("4.14")
     assert all(isinstance(row["sizeBytes"], int) for row in rows if row["kind"] == "block")
-    assert "no difference" in inside.ok("-r", "t1", "on @db facts --diff").err
+    assert inside.ok("-r", "t1", "-o", "json", "facts on @db").records == rows
+    assert "no difference" in inside.ok("-r", "t1", "facts on @db --diff").err
     assert "exa1db[01-02]" in inside.ok("-r", "t1", "--fold", "on @db facts kernel").out
     done = inside("-r", "t1", "on @db facts blocks")
     assert done.code == 2 and "no kind of facts" in done.err
@@ -43,7 +44,7 @@ def test_hosts_drift_from_their_baseline_and_from_each_other(inside):
     assert done.code == 5 and (row["cell"], row["object"], row["attribute"], row["expected"]) == (
         "exa1db01", "kernel", "release", "4.14.1"
     )  # fmt: skip
-    assert "2 hosts, no drift" in inside.ok("-r", "t1", "on @db drift").err
+    assert "2 hosts, no drift" in inside.ok("-r", "t1", "drift on @db").err
     assert "1 host, no drift" in inside.ok("-r", "t1", "on exa1db02 drift baseline=hosts").err
 
 

@@ -230,3 +230,18 @@ def test_a_block_that_fails_gives_back_what_its_experiment_switched(inside: InPr
     assert inside.ok("-r", "t1", "-o", "json", clause).records == before
     assert [row["name"] for row in done.records if "name" in row][-3:] == ["exa1cel01", "exa1cel02", "exa1cel03"]
     inside.ok("-r", "t1", "resume", "--abandon", "-y")
+
+
+def test_on_behind_a_statement_for_hosts_is_taken_in_a_recipe_too(inside: InProcess) -> None:
+    """LET, CHECK and KEEP read the hosts that ON names behind FACTS and SHOW SETTING, also where a parameter names them."""
+    text = (
+        'recipe "Kernels"\nneeds hosts=db\nparam where : cellset = @db "nodes"\n'
+        "let was = show setting /proc/sys/vm/overcommit_memory on exa1db01.value\n"
+        'check show setting /proc/sys/vm/overcommit_memory on @db.value = $was "they differ"\n'
+        "keep facts kernel on $where as=kernels\nfacts kernel on $where\n"
+    )
+    written(inside, kernels=text)
+    done = inside.ok("-r", "t1", "-o", "json", "run kernels", "-y")
+    assert [row["cell"] for row in done.records] == ["exa1db01", "exa1db02"]
+    assert "was = 0" in done.err
+    assert inside.ok("-r", "t1", "-o", "json", "run kernels where=exa1db02", "-y").records[0]["cell"] == "exa1db02"

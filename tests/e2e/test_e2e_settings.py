@@ -35,14 +35,15 @@ def test_a_setting_is_set_read_back_and_undone(kernel: Kernel) -> None:
     """The change is in the kernel afterwards, and undo brings back the old value; a second time there is nothing to do."""
     before = kernel.value("rq_affinity")
     new = "2" if before != "2" else "1"
-    planned = kernel.ok(f"on @ini set setting {path('rq_affinity')}={new}", "-n")
+    planned = kernel.ok(f"set setting {path('rq_affinity')}={new} on @ini", "-n")
     assert (
         "until the next boot" in planned.err
         and "60-local.rules" in planned.err
         and kernel.value("rq_affinity") == before
     )
-    kernel.ok(f"on @ini set setting {path('rq_affinity')}={new} -y")
+    kernel.ok(f"set setting {path('rq_affinity')}={new} on @ini -y")
     assert kernel.value("rq_affinity") == new
+    assert kernel.ok("-o", "json", f"show setting {path('rq_affinity')} on @ini").records[0]["value"] == new
     assert "nothing to do" in kernel.ok(f"on @ini set setting {path('rq_affinity')}={new} -y").out
     kernel.ok("undo -y")
     assert kernel.value("rq_affinity") == before

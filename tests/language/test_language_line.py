@@ -232,6 +232,83 @@ def test_on(text: str, on: str, statement: str) -> None:
     assert (line.on, line.text) == (on, statement)
 
 
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("facts on @db", "on @db facts"),
+        ("FACTS --diff ON @db", "on @db FACTS --diff"),
+        ("facts block,net on exa1db01,exa1db02 -o json", "on exa1db01,exa1db02 facts block,net -o json"),
+        ("facts on (@db not exa1db02) block", "on (@db not exa1db02) facts block"),
+        ("facts on '@db' | grep sda", "on @db facts | grep sda"),
+        ("facts on @db > facts.txt", "on @db facts > facts.txt"),
+        ("show setting on @db /sys/block/sd*/queue/scheduler", "on @db show setting /sys/block/sd*/queue/scheduler"),
+        ("show setting /proc/sys/vm/swappiness on @db", "on @db show setting /proc/sys/vm/swappiness"),
+        ("set setting /sys/x=on on @db -y --reason on", "on @db set setting /sys/x=on -y --reason on"),
+        ("set setting /a=1 on @db /b=2", "on @db set setting /a=1 /b=2"),
+        ("set setting /a = 1 on @db;", "on @db set setting /a = 1"),
+        ("-y set setting /a='x y' on @db", "on @db set setting -y /a='x y'"),
+        ("drift on (where name=exa1cel01) baseline=b", "on (where name=exa1cel01) drift baseline=b"),
+        ("save baseline as=b on @db", "on @db save baseline as=b"),
+    ],
+)
+def test_on_behind_a_statement_for_hosts_is_the_same_as_in_front(text: str, same: str) -> None:
+    """FACTS, SHOW SETTING, SET SETTING, DRIFT and SAVE BASELINE take ON anywhere behind their name; nothing else differs."""
+    one, other = parse(text), parse(same)
+    assert one.call is not None and other.call is not None
+    assert (one.on, one.call.args, one.flags, one.pipe, one.redirect) == (
+        other.on, other.call.args, other.flags, other.pipe, other.redirect
+    )  # fmt: skip
+    assert one.on and one.text == other.text
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "fault"),
+    [
+        ("on @db facts on @ini", "ON is there twice", "on"),
+        ("facts on @db block on @ini", "ON is there twice", "on"),
+        ("facts on", "ON needs cells or hosts: facts on @db", ""),
+        ("facts on --diff @db", "ON needs cells or hosts", ""),
+        ("set setting /a=1 on", "ON needs cells or hosts: set setting on @db", ""),
+        ("save baseline on @db", "save baseline needs as=", ""),
+        ("save baseline on @db sa=x", "not a parameter", "sa"),
+        ("save baseline sa=x on @db", "not a parameter", "sa"),
+        ("facts on @db --dif", "not a flag", "--dif"),
+        ("drift on (where name ~ x)", "a comparison is missing", "~"),
+    ],
+)
+def test_what_is_wrong_with_an_on_behind_is_pointed_at(text: str, said: str, fault: str) -> None:
+    """The place is that in the line as typed."""
+    with pytest.raises(StatementError, match=said) as caught:
+        parse_line(text)
+    error = caught.value
+    assert error.start is not None and error.end is not None
+    assert text[error.start : error.end] == fault and error.end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault", "hint"),
+    [
+        ("list cell on @db", "on @db", "on @db list cell"),
+        ("list griddisk on exa1cel01 detail", "on exa1cel01", "on exa1cel01 list griddisk detail"),
+        ("flush flashcache on exa1cel01 -y", "on exa1cel01", "on exa1cel01 flush flashcache -y"),
+        ("  show flashcache on (a, b)", "on (a, b)", "on (a, b) show flashcache"),
+    ],
+)
+def test_an_on_behind_what_takes_it_in_front_is_told_where_it_stands(text: str, fault: str, hint: str) -> None:
+    """What takes ON in front alone is refused with it behind, and the hint is the statement that is meant."""
+    with pytest.raises(StatementError) as caught:
+        parse_line(text)
+    error = caught.value
+    assert text[error.start : error.end] == fault and error.hint == f"ON stands in front: {hint}"
+    assert parse(hint).on
+
+
+@pytest.mark.parametrize("text", ["facts 'on' @db", "set setting /a=1 'on' @db"])
+def test_an_on_in_quotes_is_a_value(text: str) -> None:
+    """A value can never become an ON: quotes, which recipes put around values, make it a word like others."""
+    assert parse(text).on == ""
+
+
 @pytest.mark.parametrize("text", ["on", "on exa1cel01", "on (a b)"])
 def test_on_needs_a_statement(text: str) -> None:
     """ON alone is refused and shows how it is written."""

@@ -174,7 +174,8 @@ def test_formats_are_those_of_the_configuration() -> None:
 
 def test_flags_of_changes_are_for_changes() -> None:
     """What reads is offered no flag that only a change has."""
-    assert set(offered("show flashcache --")) == {"show flashcache --format=", "show flashcache --timeout="}
+    flags = ("format=", "timeout=", "fold", "no-fold", "diff")
+    assert set(offered("show flashcache --")) == {f"show flashcache --{flag}" for flag in flags}
 
 
 @pytest.mark.parametrize(

@@ -245,6 +245,17 @@ VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "
         ("alter iormplan dbplan=((name=$u,share=1))", "alter iormplan dbplan=((name='a;b',share=1))"),
         ("alter iormplan dbplan=((name='$p',share=1))", "alter iormplan dbplan=((name='$p',share=1))"),
         ("$N x", "3 x"),
+        (
+            "set setting /sys/block/sda/queue/nr_requests=$n on @db",
+            "set setting /sys/block/sda/queue/nr_requests=3 on @db",
+        ),
+        ("set setting /proc/sys/vm/x=$a", "set setting /proc/sys/vm/x='x y'"),
+        (
+            "check show setting /proc/sys/vm/x on @db.value = $n 'why'",
+            "check show setting /proc/sys/vm/x on @db.value=3 'why'",
+        ),
+        ("check list flashcache.size>=$n", "check list flashcache.size>=3"),
+        ("x 'y=$n' \"y=$n\" (y=1)=$n", "x 'y=$n' \"y=$n\" (y=1)=$n"),
     ],
 )
 def test_substitute(text: str, result: str) -> None:
@@ -269,18 +280,19 @@ def test_substitute_refuses(text: str, said: str) -> None:
 ANY = st.text(max_size=16)
 
 
-@given(ANY)
-def test_a_value_is_one_word(value: str) -> None:
+@pytest.mark.parametrize("left", ["key", "/sys/block/sd*/queue/x", "@db.value", "--reason", "list.size>"])
+@given(value=ANY)
+def test_a_value_is_one_word(left: str, value: str) -> None:
     """Whatever a value holds, it is one word with that value where it was put, or a RecipeError: never syntax."""
     try:
-        text = substitute("first key=$x last", {"x": value})
+        text = substitute(f"first {left}=$x last", {"x": value})
     except RecipeError:
         assert ("'" in value and '"' in value) or not value.isprintable()
         return
     words = split_words(text)
     assert len(words) == 3
     key, _, raw = words[1].raw.partition("=")
-    assert key == "key"
+    assert key == left
     assert split_words(f"z {raw}")[1].value == value if raw else value == ""
 
 

@@ -31,6 +31,7 @@ COMMANDS = (
             ),
         ),
         hosts=True,
+        on_behind=True,
         handler="exacell.commands.drift:drift",
     ),
     Command(
@@ -43,6 +44,7 @@ COMMANDS = (
         params=(Param(name="as", kind=Kind.BASELINE, required=True, help="its name; an older one is replaced"),),
         flags=(Flag(name="partial", help="keep it even when a cell or host gave no answer"),),
         hosts=True,
+        on_behind=True,
         handler="exacell.commands.drift:save_baseline",
     ),
 )

@@ -15,7 +15,7 @@ COMMANDS = (
         details="On the hosts that ON names. Kinds are kernel, cpu, numa, block, scsi, multipath, iscsi, net, irq and module "
         "(drivers' versions and parameters); without one all are read. --diff shows only where hosts differ. What a host "
         "can't tell, ethtool's part without ethtool, is not there. Nothing is copied to a host.",
-        example="on @db facts --diff",
+        example="facts on @db --diff",
         params=(
             Param(
                 name="kinds",
@@ -27,6 +27,7 @@ COMMANDS = (
             ),
         ),
         hosts=True,
+        on_behind=True,
         handler="exacell.commands.hostfacts:facts",
     ),
 )

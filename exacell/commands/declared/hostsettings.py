@@ -26,6 +26,7 @@ COMMANDS = (
             ),
         ),
         hosts=True,
+        on_behind=True,
         handler="exacell.commands.hostsettings:show_setting",
     ),
     Command(
@@ -49,6 +50,7 @@ COMMANDS = (
             ),
         ),
         hosts=True,
+        on_behind=True,
         handler="exacell.commands.hostsettings:set_setting",
     ),
 )

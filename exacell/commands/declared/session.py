@@ -287,7 +287,9 @@ COMMANDS = (
         "placeholder takes are added at the end. The definition takes the whole line, ';' and '|' included. Aliases "
         "are for the prompt: scripts and recipes do not know them.",
         example="alias fd list griddisk attributes name,size where name like ${1:-.*}",
-        params=(Param(name="definition", kind=Kind.TEXT, positional=True, rest=True, help="a name and its statement"),),
+        params=(
+            Param(name="definition", kind=Kind.COMMAND, positional=True, rest=True, help="a name and its statement"),
+        ),
         recipe_ok=False,
         handler="exacell.commands.session:alias",
     ),
