@@ -215,6 +215,7 @@ class Command:
         streams: it writes while it goes on, until the user ends it, and may take the whole terminal.
         runs: it runs other statements, which may change cells whatever its own effect is.
         hosts: whether it also goes to hosts beside cells, where ON names some.
+        needs_hosts: whether it goes to hosts alone, so that ON has to name some.
         on_behind: whether ON may stand behind its name as well as in front; none of its own words can be ``on``.
         dry_runs: whether -n carries it out; False for what keeps, replaces or waits for something, which -n only names.
         handler: the function that carries it out, as ``module:function``; see :func:`handler_of`.
@@ -235,6 +236,7 @@ class Command:
     streams: bool = False
     runs: bool = False
     hosts: bool = False
+    needs_hosts: bool = False
     on_behind: bool = False
     dry_runs: bool = True
     handler: str

@@ -69,6 +69,9 @@ def intent(session: Session, line: Line) -> str:
         return _running(session, line)
     if effect is Effect.LOCAL:
         return "changes only exacell's own state"
+    if line.call is not None and line.call.command.needs_hosts and not line.on:
+        groups = session.rack.host_groups if session.rack is not None else ()
+        return f"{line.call.command.name} goes to hosts: on @{next(iter(groups), 'GROUP')} …"
     where = _target(session, line)
     dry = bool(line.flags.get("dry-run"))
     if line.call is not None and line.call.command.name in ("sql", "sql asm"):
@@ -76,8 +79,8 @@ def intent(session: Session, line: Line) -> str:
         if effect is Effect.READ:
             return f"read on {where}"
     if effect is Effect.READ:
-        user = f" as {session.options.login or session.rack.read_user}" if session.rack is not None else ""
-        return f"read on {where}{user}"
+        user = _reader(session, line)
+        return f"read on {where}" + (f" as {user}" if user else "")
     if dry:
         return f"plan for {where}: nothing is sent"
     if session.read_only:
@@ -116,6 +119,19 @@ def _running(session: Session, line: Line) -> str:
         return f"runs statements on {where}: those that change something are refused (set mode rw)"
     asked = ", then without a question" if line.flags.get("yes") else ""
     return f"runs statements on {where}: what changes something is planned first{asked}"
+
+
+def _reader(session: Session, line: Line) -> str:
+    """Return who reads there; empty where ssh_config decides, or the hosts have several logins."""
+    rack = session.rack
+    if rack is None:
+        return ""
+    try:
+        named = session.selection.targets(line.on) if line.on and not is_condition(line.on) else ()
+    except ExacellError:
+        named = ()
+    users = {group.user for host in named for group in rack.groups_of(host)}
+    return session.options.login or (users.pop() if len(users) == 1 else "" if users else rack.read_user)
 
 
 def _target(session: Session, line: Line) -> str:

@@ -93,6 +93,26 @@ def test_the_toolbar_tells_what_enter_will_do(text: str, said: str, home: Path) 
     assert said in shown(toolbar_fragments(context(home, "t1")[0], text, len(text)))
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("facts", "facts goes to hosts: on @ini …"),
+        ("set setting /proc/sys/vm/swappiness=1", "set setting goes to hosts: on @ini …"),
+        ("facts on @ini", "read on 2 hosts as root"),
+        ("on jump1 show setting /proc/sys/vm/swappiness", "read on 1 host"),
+        ("set setting /proc/sys/vm/swappiness=1 on @ini -n", "plan for 2 hosts: nothing is sent"),
+        ("drift", "read on 3 cells as cellmonitor"),
+        ("drift on @ini", "read on 2 hosts as root"),
+    ],
+)
+def test_the_toolbar_tells_hosts_from_cells(text: str, said: str, home: Path) -> None:
+    """Of hosts the toolbar says how many there are and who logs in there, where ssh_config does not decide it, and what needs
+    some says so."""
+    hosts = '[hosts.ini]\nnodes = "ini[1-2]"\nuser = "root"\n[hosts.jump]\nnodes = "jump1"\n'
+    (home / "racks.d" / "lab.toml").write_text('cells = "exa1cel[01-03]"\n' + hosts)
+    assert shown(toolbar_fragments(context(home, "lab")[0], text, len(text))).strip() == said
+
+
 def test_a_read_only_session_is_told_before_enter(home: Path) -> None:
     """On a read-only rack the toolbar says that a write will be refused."""
     assert "refused" in shown(toolbar_fragments(context(home, "prod")[0], "flush flashcache", 16))

@@ -27,6 +27,7 @@ COMMANDS = (
             ),
         ),
         hosts=True,
+        needs_hosts=True,
         on_behind=True,
         handler="exacell.commands.hostfacts:facts",
     ),
