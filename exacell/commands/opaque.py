@@ -30,6 +30,7 @@ from exacell.change.sending import Sending, size_of
 from exacell.commands.diskgroup import asm_change
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
+from exacell.core.formats import AS_PRINTED
 from exacell.core.units import counted
 from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
@@ -339,7 +340,7 @@ def _work(
             services.console.show_plan(plan)
         return Result(notes=[*(f"can't be read: {phrase}" for phrase in judgement.opaque), "-n: nothing was sent"])
     agree(group, judgement, flags, what=name)
-    printing = str(call.flags.get("format") or session.settings.format) in ("table", "raw")
+    printing = str(call.flags.get("format") or session.settings.format) in AS_PRINTED
     keeping = request.keeping
     if flags.get("detach"):
         return _detached(group, judgement, call, command_given(call, flags)[0], flags, printing=printing)
