@@ -97,8 +97,8 @@ def test_production_hosts_take_named_commands_alone(lab):
     """On a production rack only programs of ``allow_commands`` may be accepted, only read-write, and nothing around them."""
     for text, said in {
         "touch /tmp/x": "production rack",
-        "mkdir /tmp/x; touch /tmp/x/y": "production rack",
-        "mkdir $(touch /tmp/x)": "production rack",
+        "mkdir /tmp/x; touch /tmp/x/y": "touch: allow_commands of the hosts does not name it",
+        "mkdir $(touch /tmp/x)": "around it stand plain words, quotes, |, ;, && and || alone",
         "mkdir /tmp/hosts_prod": "read-only",
     }.items():
         done = lab("-r", "prod", f"on @initiators sh --accept-opaque {text}")
