@@ -133,10 +133,11 @@ def test_dbmcli_answers_as_cellcli_does(inside):
 
 
 def test_a_silent_host_hides_no_other(inside, fault):
-    """A host that can't be reached is a problem by its name, and the other one's answer is there."""
+    """A host that can't be reached is a problem by its name, and the other one's answer has its name, too."""
     fault("exa1db01", "refuse")
     done = inside("-r", "t1", "on @db sh hostname")
-    assert done.code == 1 and "exa1db02" in done.out and re.search(r"exa1db01: ", done.err)
+    assert done.code == 1 and done.out == "exa1db02: exa1db02\n" and re.search(r"exa1db01: ", done.err)
+    assert inside("-r", "t1", "--fold", "on @db sh hostname").out == "exa1db02\nexa1db02\n"
 
 
 def test_tab_offers_groups_and_hosts_behind_on(inside):
