@@ -135,8 +135,7 @@ def _unread(sql: str) -> UnreadError | None:
     except UnreadError as error:
         if error.why != NO_QUERY:
             return error
-        why = "it begins no query, and the statement is no change that exacell understands"
-        return UnreadError(error.sign, why, "help docs sql lists these")
+        return UnreadError(error.sign, "no query, and none of the changes that help docs sql lists")
     return None
 
 
