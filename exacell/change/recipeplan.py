@@ -155,7 +155,7 @@ def _one(
         return "holds now", "", ()
     if words == ("wait",):
         return "waits", "", ()
-    if line.effect is not Effect.WRITE or words == ("experiment",):
+    if line.effect is not Effect.WRITE and words != ("experiment",):
         return "reads" if _only_reads(line) else _OTHERS.get(line.effect, "runs what it plans then"), "", ()
     planning = {**flags, **line.flags, "dry-run": True}
     line = replace(
@@ -166,6 +166,8 @@ def _one(
     result = execute(session, services, request, line, inside=True)
     if result.problems:
         raise RecipeError(result.problems[0])
+    if words == ("experiment",):  # It has shown its schedule.
+        return "runs what it plans then", "", ()
     if result.planned is None:
         for note in result.notes:
             if note != UNSENT:

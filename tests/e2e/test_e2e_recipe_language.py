@@ -206,6 +206,8 @@ def test_the_block_of_an_experiment_is_what_each_run_carries_out(shared: InProce
     warm = shared.ok("-r", "t1", "run blocks warm=yes", "-n").err
     assert "for=1m - emulator load t1 db=SPOT for=9m" in warm
     dry = shared.ok("-r", "t1", "run blocks", "-n").err
+    planned = shared.ok("-r", "t1", "plan run blocks").err
+    assert planned.count("Experiment clause_") == 2 and "Each run: @look who=keep - emulator load" in planned
     done = shared.ok("-r", "t1", "-o", "json", "run blocks", "-y")
     for told in (dry, done.err):
         outline = [line.strip() for line in told.partition("[1/3]")[0].splitlines()]
