@@ -25,6 +25,7 @@ from exacell.journal.confirming import confirm as keep
 from exacell.language.line import parse_line
 from exacell.language.reading import ReadingCheck, read_fact, read_until
 from exacell.language.registry import Call
+from exacell.language.words import plain_text
 from exacell.output.result import Column, Draw, Record, Result
 from exacell.output.style import hung, paint, printable
 from exacell.output.tables import table_lines
@@ -253,7 +254,7 @@ LONGEST_WAIT = 3600.0
 
 def prompt(services: Services, call: Call) -> Result:
     """Return nothing; the text is talk."""
-    services.console.say(call.text_arg("text").strip("'\""))
+    services.console.say(plain_text(call.text_arg("text")))
     return Result()
 
 
@@ -265,7 +266,7 @@ def confirm(session: Session, services: Services, call: Call) -> Result:
     """
     text = call.text_arg("text")
     if text and not text.isdigit():
-        if not services.console.confirm(text.strip("'\"")):
+        if not services.console.confirm(plain_text(text)):
             raise RefusedError(f"confirm {text}: the answer was not yes", hint="it takes a y at the terminal")
         return Result()
 

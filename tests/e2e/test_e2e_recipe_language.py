@@ -280,3 +280,18 @@ def test_a_line_with_nothing_to_do_says_so(inside: InProcess) -> None:
         assert said in inside.ok("-r", "t1", statement, "-y").err, statement
     dry = inside.ok("-r", "t1", "run again", "-n")
     assert said in dry.err and "-n: undo run would take back what the run has changed by then" in dry.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('prompt "it was" $a', "it was 288 GB"),
+        ('prompt $a "behind"', "288 GB behind"),
+        ('prompt "it was $a"', "it was $a"),
+        ("prompt don't stop", "don't stop"),
+    ],
+)
+def test_what_prompt_says_has_values_and_no_quotes(inside: InProcess, text: str, said: str) -> None:
+    """Words in quotes and values stand beside each other without quotes; in quotes $ is a letter."""
+    written(inside, says=f'recipe "Says"\nparam a : text = "288 GB"\n{text}\n')
+    assert inside.ok("-r", "t1", "run says").err.endswith(f"\n{said}\n")
