@@ -29,7 +29,7 @@ from exacell.language.words import plain_text
 from exacell.output.result import Column, Draw, Record, Result
 from exacell.output.style import hung, paint, printable
 from exacell.output.tables import table_lines
-from exacell.recipes.checker import problems_of
+from exacell.recipes.checker import problems_of, remarks_of
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
 from exacell.recipes.parsing import Draft, Problem, Recipe
 from exacell.recipes.rolling import WITHIN_ROLLING, WITHIN_ROLLING_HINT
@@ -82,7 +82,8 @@ def check_one(session: Session, call: Call) -> Result:
     draft = load_draft(session.home, call.text_arg("name"))
     name, found = draft.recipe.name, (*problems_of(draft), *_inside(session, draft))
     if not found:
-        return Result(notes=[f"recipe {name}: {counted(len(draft.recipe.lines), 'statement')}, well-formed"])
+        count = counted(len(draft.recipe.lines), "statement")
+        return Result(notes=[*remarks_of(draft.recipe), f"recipe {name}: {count}, well-formed"])
     rows: list[Record] = [
         {"cell": None, "recipe": name, "line": each.number, "problem": each.message, "hint": each.hint or None}
         for each in found
@@ -171,7 +172,7 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     turns = asked_of_waves(session, call.flags, rolls=ready.rolls)
     services.more_to_come = True
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
-    for said in ready.outline():
+    for said in (*remarks_of(recipe), *ready.outline()):
         services.console.say(said)
     if dry or request.origin or not ready.changes:  # Nobody has to go on with it.
         return RecipeRunner(session, services, request, ready, call, turns=turns).run()
