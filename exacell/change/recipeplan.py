@@ -11,7 +11,7 @@ from exacell.cellcli.condition import is_condition
 from exacell.change.changing import UNSENT
 from exacell.change.consent import refuse_above
 from exacell.change.execute import execute
-from exacell.change.outcomes import planned_records
+from exacell.change.outcomes import idle_sentences, planned_records
 from exacell.change.readings import line_to_read
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode, RecipeError
@@ -172,6 +172,8 @@ def _one(
         for note in result.notes:
             if note != UNSENT:
                 services.console.say(note)
+        for said in idle_sentences(result.records):
+            services.console.say(said)
         return "nothing to do now", "", ()
     plan = result.planned.plan
     refuse_above(plan, request.risk_ceiling)

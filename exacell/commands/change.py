@@ -68,11 +68,11 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
         facts = result.planned.facts
         # Applied from another session it must mean the same cells.
         some = () if set(session.cells()) == set(session.need_rack().cells) else session.cells()
-        on = f"on {line.on} " if line.on else f"on {fold(some)} " if some else ""
+        kept = line if line.on else replace(line, on=fold(some))
         saved = SavedPlan(
             name=name,
             rack=session.need_rack().name,
-            statement=on + line.text,
+            statement=kept.whole,
             cells=tuple(facts),
             facts={cell: flatten(fact) for cell, fact in facts.items()},
             stages=stages_json(result.planned.plan),

@@ -55,6 +55,12 @@ class Line:
     redirect: str = ""
 
     @property
+    def whole(self) -> str:
+        """The statement with its ON in front, as it can be typed again."""
+        on = f"({self.on})" if " " in self.on else self.on
+        return f"on {on} {self.text}" if on else self.text
+
+    @property
     def effect(self) -> Effect:
         """What the line may change."""
         if self.call is not None:

@@ -18,7 +18,7 @@ from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind, Param, Value
 from exacell.recipes.filled import names_in
 from exacell.recipes.parsing import Draft, Let, Problem, Recipe, RecipeLine, recipe_error
-from exacell.recipes.values import UnknownParameterError, conditions, with_places
+from exacell.recipes.values import UnknownParameterError, conditions, letters, with_places
 from exacell.recipes.words import of_reading, unknown_words
 
 _MOST = 8
@@ -65,6 +65,16 @@ def problems_of(draft: Draft) -> tuple[Problem, ...]:
     for line in recipe.lines:
         found += [Problem(number=line.number, message=said, hint=hint) for said, hint in _of_line(recipe, line).items()]
     return tuple(sorted(dict.fromkeys(found), key=lambda problem: problem.number))
+
+
+def remarks_of(recipe: Recipe) -> tuple[str, ...]:
+    """Return what is allowed in a recipe and hardly meant, a sentence each: a value in quotes, where it is letters."""
+    why = "stands in quotes, where it is letters; outside of them it is the value, and in SQL as ${name}"
+    return tuple(
+        f"line {line.number}: {found} {why}"
+        for line in recipe.lines
+        for found in letters(line.text, {param.name.lower() for param in names_in(recipe, line)})
+    )
 
 
 def _of_let(recipe: Recipe, let: Let) -> dict[str, str]:

@@ -20,7 +20,7 @@ from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped
 from exacell.recipes.filled import line_of, values_of
 from exacell.recipes.parsing import Recipe, split_when
-from exacell.recipes.values import holds, substitute
+from exacell.recipes.values import holds, letters, substitute
 from tests.support.judging.sandbox import Sandbox, missing, program
 from tests.support.recipes import parse_recipe
 
@@ -255,12 +255,39 @@ VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "
             "check show setting /proc/sys/vm/x on @db.value=3 'why'",
         ),
         ("check list flashcache.size>=$n", "check list flashcache.size>=3"),
+        (
+            'check sql db=SPOT "select n from ${p}".n >= $n "few in ${p}"',
+            'check sql db=SPOT "select n from DATA_1".n >= 3 "few in ${p}"',
+        ),
+        (
+            "wait until on @db sql db=SPOT 'select n from ${p} where a=1'.n = \"${p}\" every=1s",
+            "wait until on @db sql db=SPOT 'select n from DATA_1 where a=1'.n =\"${p}\" every=1s",
+        ),
+        ("check sql db=SPOT 'select n from ${p}'.n = $n", "check sql db=SPOT 'select n from DATA_1'.n= 3"),
+        ('keep as=x sql db=SPOT "select n from ${p}"', 'keep as=x sql db=SPOT "select n from DATA_1"'),
         ("x 'y=$n' \"y=$n\" (y=1)=$n", "x 'y=$n' \"y=$n\" (y=1)=$n"),
     ],
 )
 def test_substitute(text: str, result: str) -> None:
     """$name as a whole value and ${name} inside one are replaced, in quotes where they could be read as something else."""
     assert substitute(text, VALUES) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("check no griddisk where name like '$p.*'", ["$p"]),
+        ('prompt "$A, ${n} and $nix cost 5$n"', ["$A", "${n}"]),
+        ("alter iormplan dbplan=((name='$p',share=1))", ["$p"]),
+        ("check no griddisk where name like ${p}.*", []),
+        ('sql db=SPOT "select ${p} from v$n where x=$n"', ["$n"]),
+        ('check sql db=SPOT "select ${p} from v$n".p > $n "few ${p}"', ["${p}"]),
+        ('on @db sh "echo $a ${n}"', []),
+    ],
+)
+def test_values_that_are_letters_in_quotes(text: str, found: list[str]) -> None:
+    """A parameter's name in quotes is found where no value is put in; a shell's own words are left to it."""
+    assert list(letters(text, VALUES)) == found
 
 
 @pytest.mark.parametrize(
