@@ -37,7 +37,7 @@ from exacell.language.shellwords import command_given
 from exacell.opaque.findings import Findings, UnreadError
 from exacell.opaque.scan import carried, command_findings, wrapped
 from exacell.opaque.shell import unread_programs
-from exacell.opaque.sql import read_sql
+from exacell.opaque.sql import NO_QUERY, read_sql
 from exacell.output.result import Column, Result
 from exacell.plan.asmchange import read_asm_change
 from exacell.plan.dbchange import read_change
@@ -133,7 +133,9 @@ def _unread(sql: str) -> UnreadError | None:
     try:
         read_sql(f"{sql};")
     except UnreadError as error:
-        return error
+        if error.why != NO_QUERY:
+            return error
+        return UnreadError(error.sign, "no query, and none of the changes that help docs sql lists")
     return None
 
 
