@@ -92,9 +92,9 @@ def test_plain_statements_are_a_recipe() -> None:
         ("risk huge", 1, "risk is one of none, performance, redundancy, data"),
         ("needs oracle", 1, "needs knows asm"),
         ("finally\nlist cell\nend\nfinally\nlist cell\nend", 4, "one finally block"),
-        ("finally\nfinally\nend", 2, "one finally block"),
+        ("finally\nfinally\nend\nend", 2, "one finally block"),
         ("list cell\nend", 2, "end closes nothing"),
-        ("finally\nlist cell\n", 2, "never closed with end"),
+        ("finally\nlist cell\n", 1, "never closed with end"),
     ],
 )
 def test_header_errors_name_the_line(text: str, line: int, said: str) -> None:

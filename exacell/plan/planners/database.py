@@ -111,7 +111,9 @@ class _Maker(ParameterMaker):
             else ()
         )
         return self.plan(
-            Stage(title=f"keep {name}", key="keep", steps=(step,)), inverse=(_storage(change, before),), notes=notes
+            Stage(title=f"set CELL_FLASH_CACHE of {name} to {change.value}", steps=(step,)),
+            inverse=(_storage(change, before),),
+            notes=notes,
         )
 
     def _logs(self, thread: int | None = None) -> list[Mapping[str, Any]]:
