@@ -97,7 +97,7 @@ def _read(home: Home, path: Place) -> Draft:
         except ConfigError as error:
             raise RecipeError(f"recipe {path.stem}: {error.message}", hint=error.hint) from error
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise RecipeError(f"recipe {path.stem}: {path} can't be read: {why_unreadable(error)}") from error
     return read_draft(path.stem, text, str(path))
