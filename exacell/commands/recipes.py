@@ -29,8 +29,9 @@ from exacell.language.words import plain_text
 from exacell.output.result import Column, Draw, Record, Result
 from exacell.output.style import hung, paint, printable
 from exacell.output.tables import table_lines
-from exacell.recipes.checker import problems_of, remarks_of
+from exacell.recipes.checker import problems_of, remarks_of, sample
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
+from exacell.recipes.filled import values_of
 from exacell.recipes.parsing import Draft, Problem, Recipe
 from exacell.recipes.rolling import WITHIN_ROLLING, WITHIN_ROLLING_HINT
 from exacell.session.given import Request, Services, Session
@@ -80,7 +81,8 @@ def show(session: Session, call: Call) -> Result:
 def check_one(session: Session, call: Call) -> Result:
     """Return a note, or one record for each problem: its line, what is wrong, and the way out."""
     draft = load_draft(session.home, call.text_arg("name"))
-    name, found = draft.recipe.name, (*problems_of(draft), *_inside(session, draft))
+    name = draft.recipe.name
+    found = sorted((*problems_of(draft), *_inside(session, draft)), key=lambda each: each.number)
     if not found:
         count = counted(len(draft.recipe.lines), "statement")
         return Result(notes=[*remarks_of(draft.recipe), f"recipe {name}: {count}, well-formed"])
@@ -122,13 +124,13 @@ def _inside(session: Session, draft: Draft, within: tuple[str, ...] = (), *, rol
             told = " → ".join((*within, inner.recipe.name))
             yield Problem(number=line.number, message=f"recipe {inner.recipe.name} runs itself: {told}")
             continue
-        takes = [param.name.lower() for param in inner.recipe.params]
-        for key in call.extra:
-            if key.lower() not in takes:
-                known = ", ".join(takes) or "none"
-                yield Problem(
-                    number=line.number, message=f"recipe {inner.recipe.name} has no parameter {key}: it takes {known}"
-                )
+        samples = {param.name.lower(): str(sample(param)) for param in inner.recipe.params}
+        try:
+            values_of(
+                inner.recipe, {key: samples.get(key.lower(), "") if "$" in v else v for key, v in call.extra.items()}
+            )
+        except RecipeError as error:
+            yield Problem(number=line.number, message=error.message, hint=error.hint)
         in_turns = rolled or line.turns is not None
         own = [*problems_of(inner), *_inside(session, inner, within, rolled=in_turns)]
         own += _not_in_turns(inner.recipe) if in_turns else ()

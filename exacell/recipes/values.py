@@ -72,7 +72,7 @@ def _first(words: Sequence[Word]) -> int:
             place += 2
         elif word in ("keep", "check") or (place and word.startswith("as=")):
             place += 1
-        elif word == "wait" and words[place + 1].value.lower() == "until":
+        elif word == "wait" and place < len(words) - 2 and words[place + 1].value.lower() == "until":
             place += 2
         else:
             break

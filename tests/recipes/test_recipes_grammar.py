@@ -92,9 +92,9 @@ def test_plain_statements_are_a_recipe() -> None:
         ("risk huge", 1, "risk is one of none, performance, redundancy, data"),
         ("needs oracle", 1, "needs knows asm"),
         ("finally\nlist cell\nend\nfinally\nlist cell\nend", 4, "one finally block"),
-        ("finally\nfinally\nend", 2, "one finally block"),
+        ("finally\nfinally\nend\nend", 2, "one finally block"),
         ("list cell\nend", 2, "end closes nothing"),
-        ("finally\nlist cell\n", 2, "never closed with end"),
+        ("finally\nlist cell\n", 1, "never closed with end"),
     ],
 )
 def test_header_errors_name_the_line(text: str, line: int, said: str) -> None:
@@ -487,6 +487,13 @@ def test_unreadable_recipe(home: Home) -> None:
     (home.recipes_dir / "binary.exa").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(RecipeError, match=r"binary\.exa can't be read"):
         load_recipe(home, "binary")
+
+
+def test_a_file_of_another_system_is_read(home: Home) -> None:
+    """A mark of UTF-8 at the beginning and ends of lines of two characters are no part of the text."""
+    (home.recipes_dir / "notepad.exa").write_bytes(b"\xef\xbb\xbfrecipe \"Noted\"\r\nlist cell\r\n")
+    recipe = load_recipe(home, "notepad")
+    assert (recipe.title, [line.text for line in recipe.lines]) == ("Noted", ["list cell"])
 
 
 def test_check_uses_samples_for_any_kind() -> None:
