@@ -111,7 +111,7 @@ class _Maker(ParameterMaker):
             else ()
         )
         return self.plan(
-            Stage(title=f"{kind} {name}: {change.value}", key="keep", steps=(step,)),
+            Stage(title=f"set CELL_FLASH_CACHE of {name} to {change.value}", key="keep", steps=(step,)),
             inverse=(_storage(change, before),),
             notes=notes,
         )
