@@ -71,6 +71,15 @@ def test_a_scheduler_brings_its_own_depth_and_undo_restores_both(kernel: Kernel)
     assert {name: kernel.value(name) for name in before} == before
 
 
+@pytest.mark.parametrize("form", ["{}='{}'", '{}="{}"', "'{}={}'"])
+def test_a_value_of_several_numbers_stands_in_quotes(kernel: Kernel, form: str) -> None:
+    """Quotes go around the value, or around all of it."""
+    least, default, most = Path("/proc/sys/net/ipv4/tcp_rmem").read_text().split()
+    value = f"{least} {default} {int(most) + 4096}"
+    planned = kernel.ok("on @ini set setting " + form.format("/proc/sys/net/ipv4/tcp_rmem", value), "-n")
+    assert f"-> {value}" in planned.err
+
+
 def test_what_the_kernel_rounds_is_noticed(kernel: Kernel) -> None:
     """A value that the kernel takes with exit 0 and keeps otherwise is a failure that names both, and undo takes it back."""
     before = kernel.value("read_ahead_kb")
