@@ -72,7 +72,7 @@ def _first(words: Sequence[Word]) -> int:
         word = words[place].value.lower()
         if word in ("on", "-o") and place < len(words) - 2:
             place += 2
-        elif word in ("keep", "-y", "-n") or (place and word.startswith("as=")):
+        elif word in ("keep", "-y", "-n") or word.startswith("as="):
             place += 1
         else:
             break
