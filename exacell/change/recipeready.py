@@ -16,6 +16,7 @@ from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import CellSetError, ExacellError, RecipeError, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
+from exacell.language.line import Line, with_on
 from exacell.language.reading import shown_beside, single
 from exacell.language.registry import Effect
 from exacell.recipes.answers import Kept, read_kept
@@ -30,7 +31,6 @@ from exacell.session.logins import refuse_unless_root
 
 if TYPE_CHECKING:
     from exacell.change.waves import Wave
-    from exacell.language.line import Line
     from exacell.language.reading import Reading
     from exacell.language.registry import Value
     from exacell.recipes.parsing import Let, Recipe, RecipeLine
@@ -76,8 +76,8 @@ class ReadyLine:
             below: it stands below its wave, which is of these cells; empty where it does not.
         """
         told = [*([] if below else self._chosen()), *(["finally"] if self.source.final else [])]
-        on = f"on {self.line.on} " if self.line.on and self.line.on != below else ""
-        return f"{on}{self.line.text}" + (f"  ({', '.join(told)})" if told else "")
+        statement = with_on("" if self.line.on == below else self.line.on, self.line.text)
+        return statement + (f"  ({', '.join(told)})" if told else "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,7 +29,7 @@ from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.journal.actor import actor
 from exacell.journal.record import Row
-from exacell.language.line import with_call_flags
+from exacell.language.line import with_call_flags, with_on
 from exacell.language.registry import Call, Effect
 from exacell.output.changes import lock_sentence
 from exacell.output.result import Column, Result, together
@@ -68,11 +68,10 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
         facts = result.planned.facts
         # Applied from another session it must mean the same cells.
         some = () if set(session.cells()) == set(session.need_rack().cells) else session.cells()
-        on = f"on {line.on} " if line.on else f"on {fold(some)} " if some else ""
         saved = SavedPlan(
             name=name,
             rack=session.need_rack().name,
-            statement=on + line.text,
+            statement=with_on(line.on or fold(some), line.text),
             cells=tuple(facts),
             facts={cell: flatten(fact) for cell, fact in facts.items()},
             stages=stages_json(result.planned.plan),

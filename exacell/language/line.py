@@ -64,6 +64,11 @@ class Line:
         return Effect.OPAQUE
 
 
+def with_on(on: str, statement: str) -> str:
+    """Return a statement with ON in front as it is typed, in parentheses where it has blanks; itself where ``on`` is empty."""
+    return f"on ({on}) {statement}" if " " in on else f"on {on} {statement}" if on else statement
+
+
 _LEAD = re.compile(r"\s*((?:(?:-[yn]|-o\s+[\w-]+)(?:\s+|$))+)")
 """Flags before a statement; two hyphens there begin a comment."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from exacell.language.line import Line
+from exacell.language.line import Line, with_on
 from exacell.language.registry import Call, Kind, Param
 from exacell.language.words import split_words, unquote
 from exacell.recipes.layout import laid_out
@@ -53,12 +53,8 @@ def recipe_of(lines: Sequence[Line], title: str) -> str:
                     name = declared[kind, value] = f"{param.name}{taken + 1 if taken else ''}"
                     params.append(f'param {name} : {kind} = {value} "{param.help.replace(chr(34), "")}"')
                 text = _put(text, param, value, name)
-        body.append(f"on {_cells(line.on)} {text}" if line.on else text)
+        body.append(with_on(line.on, text))
     return laid_out("\n".join([f'recipe "{title}"', *params, "", *body]))
-
-
-def _cells(on: str) -> str:
-    return f"({on})" if " " in on else on
 
 
 def _values(call: Call, text: str) -> list[tuple[Param, str]]:

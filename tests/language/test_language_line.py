@@ -12,7 +12,7 @@ from exacell.cellcli.statement import render
 from exacell.core.errors import StatementError
 from exacell.language.argv import argv_line
 from exacell.language.calls import ONLY_CELLCLI
-from exacell.language.line import Line, parse_line, with_flags
+from exacell.language.line import Line, parse_line, with_flags, with_on
 from exacell.language.registry import Effect, commands
 from exacell.language.words import join_continued, needs_more, split_statements, split_words, strip_comment, unquote
 
@@ -325,6 +325,15 @@ def test_an_on_that_names_nothing_is_refused(text: str, fault: str) -> None:
     with pytest.raises(StatementError, match="ON names nothing") as caught:
         parse_line(text)
     assert text[caught.value.start : caught.value.end] == fault
+
+
+@pytest.mark.parametrize(
+    "on", ["", "exa1cel01,exa1cel03", "exa1cel01, exa1cel03", "@all not exa1cel02", "where name = 'a b'"]
+)
+def test_what_tells_a_statement_with_its_cells_can_be_typed(on: str) -> None:
+    """Kept plans, recorded recipes and outlines of runs write ON so that it names the same cells when it is read again."""
+    line = parse(with_on(on, "flush flashcache"))
+    assert (line.on, line.text) == (on, "flush flashcache")
 
 
 ON_BEHIND = sorted({command.words for command in commands().values() if command.on_behind})
