@@ -429,9 +429,13 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "change/dcli/hosts.py": (("_child",), ("tests/dcli",)),
     "change/passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
     "language/shorthand.py": (("_refuse_short_change",), ("tests/language",)),
-    "language/line.py": (("_read_on_behind", "_on_in_front"), ("tests/language",)),
+    "language/options.py": (("_take",), ("tests/cli/test_cli_options.py",)),
+    "language/line.py": (("_read_on_behind", "_on_in_front", "_named", "with_on"), ("tests/language",)),
     "recipes/values.py": (
-        ("_first", "_is_all", "_in_shell", "_put_in", "_value", "_in_list", "_quoted", "_for_shell", "_marked"),
+        (
+            *("with_places", "_first", "_command", "_in_shell", "_refuse_inside", "_put_in", "_in_sql", "_value"),
+            *("_in_list", "_quoted", "_for_shell", "_refuse_unprintable", "_marked"),
+        ),
         ("tests/recipes",),
     ),
     "cellcli/iorm.py": (
