@@ -430,7 +430,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "change/passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
     "language/shorthand.py": (("_refuse_short_change",), ("tests/language",)),
     "language/options.py": (("_take",), ("tests/cli/test_cli_options.py",)),
-    "language/line.py": (("_read_on_behind", "_on_in_front", "_named", "with_on"), ("tests/language",)),
+    "language/line.py": (("_read_on_behind", "_on_in_front", "_named"), ("tests/language",)),
     "recipes/values.py": (
         (
             *("with_places", "_first", "_command", "_in_shell", "_refuse_inside", "_put_in", "_in_sql", "_value"),

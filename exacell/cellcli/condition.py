@@ -130,7 +130,7 @@ def _text(value: object) -> str:
 EXAMPLE = "all flashcache.status = normal"
 
 _NUMBERS = (Kind.INT, Kind.NUMBER, Kind.PERCENT)
-_COMPARED = ("=", "!=", ">=", "<=", ">")
+_COMPARED = ("=", "!=", "<", "<=", ">", ">=")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,7 +86,8 @@ def _phrase(stands: Standing) -> str:
         return "has no folder of it: it never began there, or the folder was removed"
     if stands.stands is not Stands.RUNNING:
         return f"has {stands.stands}"
-    return f"runs as process {stands.number}, {human_size(stands.size)} of output"
+    said = f"{human_size(stands.size)} of output" if stands.size else "no output yet"
+    return f"runs as process {stands.number}, {said}"
 
 
 def _outcome(services: Services, host: str, folder: str, stands: Standing) -> Outcome | None:
@@ -125,12 +126,15 @@ def phrases(stands: Mapping[str, Standing]) -> list[str]:
     return [f"{host}: {_phrase(each)}" for host, each in stands.items()]
 
 
-def pick_up(session: Session, services: Services, row: Planned, *, dry: bool, but: Sequence[str] = ()) -> Result:
+def pick_up(
+    session: Session, services: Services, row: Planned, *, dry: bool, but: Sequence[str] = (), printing: bool = False
+) -> Result:
     """Follow a change's command on the hosts where nobody knows its end, and return what became of it.
 
     Args:
         dry: only tell how it stands.
         but: hosts that are given the command anew.
+        printing: show the output as ``sh`` prints it, not as records.
     """
     journal, rack = services.journal, session.need_rack()
     state = journal.state(rack.name, row.change)
@@ -140,7 +144,7 @@ def pick_up(session: Session, services: Services, row: Planned, *, dry: bool, bu
     with lock_of(rack, session.home.state_dir).held():
         record = partial(_recorded, session, services, row)
         outcomes, left = follow(session, services, open_, row.detached, record)
-        result = told(outcomes, printing=False, hosts=True)
+        result = told(outcomes, printing=printing, hosts=True)
         # What an earlier process had seen of other hosts counts, too.
         earlier = [ExitCode.FAILED for told_before in state.states.values() if told_before == "failed"]
         code = ExitCode.INTERRUPTED if left else worst([result.exit_code, *earlier])

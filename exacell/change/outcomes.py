@@ -7,6 +7,7 @@ from typing import Any
 
 from exacell.cellcli.secrets import masked
 from exacell.change.running import Outcome, Report, StepResult
+from exacell.core.cellset import told_together
 from exacell.core.units import counted
 from exacell.measure.importers.calibrate import claims_cell, read_cell
 from exacell.measure.importers.model import Point
@@ -73,6 +74,10 @@ def _who(target: str, *, asm: bool) -> dict[str, str | None]:
     return {"cell": None, "node": target} if asm else {"cell": target}
 
 
+_IDLE = ("nothing to do", str(State.NOT_APPLICABLE))
+"""Outcomes of a target to which nothing is sent."""
+
+
 def idle_records(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
     """Return one record per target on which there is nothing to do, or the statement does not apply.
 
@@ -80,11 +85,17 @@ def idle_records(plan: Plan, nodes: Sequence[str] = ()) -> list[Record]:
         nodes: the rack's database nodes, to tell them from cells.
     """
     rows: list[Record] = [
-        {**_who(target, asm=target in nodes), "outcome": "nothing to do", "detail": why}
-        for target, why in plan.done.items()
+        {**_who(target, asm=target in nodes), "outcome": _IDLE[0], "detail": why} for target, why in plan.done.items()
     ]
-    rows += [{"cell": cell, "outcome": str(State.NOT_APPLICABLE), "detail": why} for cell, why in plan.skipped.items()]
+    rows += [{"cell": cell, "outcome": _IDLE[1], "detail": why} for cell, why in plan.skipped.items()]
     return rows
+
+
+def idle_sentences(rows: Sequence[Record]) -> list[str]:
+    """Return what :func:`idle_records` say, targets alike together; nothing where a row tells of something that was done."""
+    if any(row.get("outcome") not in _IDLE for row in rows):
+        return []
+    return told_together((row["cell"] or row["node"], f"{row['outcome']}: {row['detail']}") for row in rows)
 
 
 def idle_columns(rows: Sequence[Record]) -> tuple[Column, ...]:

@@ -16,6 +16,7 @@ from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
+from exacell.core.formats import AS_PRINTED
 from exacell.core.meant import ask_for
 from exacell.language.line import Line
 from exacell.language.suggestion import NAMED
@@ -29,9 +30,6 @@ from exacell.transport.capabilities import refuse_statement
 
 if TYPE_CHECKING:
     from exacell.plan.model import Planned
-
-AS_PRINTED = ("table", "raw")
-"""Output formats that show what the cells printed; the others get typed values."""
 
 
 def pass_through(session: Session, services: Services, request: Request, line: Line) -> Result | Planned:

@@ -11,7 +11,7 @@ from exacell.cellcli.condition import is_condition
 from exacell.change.changing import UNSENT
 from exacell.change.consent import refuse_above
 from exacell.change.execute import execute
-from exacell.change.outcomes import planned_records
+from exacell.change.outcomes import idle_sentences, planned_records
 from exacell.change.readings import line_to_read
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode, RecipeError
@@ -155,7 +155,7 @@ def _one(
         return "holds now", "", ()
     if words == ("wait",):
         return "waits", "", ()
-    if line.effect is not Effect.WRITE or words == ("experiment",):
+    if line.effect is not Effect.WRITE and words != ("experiment",):
         return "reads" if _only_reads(line) else _OTHERS.get(line.effect, "runs what it plans then"), "", ()
     planning = {**flags, **line.flags, "dry-run": True}
     line = replace(
@@ -166,10 +166,14 @@ def _one(
     result = execute(session, services, request, line, inside=True)
     if result.problems:
         raise RecipeError(result.problems[0])
+    if words == ("experiment",):  # It has shown its schedule.
+        return "runs what it plans then", "", ()
     if result.planned is None:
         for note in result.notes:
             if note != UNSENT:
                 services.console.say(note)
+        for said in idle_sentences(result.records):
+            services.console.say(said)
         return "nothing to do now", "", ()
     plan = result.planned.plan
     refuse_above(plan, request.risk_ceiling)

@@ -10,13 +10,14 @@ from dataclasses import field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from exacell.cellcli.condition import is_condition
 from exacell.change.readings import values_read
 from exacell.change.waves import Targets, asked_of_waves
 from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import CellSetError, ExacellError, RecipeError, RefusedError, StatementError
 from exacell.core.units import counted
 from exacell.core.values import dataclass
-from exacell.language.line import Line, with_on
+from exacell.language.line import Line
 from exacell.language.reading import shown_beside, single
 from exacell.language.registry import Effect
 from exacell.recipes.answers import Kept, read_kept
@@ -76,8 +77,8 @@ class ReadyLine:
             below: it stands below its wave, which is of these cells; empty where it does not.
         """
         told = [*([] if below else self._chosen()), *(["finally"] if self.source.final else [])]
-        statement = with_on("" if self.line.on == below else self.line.on, self.line.text)
-        return statement + (f"  ({', '.join(told)})" if told else "")
+        line = self.line.text if self.line.on == below else self.line.whole
+        return line + (f"  ({', '.join(told)})" if told else "")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,7 +234,7 @@ def make_ready(
         if not holds(source.when, known):
             continue
         wave, parsed = targets.wave(source, known), line_of(recipe, source, known)
-        if parsed.on and run is None:
+        if parsed.on and run is None and not is_condition(parsed.on):
             _refuse_nobody(session, recipe, source, parsed.on)
         try:
             line = targets.line(source, parsed, wave)

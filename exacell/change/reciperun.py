@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
+from exacell.change.outcomes import idle_sentences
 from exacell.change.waves import TOGETHER, own_turns, pass_gate
 from exacell.core.cellset import fold
 from exacell.core.errors import (
@@ -237,7 +238,10 @@ class RecipeRunner:
             if _is_undo_run(line):
                 from exacell.change.undoing import undo
 
-                return self._keep(each, line, undo(session, services, request, self._changes(), flags, whole=True))
+                changes = self._changes()
+                if self._dry and not changes:
+                    return services.console.say("-n: undo run would take back what the run has changed by then")
+                return self._keep(each, line, undo(session, services, request, changes, flags, whole=True))
             if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
                 return None
         elif line.cellcli is not None:
@@ -330,6 +334,9 @@ class RecipeRunner:
             )
         elif result.text:
             self._services.console.say(result.text)
+        elif line.effect is Effect.WRITE:
+            for said in idle_sentences(result.records):
+                self._services.console.say(said)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not each.source.final:
             first = result.problems[0] if result.problems else "it failed"
             error = RecipeError(

@@ -14,6 +14,7 @@ from exacell.change.settling import drops_to_come, plan_row, refuse_running, roo
 from exacell.change.undoing import undo
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode, RefusedError
+from exacell.core.formats import AS_PRINTED
 from exacell.journal.actor import actor
 from exacell.journal.left import caching_off
 from exacell.journal.record import Row
@@ -230,7 +231,9 @@ def _finish(session: Session, services: Services, request: Request, row: Planned
     if row.plan is None and row.detached:
         from exacell.change.detached import pick_up  # Few changes are such.
 
-        return pick_up(session, services, row, dry=bool(flags.get("dry-run") or session.options.dry_run))
+        form = str(flags.get("format") or session.settings.format)
+        dry_run = bool(flags.get("dry-run") or session.options.dry_run)
+        return pick_up(session, services, row, dry=dry_run, printing=form in AS_PRINTED)
     if row.plan is None:
         raise RefusedError(
             f"change {row.change} ({row.statement}) carried what exacell can't read, so it can't be gone on with",

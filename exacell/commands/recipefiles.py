@@ -13,7 +13,7 @@ from exacell.language.recipewords import RECIPE_WORDS, SUFFIX, Place
 from exacell.language.registry import Call
 from exacell.output.console import Console
 from exacell.output.result import Result
-from exacell.recipes.checker import problems_of
+from exacell.recipes.checker import problems_of, remarks_of
 from exacell.recipes.files import load_draft, own_file, shipped
 from exacell.recipes.layout import laid_out
 from exacell.recipes.recorded import Recorded, recipe_of
@@ -166,7 +166,8 @@ def _edited(session: Session, services: Services, name: str, path: Path, begun: 
         if not found:
             over = " instead of the one that comes with exacell" if name in shipped() else ""
             count = counted(len(draft.recipe.lines), "statement")
-            return Result(notes=[f"recipe {name}{over}: {count}, well-formed; run {name} -n shows what it would do"])
+            said = f"recipe {name}{over}: {count}, well-formed; run {name} -n shows what it would do"
+            return Result(notes=[*remarks_of(draft.recipe), said])
         for each in found:
             services.console.say(f"line {each.number}: {each.message}" + (f"; {each.hint}" if each.hint else ""))
         if not services.console.confirm("edit it again?"):

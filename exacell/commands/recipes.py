@@ -25,11 +25,13 @@ from exacell.journal.confirming import confirm as keep
 from exacell.language.line import parse_line
 from exacell.language.reading import ReadingCheck, read_fact, read_until
 from exacell.language.registry import Call
+from exacell.language.words import plain_text
 from exacell.output.result import Column, Draw, Record, Result
 from exacell.output.style import hung, paint, printable
 from exacell.output.tables import table_lines
-from exacell.recipes.checker import problems_of
+from exacell.recipes.checker import problems_of, remarks_of, sample
 from exacell.recipes.files import load_draft, load_recipe, recipe_files
+from exacell.recipes.filled import values_of
 from exacell.recipes.parsing import Draft, Problem, Recipe
 from exacell.recipes.rolling import WITHIN_ROLLING, WITHIN_ROLLING_HINT
 from exacell.session.given import Request, Services, Session
@@ -79,9 +81,11 @@ def show(session: Session, call: Call) -> Result:
 def check_one(session: Session, call: Call) -> Result:
     """Return a note, or one record for each problem: its line, what is wrong, and the way out."""
     draft = load_draft(session.home, call.text_arg("name"))
-    name, found = draft.recipe.name, (*problems_of(draft), *_inside(session, draft))
+    name = draft.recipe.name
+    found = sorted((*problems_of(draft), *_inside(session, draft)), key=lambda each: each.number)
     if not found:
-        return Result(notes=[f"recipe {name}: {counted(len(draft.recipe.lines), 'statement')}, well-formed"])
+        count = counted(len(draft.recipe.lines), "statement")
+        return Result(notes=[*remarks_of(draft.recipe), f"recipe {name}: {count}, well-formed"])
     rows: list[Record] = [
         {"cell": None, "recipe": name, "line": each.number, "problem": each.message, "hint": each.hint or None}
         for each in found
@@ -120,13 +124,13 @@ def _inside(session: Session, draft: Draft, within: tuple[str, ...] = (), *, rol
             told = " → ".join((*within, inner.recipe.name))
             yield Problem(number=line.number, message=f"recipe {inner.recipe.name} runs itself: {told}")
             continue
-        takes = [param.name.lower() for param in inner.recipe.params]
-        for key in call.extra:
-            if key.lower() not in takes:
-                known = ", ".join(takes) or "none"
-                yield Problem(
-                    number=line.number, message=f"recipe {inner.recipe.name} has no parameter {key}: it takes {known}"
-                )
+        samples = {param.name.lower(): str(sample(param)) for param in inner.recipe.params}
+        try:
+            values_of(
+                inner.recipe, {key: samples.get(key.lower(), "") if "$" in v else v for key, v in call.extra.items()}
+            )
+        except RecipeError as error:
+            yield Problem(number=line.number, message=error.message, hint=error.hint)
         in_turns = rolled or line.turns is not None
         own = [*problems_of(inner), *_inside(session, inner, within, rolled=in_turns)]
         own += _not_in_turns(inner.recipe) if in_turns else ()
@@ -170,7 +174,7 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     turns = asked_of_waves(session, call.flags, rolls=ready.rolls)
     services.more_to_come = True
     services.console.say(f"recipe {recipe.name} on {rack.name}" + (f": {recipe.title}" if recipe.title else ""))
-    for said in ready.outline():
+    for said in (*remarks_of(recipe), *ready.outline()):
         services.console.say(said)
     if dry or request.origin or not ready.changes:  # Nobody has to go on with it.
         return RecipeRunner(session, services, request, ready, call, turns=turns).run()
@@ -253,7 +257,7 @@ LONGEST_WAIT = 3600.0
 
 def prompt(services: Services, call: Call) -> Result:
     """Return nothing; the text is talk."""
-    services.console.say(call.text_arg("text").strip("'\""))
+    services.console.say(plain_text(call.text_arg("text")))
     return Result()
 
 
@@ -265,7 +269,7 @@ def confirm(session: Session, services: Services, call: Call) -> Result:
     """
     text = call.text_arg("text")
     if text and not text.isdigit():
-        if not services.console.confirm(text.strip("'\"")):
+        if not services.console.confirm(plain_text(text)):
             raise RefusedError(f"confirm {text}: the answer was not yes", hint="it takes a y at the terminal")
         return Result()
 

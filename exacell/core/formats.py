@@ -8,6 +8,9 @@ from exacell.core.meant import closest
 FORMATS = ("table", "json", "jsonl", "csv", "tsv", "yaml", "md", "raw")
 """What ``-o``, ``--format``, ``set format`` and ``format =`` take."""
 
+AS_PRINTED = ("table", "raw")
+"""Formats that show what a cell or host printed; the others get typed values."""
+
 FOLDING = ("auto", "on", "off")
 """What ``set fold`` takes; auto folds on a terminal."""
 

@@ -103,7 +103,7 @@ def _convert(param: Param, text: str) -> Value:
             | Kind.IORM
         ):
             if not _NAME.fullmatch(text):
-                raise StatementError(f"'{text}' is not a name: letters, digits, _ - . and no blanks")
+                raise StatementError(f"'{text}' is not a name: letters, digits, _ - . +, no blanks")
             return text
         case _:
             return text

@@ -55,6 +55,12 @@ class Line:
     redirect: str = ""
 
     @property
+    def whole(self) -> str:
+        """The statement with its ON in front, as it can be typed again."""
+        on = f"({self.on})" if " " in self.on else self.on
+        return f"on {on} {self.text}" if on else self.text
+
+    @property
     def effect(self) -> Effect:
         """What the line may change."""
         if self.call is not None:
@@ -62,11 +68,6 @@ class Line:
         if self.cellcli is not None:
             return Effect.WRITE if self.cellcli.changes else Effect.READ
         return Effect.OPAQUE
-
-
-def with_on(on: str, statement: str) -> str:
-    """Return a statement with ON in front as it is typed, in parentheses where it has blanks; itself where ``on`` is empty."""
-    return f"on ({on}) {statement}" if " " in on else f"on {on} {statement}" if on else statement
 
 
 _LEAD = re.compile(r"\s*((?:(?:-[yn]|-o\s+[\w-]+)(?:\s+|$))+)")

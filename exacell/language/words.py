@@ -106,6 +106,11 @@ def unquote(raw: str) -> str:
     return raw
 
 
+def plain_text(text: str) -> str:
+    """Return a text for people: what stands in quotes without them, all else and the blanks as they are."""
+    return re.sub(r"""(?<![^\W_])(["'])(.*?)\1""", r"\2", text, flags=re.DOTALL)
+
+
 def _join_equals(words: list[Word]) -> list[Word]:
     joined: list[Word] = []
     for word in words:

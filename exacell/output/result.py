@@ -88,9 +88,15 @@ def worst(codes: Sequence[ExitCode]) -> ExitCode:
 
 def together(results: Sequence[Result]) -> Result:
     """Return what several statements of one kind answered as one: all that was said, each note once, the widest table, the
-    worst code."""
+    worst code. What one of them printed stays so where no other has a table; beside one it has records."""
+    tables = any(result.records for result in results)
+    printed = [(cell, text) for result in results for cell, text in result.raw if text and not result.records]
+    said = [[{"cell": cell, "text": text.rstrip()} for cell, text in result.raw if text] for result in results]
     return Result(
-        records=[record for result in results for record in result.records],
+        records=[row for result, rows in zip(results, said, strict=True) for row in result.records or rows]
+        if tables
+        else [],
+        raw=[] if tables else printed,
         columns=max((result.columns for result in results), key=len, default=()),
         notes=list(dict.fromkeys(note for result in results for note in result.notes)),
         problems=[problem for result in results for problem in result.problems],

@@ -110,6 +110,7 @@ def _wanted(check: Check, text: str = "") -> str:
         Op.AT_LEAST: f"at least {text}",
         Op.AT_MOST: f"at most {text}",
         Op.ABOVE: f"above {text}",
+        Op.BELOW: f"below {text}",
         Op.NOT_ABOVE: f"at most {text}",
     }.get(check.op, text if value not in (None, "", ()) else "empty")
 
@@ -130,11 +131,11 @@ def _holds(check: Check, value: Any) -> bool:
         case Op.IN:
             options = wanted if isinstance(wanted, tuple) else (wanted,)
             return any(_same(value, option) for option in options)
-        case Op.AT_LEAST | Op.AT_MOST | Op.ABOVE:
+        case Op.AT_LEAST | Op.AT_MOST | Op.ABOVE | Op.BELOW:
             if not isinstance(value, (int, float)) or not isinstance(wanted, (int, float)):
                 return False
-            if check.op is Op.ABOVE:
-                return value > wanted
+            if check.op in (Op.ABOVE, Op.BELOW):
+                return value > wanted if check.op is Op.ABOVE else value < wanted
             return value >= wanted if check.op is Op.AT_LEAST else value <= wanted
         case Op.NOT_ABOVE:
             numbers = isinstance(value, (int, float)) and isinstance(wanted, (int, float))

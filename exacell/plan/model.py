@@ -52,6 +52,7 @@ class Op(StrEnum):
     AT_LEAST = ">="
     AT_MOST = "<="
     ABOVE = ">"
+    BELOW = "<"
     NOT_ABOVE = "not above"
     """At most that, or nothing is said: an attribute that the release or the state does not have stands in nobody's way."""
     ABSENT = "absent"

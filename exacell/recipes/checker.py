@@ -18,7 +18,7 @@ from exacell.language.line import Line, parse_line
 from exacell.language.registry import Kind, Param, Value
 from exacell.recipes.filled import names_in
 from exacell.recipes.parsing import Draft, Let, Problem, Recipe, RecipeLine, recipe_error
-from exacell.recipes.values import UnknownParameterError, conditions, with_places
+from exacell.recipes.values import UnknownParameterError, conditions, letters, with_places
 from exacell.recipes.words import of_reading, unknown_words
 
 _MOST = 8
@@ -67,11 +67,21 @@ def problems_of(draft: Draft) -> tuple[Problem, ...]:
     return tuple(sorted(dict.fromkeys(found), key=lambda problem: problem.number))
 
 
+def remarks_of(recipe: Recipe) -> tuple[str, ...]:
+    """Return what is allowed in a recipe and hardly meant, a sentence each: a value in quotes, where it is letters."""
+    why = "stands in quotes, where it is letters; outside of them it is the value, and in SQL as ${name}"
+    return tuple(
+        f"line {line.number}: {found} {why}"
+        for line in recipe.lines
+        for found in letters(line.text, {param.name.lower() for param in names_in(recipe, line)})
+    )
+
+
 def _of_let(recipe: Recipe, let: Let) -> dict[str, str]:
     """Return what is wrong with a value that is to be read; it may name parameters, and what is read before it."""
     before = replace(recipe, lets=recipe.lets[: recipe.lets.index(let)])
     params = {param.name.lower(): param for param in names_in(before)}
-    samples = {param.name: _sample(param) for param in params.values()}
+    samples = {param.name: sample(param) for param in params.values()}
     found = _read_with(let.reading.statement, samples, params)
     if found:
         return found
@@ -86,7 +96,7 @@ def _of_line(recipe: Recipe, line: RecipeLine) -> dict[str, str]:
     named = names_in(recipe, line)
     params = {param.name.lower(): param for param in named}
     found.update(_of_condition(line.when, params))
-    samples = {param.name: _sample(param) for param in named}
+    samples = {param.name: sample(param) for param in named}
     found.update(_read_with(line.text, samples, params))
     for param in named:
         if not re.search(rf"\$\{{?{param.name}\b", line.text, re.IGNORECASE):
@@ -99,7 +109,7 @@ def _of_line(recipe: Recipe, line: RecipeLine) -> dict[str, str]:
     return found
 
 
-def _sample(param: Param) -> Value:
+def sample(param: Param) -> Value:
     """Return a value that a parameter may have; none of its extra words, which stand where ``when`` lets them."""
     if param.choices:
         return param.default if param.default in param.choices else param.choices[0]
@@ -208,7 +218,7 @@ def _proves_nothing(name: str, values: Mapping[str, Value], params: Mapping[str,
     if param is None:
         return True  # It is told that there is none.
     lowered = {key.lower(): value for key, value in values.items()}
-    return param.default is None and param.kind in _ANYTHING and lowered.get(name) == _sample(param)
+    return param.default is None and param.kind in _ANYTHING and lowered.get(name) == sample(param)
 
 
 def _put_in(places: Iterable[tuple[int, int, str, bool]], text: str) -> frozenset[str]:

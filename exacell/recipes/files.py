@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from exacell.core.config import trusted_group
 from exacell.core.errors import ConfigError, RecipeError, why_unreadable
-from exacell.core.meant import unknown
+from exacell.core.meant import ask_for
 from exacell.core.packaged import packaged_files, packaged_folder
 from exacell.core.paths import Home
 from exacell.core.trust import refuse_untrusted
@@ -58,9 +58,8 @@ def load_draft(home: Home, name: str) -> Draft:
     if path is None:
         if (here := Path(f"{stem}{SUFFIX}")).is_file():
             raise RecipeError(f"there is no recipe {name} among yours; a file is named with its path", hint=f"./{here}")
-        way = f"put it into {home.recipes_dir} as {stem}{SUFFIX}"
-        message, hint = unknown(f"there is no recipe {name}", stem, files, hint=way)
-        raise RecipeError(message, hint=hint)
+        way = f"recipes lists them; new recipe {stem} begins it in {home.recipes_dir}"
+        raise RecipeError(f"there is no recipe {name}", hint=ask_for(stem, files, limit=2) or way)
     return _read(home, path)
 
 
@@ -98,7 +97,7 @@ def _read(home: Home, path: Place) -> Draft:
         except ConfigError as error:
             raise RecipeError(f"recipe {path.stem}: {error.message}", hint=error.hint) from error
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise RecipeError(f"recipe {path.stem}: {path} can't be read: {why_unreadable(error)}") from error
     return read_draft(path.stem, text, str(path))

@@ -101,7 +101,7 @@ def read_draft(name: str, text: str, path: str = "") -> Draft:
     scanner = _Scanner(_experiments_with_block(lines))
     for number, raw in lines:
         scanner.take(number, raw)
-    scanner.finish(len(text.splitlines()))
+    scanner.finish()
     recipe = Recipe(
         name=name,
         path=path,
@@ -216,11 +216,11 @@ class _Scanner:
         else:
             self._statement(number, word, body)
 
-    def finish(self, last: int) -> None:
+    def finish(self) -> None:
         """Judge what was left open."""
         for block in self._blocks:
             if block.word != "experiment":
-                self._problem(last, f"{block.word} is never closed with end")
+                self._problem(block.number, f"{block.word} is never closed with end")
         for line in self._openers:
             near = closest(line.text.split()[0], _MAY_OPEN)
             if near and line in self.lines:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from exacell.language.line import Line, with_on
+from exacell.language.line import Line
 from exacell.language.registry import Call, Kind, Param
 from exacell.language.words import split_words, unquote
 from exacell.recipes.layout import laid_out
@@ -53,7 +53,7 @@ def recipe_of(lines: Sequence[Line], title: str) -> str:
                     name = declared[kind, value] = f"{param.name}{taken + 1 if taken else ''}"
                     params.append(f'param {name} : {kind} = {value} "{param.help.replace(chr(34), "")}"')
                 text = _put(text, param, value, name)
-        body.append(with_on(line.on, text))
+        body.append(replace(line, text=text).whole)
     return laid_out("\n".join([f'recipe "{title}"', *params, "", *body]))
 
 

@@ -7,10 +7,11 @@ There is no templating: a value can never become syntax.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 from exacell.core.errors import RecipeError, StatementError
 from exacell.core.meant import closest
+from exacell.core.values import replace
 from exacell.language.kinds import convert
 from exacell.language.registry import Kind, Param, Value, commands
 from exacell.language.shellwords import leading_flags
@@ -41,11 +42,13 @@ def with_places(text: str, values: Mapping[str, Value]) -> tuple[str, tuple[tupl
     words = split_words(text)
     first = _first(words)
     verb = words[first].value.lower() if words else ""
+    query = _query_of(words, verb)
     command = _command(verb, words, first) if verb in _SHELL else []
     for place, word in enumerate(words):
         found += text[position : word.start]
-        if verb == "sql" and word.raw[:1] in ("'", '"'):
-            put = _in_sql(word.raw, values)
+        if word is query:
+            text_of, rest = _sql_and_rest(word.raw)
+            put = _in_sql(text_of, values) + _put_in(replace(word, raw=rest), values, _quoted)
         elif command == [word] and _WHOLE.fullmatch(word.raw):
             put = _put_in(word, values, _quoted)  # It is a whole command line.
         elif verb in _SHELL and place > first:
@@ -66,17 +69,48 @@ _SHELL = ("sh", "host")
 
 
 def _first(words: Sequence[Word]) -> int:
-    """Return the place of the verb that reads the words: behind flags, ON with its cells, and KEEP with its name."""
+    """Return the place of the verb that reads the words: behind flags, ON with its cells, KEEP with its name, CHECK and WAIT
+    UNTIL."""
     place = 0
     while place < len(words) - 1:
         word = words[place].value.lower()
         if word in ("on", "-o") and place < len(words) - 2:
             place += 2
-        elif word in ("keep", "-y", "-n") or word.startswith("as="):
+        elif word in ("keep", "check", "-y", "-n") or word.startswith("as="):
             place += 1
+        elif word == "wait" and place < len(words) - 2 and words[place + 1].value.lower() == "until":
+            place += 2
         else:
             break
     return place
+
+
+def _query_of(words: Sequence[Word], verb: str) -> Word | None:
+    """Return the text of SQL, which values are put into although it stands in quotes; what CHECK says behind it is none."""
+    return next((word for word in words if verb == "sql" and word.raw[:1] in ("'", '"')), None)
+
+
+def _sql_and_rest(raw: str) -> tuple[str, str]:
+    """Return SQL in its quotes, and what stands close behind it: the column that CHECK compares."""
+    end = raw.find(raw[0], 1) + 1 or len(raw)
+    return raw[:end], raw[end:]
+
+
+def letters(text: str, names: Container[str]) -> Iterator[str]:
+    """Yield each ``$name`` and ``${name}`` that is letters because it stands in quotes; what a shell reads is left to it.
+
+    Args:
+        names: of the values, in lower case.
+    """
+    words = split_words(text)
+    verb = words[_first(words)].value.lower() if words else ""
+    query = _query_of(words, verb)
+    for word in words if verb not in _SHELL else ():
+        for quoted in re.finditer(r"""(["'])(.*?)\1""", word.raw, re.DOTALL):
+            sql = word is query and not quoted.start()
+            for match in re.finditer(r"(?<![\w$])\$(?:(\w+)|\{(\w+)\})", quoted[2]):
+                if (match[1] or match[2]).lower() in names and not (sql and match[2]):
+                    yield match[0]
 
 
 def _command(verb: str, words: Sequence[Word], first: int) -> Sequence[Word]:
@@ -117,7 +151,7 @@ def _refuse_inside(before: str, raw: str, put: str) -> None:
 def _put_in(word: Word, values: Mapping[str, Value], quote: Callable[[str], str]) -> str:
     key, equals, value = word.raw.partition("=")
     named = re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key)
-    if equals and (named or (_WHOLE.fullmatch(value) and not re.search(r"['\"()$`\\]", key))):
+    if equals and (not key or named or (_WHOLE.fullmatch(value) and not re.search(r"['\"()$`\\]", key))):
         return f"{key}={_value(value, values, quote)}"
     put = _value(word.raw, values, quote)
     # A bare word of letters, or one with @, could be a verb, a keyword or a recipe: quotes make it a value.

@@ -206,6 +206,8 @@ def test_the_block_of_an_experiment_is_what_each_run_carries_out(shared: InProce
     warm = shared.ok("-r", "t1", "run blocks warm=yes", "-n").err
     assert "for=1m - emulator load t1 db=SPOT for=9m" in warm
     dry = shared.ok("-r", "t1", "run blocks", "-n").err
+    planned = shared.ok("-r", "t1", "plan run blocks").err
+    assert planned.count("Experiment clause_") == 2 and "Each run: @look who=keep - emulator load" in planned
     done = shared.ok("-r", "t1", "-o", "json", "run blocks", "-y")
     for told in (dry, done.err):
         outline = [line.strip() for line in told.partition("[1/3]")[0].splitlines()]
@@ -245,3 +247,51 @@ def test_on_behind_a_statement_for_hosts_is_taken_in_a_recipe_too(inside: InProc
     assert [row["cell"] for row in done.records] == ["exa1db01", "exa1db02"]
     assert "was = 0" in done.err
     assert inside.ok("-r", "t1", "-o", "json", "run kernels where=exa1db02", "-y").records[0]["cell"] == "exa1db02"
+
+
+def test_on_a_condition_is_judged_where_its_line_stands(inside: InProcess) -> None:
+    """A line of a recipe, of one inside it, and of a rolling may go to the cells for which something holds by then; the list of
+    the run shows it as it can be typed."""
+    written(
+        inside,
+        where="on exa1cel02 alter cell comment=chosen\non (where comment=chosen) list cell attributes name\n@inner\n"
+        "on (where comment=chosen) alter cell comment=''\n",
+        inner="on (where comment=chosen) list cell attributes comment\n",
+    )
+    done = inside.ok("-r", "t1", "-o", "json", "run where", "-y")
+    assert [row.get("name") or row["comment"] for row in done.records] == ["exa1cel02", "chosen"]
+    assert "  2  on (where comment=chosen) list cell attributes name\n" in done.err
+    none = inside("-r", "t1", "run inner")
+    assert none.code == 2 and "'where comment=chosen' holds for none of exa1cel[01-03]" in none.err
+
+
+def test_a_plan_for_cells_where_something_holds_is_kept_as_it_can_be_typed(inside: InProcess) -> None:
+    """plan as=NAME on (where …) is a plan that apply can take up."""
+    inside.ok("-r", "t1", "plan as=conditional on (where flashCacheMode=writeback) alter cell comment=kept")
+    done = inside.ok("-r", "t1", "apply conditional", "-n")
+    assert "ALTER CELL comment=kept" in done.out
+
+
+def test_a_line_with_nothing_to_do_says_so(inside: InProcess) -> None:
+    """A recipe that is run again tells of each change that is made already, cells alike in one line; so does its plan."""
+    written(inside, again="enable flashlog db=SPOT\nfinally\nundo run\nend\n")
+    said = "exa1cel[01-03]: nothing to do: flashLog is on for SPOT already"
+    for statement in ("run again", "plan @again"):
+        assert said in inside.ok("-r", "t1", statement, "-y").err, statement
+    dry = inside.ok("-r", "t1", "run again", "-n")
+    assert said in dry.err and "-n: undo run would take back what the run has changed by then" in dry.err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('prompt "it was" $a', "it was 288 GB"),
+        ('prompt $a "behind"', "288 GB behind"),
+        ('prompt "it was $a"', "it was $a"),
+        ("prompt don't stop", "don't stop"),
+    ],
+)
+def test_what_prompt_says_has_values_and_no_quotes(inside: InProcess, text: str, said: str) -> None:
+    """Words in quotes and values stand beside each other without quotes; in quotes $ is a letter."""
+    written(inside, says=f'recipe "Says"\nparam a : text = "288 GB"\n{text}\n')
+    assert inside.ok("-r", "t1", "run says").err.endswith(f"\n{said}\n")

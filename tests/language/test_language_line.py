@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from hypothesis import assume, given, strategies as st
@@ -12,7 +13,7 @@ from exacell.cellcli.statement import render
 from exacell.core.errors import StatementError
 from exacell.language.argv import argv_line
 from exacell.language.calls import ONLY_CELLCLI
-from exacell.language.line import Line, parse_line, with_flags, with_on
+from exacell.language.line import Line, parse_line, with_flags
 from exacell.language.registry import Effect, commands
 from exacell.language.words import join_continued, needs_more, split_statements, split_words, strip_comment, unquote
 
@@ -223,6 +224,8 @@ def test_something_missing_is_underlined_at_the_end(text: str) -> None:
         ("ON exa1cel[01-03]!exa1cel02 list cell;", "exa1cel[01-03]!exa1cel02", "list cell"),
         ("on (a, b not c) list cell detail", "a, b not c", "list cell detail"),
         ("on '@up' list cell", "@up", "list cell"),
+        ("on (a)b list cell", "(a)b", "list cell"),
+        ("on a(b) list cell", "a(b)", "list cell"),
         ("On @failed flush flashcache -y", "@failed", "flush flashcache"),
     ],
 )
@@ -332,7 +335,7 @@ def test_an_on_that_names_nothing_is_refused(text: str, fault: str) -> None:
 )
 def test_what_tells_a_statement_with_its_cells_can_be_typed(on: str) -> None:
     """Kept plans, recorded recipes and outlines of runs write ON so that it names the same cells when it is read again."""
-    line = parse(with_on(on, "flush flashcache"))
+    line = parse(replace(parse("flush flashcache"), on=on).whole)
     assert (line.on, line.text) == (on, "flush flashcache")
 
 

@@ -11,7 +11,7 @@ from exacell.cellcli.rows import Rows
 from exacell.core.formats import FORMATS
 from exacell.output.folding import body_of, fold_records, masker
 from exacell.output.render import lines, render
-from exacell.output.result import Column, Result
+from exacell.output.result import Column, Result, together
 from exacell.output.tables import aligned_column, padded_column, table_lines
 
 CELLS = ("exa1cel10", "exa1cel02", "exa1cel03.example.com", "127.0.0.4")
@@ -121,3 +121,14 @@ def test_whole_names_are_masked_wherever_they_stand(cell: str, parts: list[str])
     text, label = "".join(parts), cell.split(".")[0]
     names = "|".join(re.escape(name) for name in ([cell] if label.isdigit() else [cell, label]))
     assert masker(cell)(text) == re.sub(f"(?<![A-Za-z0-9])(?:{names})(?![A-Za-z0-9])", "{cell}", text)
+
+
+def test_what_was_printed_is_not_lost_among_several_results() -> None:
+    """Results that only printed are printed together; beside one with a table, what they printed becomes records."""
+    one = Result(raw=[("ini1", "a\nb\n"), ("ini2", "")])
+    other = Result(raw=[("ini1", "c\n")])
+    table = Result(records=[{"cell": "exa1cel01", "outcome": "done"}], raw=[("exa1cel01", "as it was sent\n")])
+    assert together([one, other]).raw == [("ini1", "a\nb\n"), ("ini1", "c\n")]
+    both = together([one, table])
+    assert both.raw == [] and list(both.records) == [{"cell": "ini1", "text": "a\nb"}, *table.records]
+    assert together([Result(notes=["x"]), Result()]).raw == []

@@ -50,6 +50,17 @@ def test_check_recipe_lists_every_problem(rack: Session) -> None:
     assert "recipe Not quoted" in rack.say("show recipe worse").text
 
 
+def test_a_parameter_in_quotes_is_told_of(rack: Session) -> None:
+    """check recipe and run say on which line a parameter stands in quotes, where it is no value; that is no error."""
+    (rack.session.home.recipes_dir / "quoted.exa").write_text("param p : prefix = p\nlist griddisk where name = '$p'\n")
+    rack.answers.rules.append(("list cell", lambda cell: f"\t {cell}\t online\n"))
+    said = "line 2: $p stands in quotes, where it is letters; outside of them it is the value, and in SQL as ${name}"
+    assert rack.say("check recipe quoted").notes == [said, "recipe quoted: 1 statement, well-formed"]
+    told: list[str] = []
+    rack.console.say = told.append  # type: ignore[method-assign]
+    assert rack.say("run quoted").exit_code is ExitCode.DONE and said in told
+
+
 def test_a_whole_recipe_is_checked_without_running(rack: Session) -> None:
     """check recipe asks no cell and counts the statements; run asks what its condition lets."""
     rack.answers.rules.append(("list cell", lambda cell: f"\t {cell}\t online\n"))

@@ -20,7 +20,7 @@ from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe, recipe_files, recipe_params, shipped
 from exacell.recipes.filled import line_of, values_of
 from exacell.recipes.parsing import Recipe, split_when
-from exacell.recipes.values import holds, substitute
+from exacell.recipes.values import holds, letters, substitute
 from tests.support.judging.sandbox import Sandbox, missing, program
 from tests.support.recipes import parse_recipe
 
@@ -92,9 +92,9 @@ def test_plain_statements_are_a_recipe() -> None:
         ("risk huge", 1, "risk is one of none, performance, redundancy, data"),
         ("needs oracle", 1, "needs knows asm"),
         ("finally\nlist cell\nend\nfinally\nlist cell\nend", 4, "one finally block"),
-        ("finally\nfinally\nend", 2, "one finally block"),
+        ("finally\nfinally\nend\nend", 2, "one finally block"),
         ("list cell\nend", 2, "end closes nothing"),
-        ("finally\nlist cell\n", 2, "never closed with end"),
+        ("finally\nlist cell\n", 1, "never closed with end"),
     ],
 )
 def test_header_errors_name_the_line(text: str, line: int, said: str) -> None:
@@ -245,6 +245,7 @@ VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "
         ("alter iormplan dbplan=((name=$u,share=1))", "alter iormplan dbplan=((name='a;b',share=1))"),
         ("alter iormplan dbplan=((name='$p',share=1))", "alter iormplan dbplan=((name='$p',share=1))"),
         ("$N x", "3 x"),
+        ("", ""),
         ("keep", "keep"),
         ("keep as=$n -y", "keep as=3 -y"),
         ("on $cells", "on '@up'"),
@@ -269,12 +270,39 @@ VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "
             "check show setting /proc/sys/vm/x on @db.value=3 'why'",
         ),
         ("check list flashcache.size>=$n", "check list flashcache.size>=3"),
+        (
+            'check sql db=SPOT "select n from ${p}".n >= $n "few in ${p}"',
+            'check sql db=SPOT "select n from DATA_1".n >= 3 "few in ${p}"',
+        ),
+        (
+            "wait until on @db sql db=SPOT 'select n from ${p} where a=1'.n = \"${p}\" every=1s",
+            "wait until on @db sql db=SPOT 'select n from DATA_1 where a=1'.n =\"${p}\" every=1s",
+        ),
+        ("check sql db=SPOT 'select n from ${p}'.n = $n", "check sql db=SPOT 'select n from DATA_1'.n= 3"),
+        ('keep as=x sql db=SPOT "select n from ${p}"', 'keep as=x sql db=SPOT "select n from DATA_1"'),
         ("x 'y=$n' \"y=$n\" (y=1)=$n", "x 'y=$n' \"y=$n\" (y=1)=$n"),
     ],
 )
 def test_substitute(text: str, result: str) -> None:
     """$name as a whole value and ${name} inside one are replaced, in quotes where they could be read as something else."""
     assert substitute(text, VALUES) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("check no griddisk where name like '$p.*'", ["$p"]),
+        ('prompt "$A, ${n} and $nix cost 5$n"', ["$A", "${n}"]),
+        ("alter iormplan dbplan=((name='$p',share=1))", ["$p"]),
+        ("check no griddisk where name like ${p}.*", []),
+        ('sql db=SPOT "select ${p} from v$n where x=$n"', ["$n"]),
+        ('check sql db=SPOT "select ${p} from v$n".p > $n "few ${p}"', ["${p}"]),
+        ('on @db sh "echo $a ${n}"', []),
+    ],
+)
+def test_values_that_are_letters_in_quotes(text: str, found: list[str]) -> None:
+    """A parameter's name in quotes is found where no value is put in; a shell's own words are left to it."""
+    assert list(letters(text, VALUES)) == found
 
 
 @pytest.mark.parametrize(
@@ -600,6 +628,13 @@ def test_unreadable_recipe(home: Home) -> None:
     (home.recipes_dir / "binary.exa").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(RecipeError, match=r"binary\.exa can't be read"):
         load_recipe(home, "binary")
+
+
+def test_a_file_of_another_system_is_read(home: Home) -> None:
+    """A mark of UTF-8 at the beginning and ends of lines of two characters are no part of the text."""
+    (home.recipes_dir / "notepad.exa").write_bytes(b'\xef\xbb\xbfrecipe "Noted"\r\nlist cell\r\n')
+    recipe = load_recipe(home, "notepad")
+    assert (recipe.title, [line.text for line in recipe.lines]) == ("Noted", ["list cell"])
 
 
 def test_check_uses_samples_for_any_kind() -> None:

@@ -71,7 +71,14 @@ COMMANDS = (
         "durations and percents are understood.",
         example="check all flashcache.status = normal",
         params=(
-            Param(name="fact", kind=Kind.FACT, positional=True, required=True, rest=True, help="all …, no … or same …"),
+            Param(
+                name="fact",
+                kind=Kind.FACT,
+                positional=True,
+                required=True,
+                rest=True,
+                help="all …, no …, same … or STATEMENT.COLUMN …",
+            ),
         ),
         handler="exacell.commands.recipes:check",
     ),
