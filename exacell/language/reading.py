@@ -157,7 +157,10 @@ def picked(
     for record in records:
         about = [str(record[name]) for name in ("cell", *names) if record.get(name) is not None]
         if not reading.key or reading.key.lower() in (each.lower() for each in about):
-            found.append((" ".join(about[:2]), record, column))
+            own = (
+                1 if column == "name" and record.get("cell") is not None else 2
+            )  # A cell is not named by what else it has.
+            found.append((" ".join(about[:own]), record, column))
     if not found:
         raise StatementError(
             f"'{reading.statement}' has nothing of {reading.key}",
@@ -174,7 +177,11 @@ def single(reading: Reading, found: Sequence[tuple[str, Any]]) -> Any:
     """
     values = list(dict.fromkeys(value if value.__hash__ else str(value) for _, value in found))
     if len(values) > 1:
-        told = ", ".join(f"{about}: {value}" for about, value in found[:3]) + (" …" if len(found) > 3 else "")
+        firsts = [next(about for about, each in found if each == value) for value in values[:3]]
+        told = ", ".join(
+            f"{about}: {value}" if about else f"{value}" for about, value in zip(firsts, values, strict=False)
+        )
+        told += " …" if len(values) > 3 else ""
         raise StatementError(
             f"{reading} is not one value but {len(values)} ({told})", hint=f"{reading.column} of CELL or NAME takes one"
         )

@@ -491,7 +491,7 @@ def test_unreadable_recipe(home: Home) -> None:
 
 def test_a_file_of_another_system_is_read(home: Home) -> None:
     """A mark of UTF-8 at the beginning and ends of lines of two characters are no part of the text."""
-    (home.recipes_dir / "notepad.exa").write_bytes(b"\xef\xbb\xbfrecipe \"Noted\"\r\nlist cell\r\n")
+    (home.recipes_dir / "notepad.exa").write_bytes(b'\xef\xbb\xbfrecipe "Noted"\r\nlist cell\r\n')
     recipe = load_recipe(home, "notepad")
     assert (recipe.title, [line.text for line in recipe.lines]) == ("Noted", ["list cell"])
 
