@@ -429,7 +429,11 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "change/dcli/hosts.py": (("_child",), ("tests/dcli",)),
     "change/passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),
     "language/shorthand.py": (("_refuse_short_change",), ("tests/language",)),
-    "language/line.py": (ONLY_CALLS, ("tests/language",)),
+    "language/line.py": (("_read_on_behind", "_on_in_front"), ("tests/language",)),
+    "recipes/values.py": (
+        ("_first", "_is_all", "_in_shell", "_put_in", "_value", "_in_list", "_quoted", "_for_shell", "_marked"),
+        ("tests/recipes",),
+    ),
     "cellcli/iorm.py": (
         ("_check", "_check_plan", "over_allocated"),
         ("tests/cellcli", "tests/plan/test_plan_guard_iorm.py"),

@@ -86,7 +86,8 @@ def _phrase(stands: Standing) -> str:
         return "has no folder of it: it never began there, or the folder was removed"
     if stands.stands is not Stands.RUNNING:
         return f"has {stands.stands}"
-    return f"runs as process {stands.number}, {human_size(stands.size)} of output"
+    said = f"{human_size(stands.size)} of output" if stands.size else "no output yet"
+    return f"runs as process {stands.number}, {said}"
 
 
 def _outcome(services: Services, host: str, folder: str, stands: Standing) -> Outcome | None:

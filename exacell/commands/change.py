@@ -15,7 +15,7 @@ from exacell.change.leftovers import look
 from exacell.change.lockwatch import SETTLES
 from exacell.change.pending import pending as pending_on
 from exacell.change.racklock import LockedError, describe, lock_of
-from exacell.change.recipeplan import WITHOUT, plan_run, rehearsed
+from exacell.change.recipeplan import WITHOUT, not_copied, plan_run, rehearsed
 from exacell.change.recipeready import make_ready
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import NOTHING, resume as go_on, retry as once_more
@@ -102,8 +102,17 @@ def _plan_of_run(session: Session, services: Services, request: Request, call: C
 
 
 def rehearse(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per attribute that would be another one afterwards."""
+    """Return one record per attribute that would be another one afterwards.
+
+    Raises:
+        StatementError: it changes nothing, or it is for what a copy does not have.
+    """
     line = with_call_flags(call.text_arg("statement"), {**call.flags, "yes": True})
+    if line.effect is not Effect.READ and (kind := not_copied(session, line)):
+        raise StatementError(
+            f"a copy of a rack has no {kind}: {line.whole}; nothing was rehearsed",
+            hint=f"plan {line.whole} shows what it would do" if line.effect is Effect.WRITE else "",
+        )
     if line.effect is not Effect.WRITE and not (line.call is not None and line.call.command.words == ("run",)):
         raise StatementError(
             f"'{line.text}' changes nothing that a copy could show, so there is nothing to rehearse",

@@ -163,6 +163,8 @@ def _page(lower: Sequence[str], words: Sequence[str]) -> list[str] | None:
             return _SAFETY.splitlines()
         case [word] if word in ("flags", "line", "syntax") or word.startswith("-"):
             return list(_flags())
+        case ["on"]:
+            return list(_on())
         case ["docs"]:
             return [*columns(list(named_pages().items())), "", "Example: help docs reliability"]
         case [code] if is_code(code):
@@ -274,6 +276,41 @@ def _flags() -> Iterator[str]:
     )
     yield ""
     yield "Example: resize flashcache size=288g --rolling -n"
+
+
+_SETS = (
+    ("exa1cel01", "a cell, or a host beside the cells; the end of a name will do: cel01"),
+    ("exa1cel[01-03]", "several"),
+    ("a,b", "both"),
+    ("a!b, (a not b)", "the first without the second"),
+    ("a&b", "what is in both"),
+    ("@all", "every cell of the rack"),
+    ("@db, @GROUP", "hosts, or a group that the configuration names"),
+    ("@up, @down", "what answered when it was last asked, and what did not"),
+    ("@ok, @failed", "where the newest change is complete, and where it is not"),
+    ("(where flashCacheMode=writeback)", "the cells for which that holds now"),
+)
+"""What may stand behind ON."""
+
+
+def _on() -> Iterator[str]:
+    yield "on <cells> statement"
+    yield ""
+    yield from wrap(
+        "The cells or the hosts to which one statement goes; without it a statement goes to the cells in use (use <cells>). "
+        "Never to both: what is for cells is refused on hosts."
+    )
+    yield ""
+    yield from columns(list(_SETS))
+    yield ""
+    behind = [command.name for command in commands().values() if command.on_behind]
+    yield from wrap(
+        f"Behind {', '.join(behind[:-1])} and {behind[-1]} it may stand as well: facts on @db. A set with blanks in it "
+        "stands in parentheses."
+    )
+    yield ""
+    yield "Page:    help docs hosts; help docs recipes: what it does in a recipe"
+    yield "Example: on @up!exa1cel03 list flashcache detail"
 
 
 def _brief_shape(param: Param) -> str:

@@ -6,12 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from exacell.commands.hosts import hosts_of
-from exacell.core.cellset import fold, grouped
+from exacell.core.cellset import grouped
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.language.words import split_words
 from exacell.output.result import HOST, Column, Result
 from exacell.output.tables import table_lines
-from exacell.plan.hostsettings import companions, no_file, read_path, read_value, settings_plan
+from exacell.plan.hostsettings import companions, fold_devices, no_file, read_path, read_value, settings_plan
 from exacell.plan.model import Planned
 from exacell.session.hostfiles import read_files
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from exacell.session.services import Services
     from exacell.session.state import Session
 
-_COLUMNS = (HOST, Column("device", "cells"), Column("setting"), Column("value"), Column("allowed"))
+_COLUMNS = (HOST, Column("device"), Column("setting"), Column("value"), Column("allowed"))
 
 
 def show_setting(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -78,7 +78,7 @@ def _drawn(records: Sequence[Mapping[str, object]], width: int | None, color: bo
     rows = [
         {
             "cell": cell,
-            "device": fold(devices) if any(devices) else "",
+            "device": fold_devices(devices),
             "setting": setting,
             "value": value,
             "allowed": words,

@@ -46,7 +46,7 @@ def recent(session: Session, services: Services, call: Call) -> Result:
     older = every - RECENT
     if older <= 0:
         return found
-    notes = [*found.notes, f"{older} older ones: journal show"]
+    notes = [*found.notes, f"{older} older one{'' if older == 1 else 's'}: journal show"]
     return _drawn(replace(found, records=found.records[-RECENT:], notes=notes), call.flag("all-racks"))
 
 

@@ -37,7 +37,7 @@ from exacell.language.shellwords import command_given
 from exacell.opaque.findings import Findings, UnreadError
 from exacell.opaque.scan import carried, command_findings, wrapped
 from exacell.opaque.shell import unread_programs
-from exacell.opaque.sql import read_sql
+from exacell.opaque.sql import NO_QUERY, read_sql
 from exacell.output.result import Column, Result
 from exacell.plan.asmchange import read_asm_change
 from exacell.plan.dbchange import read_change
@@ -133,7 +133,9 @@ def _unread(sql: str) -> UnreadError | None:
     try:
         read_sql(f"{sql};")
     except UnreadError as error:
-        return error
+        if error.why != NO_QUERY:
+            return error
+        return UnreadError(error.sign, "no query, and none of the changes that help docs sql lists")
     return None
 
 
@@ -240,7 +242,15 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
             deadline=_deadline(flags),
             carries=True,
         )
-        return _work(session, services, request, call, findings, (step,), flags, named=_named_on_hosts(session, text))
+        unnamed = _unnamed_on_hosts(session, text)
+        if session.need_rack().production and unnamed != [] and findings.unread:
+            said = [f"{name}: allow_commands of the hosts does not name it" for name in unnamed or ()]
+            findings = replace(
+                findings,
+                unread=said or findings.unread,
+                instead=findings.instead or _ALLOWING,
+            )
+        return _work(session, services, request, call, findings, (step,), flags, named=unnamed == [])
     # One CellCLI statement, or a command that shows something, is let through on every release.
     bare = not findings.unread and goes_bare(text, restricted_cells(session, services, session.cells()))
     command = text if bare else carried(wrapped(text), read=not findings.unread)
@@ -249,13 +259,22 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
     return _work(session, services, request, call, findings, (step,), flags, single=bare)
 
 
-def _named_on_hosts(session: Session, text: str) -> bool:
-    """Whether ``allow_commands`` of the groups of all hosts names the programs in a text that are not read."""
+_ALLOWING = (
+    "allow_commands of these hosts may name a program; around it stand plain words, quotes, |, ;, && and || alone"
+)
+
+
+def _unnamed_on_hosts(session: Session, text: str) -> list[str] | None:
+    """Return the programs in a text that are not read and that ``allow_commands`` of no group of a host names; None where more
+    than programs is not read."""
     programs, rack = unread_programs(text), session.need_rack()
-    return programs is not None and all(
-        any(programs.issubset(group.allow_commands) for group in rack.groups_of(host))
-        for host in session.selection.hosts
-    )
+    if programs is None:
+        return None
+    lacking: set[str] = set()
+    for host in session.selection.hosts:
+        groups = [programs.difference(group.allow_commands) for group in rack.groups_of(host)]
+        lacking |= min(groups or [programs], key=len)
+    return sorted(lacking)
 
 
 def _refuse_cell_changes(findings: Findings, hosts: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ What is not here has nothing to say there: behind the fence all other files of /
 /sys holds these only. Counters grow with the rack's time: those of disks are the cell's metrics, those of processors what
 a quiet machine has counted since it booted.
 
-Source: proc(5), sysfs(5), Documentation/admin-guide/iostats.rst of the Linux kernel.
+Source: proc(5), sysfs(5), Documentation/admin-guide/iostats.rst and sysctl/vm.rst (vm.swappiness is 60) of the Linux kernel.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ def fixed_files(machine: Machine) -> dict[str, str]:
         "/proc/sys/kernel/pid_max": "98304\n",
         "/proc/sys/kernel/version": f"{version}\n",
         "/proc/sys/vm/overcommit_memory": "0\n",
+        "/proc/sys/vm/swappiness": "60\n",
         "/proc/version": f"Linux version {machine.kernel} (mockbuild@oracle.com) {version}\n",
         **{f"/sys/block/{device.name}/size": f"{device.size_bytes // _SECTOR}\n" for device in machine.devices},
         **{f"/sys/block/{name}/queue/rotational": f"{int(name.startswith('sd'))}\n" for name in names},

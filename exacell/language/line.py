@@ -128,9 +128,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     if words[0].value.lower() == "on" and not words[0].quoted:
         if len(words) < 3:
             raise StatementError("ON needs cells and a statement: on exa1cel01 list cell", start=base, end=len(text))
-        on = _bare_condition(words[1].value)
-        if is_condition(on):
-            _check_condition(on, text.find(on, words[1].start))
+        on = _named(words[1])
         cut = words[2].start
         stripped, base = body[cut : base + len(stripped)], cut
         raw = _raw_tail(stripped)
@@ -311,9 +309,7 @@ def _read_on_behind(command: Command, text: str, base: int, words: Sequence[Word
         raise StatementError(
             f"ON needs cells or hosts: {command.name} on @db", start=base + len(text), end=base + len(text)
         )
-    on = _bare_condition(named.value)
-    if is_condition(on):
-        _check_condition(on, base + text.find(on, named.start - base))
+    on = _named(named)
     head, rest = text[: said[0].start - base], text[named.end - base :].lstrip()
     cut = len(text) - len(head) - len(rest)
     try:
@@ -332,9 +328,20 @@ def _read_own(command: Command, text: str, base: int, on: str) -> Line:
     return Line(text=call.text, on=on, call=call, flags=flags)
 
 
-def _bare_condition(on: str) -> str:
-    """Return cells as written behind ON, without parentheses around them."""
-    return on[1:-1].strip() if on.startswith("(") and on.endswith(")") else on
+def _named(word: Word) -> str:
+    """Return what the word behind ON names, without parentheses around it.
+
+    Raises:
+        StatementError: it names nothing, which is never all that there is; or its condition is wrong.
+    """
+    on = word.value[1:-1].strip() if word.value.startswith("(") and word.value.endswith(")") else word.value
+    if not on.strip():
+        raise StatementError(
+            f"ON names nothing: {word.raw}", start=word.start, end=word.end, hint="@all are all cells; or leave ON out"
+        )
+    if is_condition(on):
+        _check_condition(on, word.start + word.raw.find(on))
+    return on
 
 
 def _explained(words: Sequence[Word], command: Command | None) -> Line:

@@ -140,6 +140,9 @@ class _Reader:
                 self.flags[option.name] = None
             elif not option.value:
                 self.switches.add(option.name)
+            elif not value.strip():
+                # A shell's variable that is not set must not mean all cells, or the default rack.
+                raise StatementError(f"{word} needs a value, and this one is empty: {word} {option.value}")
             elif option.name == "execute" and "execute" in self.values:
                 self.values["execute"] += "; " + value
             else:

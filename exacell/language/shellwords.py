@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from exacell.core.errors import StatementError
 from exacell.language.calls import take_flags
 from exacell.language.registry import COMMON_FLAGS, Call, Flag, Value
-from exacell.language.words import split_words
+from exacell.language.words import Word, split_words
 
 ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
 
@@ -75,7 +75,7 @@ def command_given(call: Call, flags: Mapping[str, Value]) -> tuple[str, Mapping[
         StatementError: there is none, or a flag of exacell's stands among its words.
     """
     name = call.command.name
-    text, flags, ended = _leading_flags(call.text_arg("command"), flags, call.command.flags)
+    text, flags, ended = _without_flags(call.text_arg("command"), flags, call.command.flags)
     words = split_words(text)
     if not words:
         raise StatementError(f"{name} needs a command: {call.command.example}")
@@ -95,21 +95,23 @@ def _flag_of(word: str, own: Sequence[Flag] = (ACCEPT,)) -> Flag | None:
     return next((f for f in (*COMMON_FLAGS, *own) if name in (f"--{f.name}", f"-{f.short}")), None)
 
 
-def _leading_flags(text: str, flags: Mapping[str, Value], own: Sequence[Flag]) -> tuple[str, Mapping[str, Value], bool]:
+def leading_flags(words: Sequence[Word], own: Sequence[Flag]) -> int:
+    """Return how many words before a command are exacell's flags and their values; ``own`` are those of SH or HOST alone."""
+    count = 0
+    while count < len(words) and (flag := _flag_of(words[count].raw, own)) is not None:
+        count += 1 if flag.value is None or flag.optional or "=" in words[count].raw else 2
+    return count
+
+
+def _without_flags(text: str, flags: Mapping[str, Value], own: Sequence[Flag]) -> tuple[str, Mapping[str, Value], bool]:
     """Return the command without the flags that stand before it, all flags, and whether ``--`` ended them.
 
     Raises:
         StatementError: a flag lacks its value, or takes none.
     """
-    found = dict(flags)
     words = split_words(text)
-    while words:
-        flag = _flag_of(words[0].raw, own)
-        if flag is None:
-            break
-        alone = flag.value is None or flag.optional or "=" in words[0].raw
-        taken, words = words[: 1 if alone else 2], words[1 if alone else 2 :]
-        found.update(take_flags(taken, [flag])[1])
-    ended = bool(words) and words[0].raw == "--"
-    rest = words[1:] if ended else words
-    return text[rest[0].start :] if rest else "", found, ended
+    count = leading_flags(words, own)
+    _, found = take_flags(words[:count], (*COMMON_FLAGS, *own))
+    ended = [word.raw for word in words[count : count + 1]] == ["--"]
+    rest = words[count + ended :]
+    return text[rest[0].start :] if rest else "", {**flags, **found}, ended

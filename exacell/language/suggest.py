@@ -27,6 +27,7 @@ _TOPICS = (
     ("metric", "a metric explained"),
     ("attribute", "an attribute explained"),
     ("man", "the man page"),
+    ("on", "to which cells or hosts a statement goes"),
     ("flags", "flags of statements, and how a line is written"),
     ("docs", "a page of the documentation"),
 )

@@ -70,12 +70,14 @@ class Door:
     Attributes:
         rack: its name; empty where there is none.
         allows: its configuration says ``opaque = "allow"``.
+        monitor: the session was begun with -m, so that it stays read-only.
     """
 
     rack: str = ""
     production: bool = False
     read_only: bool = False
     allows: bool = False
+    monitor: bool = False
 
     def refusal(
         self, unread: Sequence[str], *, accepted: bool, where: str = "", undone: str, accept: str, instead: str = ""
@@ -99,7 +101,7 @@ class Door:
         if self.read_only:
             return RefusedError(
                 f"rack {self.rack} is read-only, and this is no read that exacell knows: {named}; {undone}",
-                hint=instead or "set mode rw",
+                hint=instead or ("begin anew without -m" if self.monitor else "set mode rw"),
             )
         if accepted or self.allows:
             return None

@@ -15,6 +15,9 @@ from exacell.opaque.findings import UnreadError
 from exacell.opaque.sqlquery import Parser
 from exacell.opaque.sqltokens import check_bytes, options, tokens_of
 
+NO_QUERY = "only SET, COLUMN, one SELECT or WITH, and EXIT are read"
+"""Why a text for SQL*Plus is not read that begins with something else."""
+
 _SPLIT = re.compile(r"(?:'[^']*'|\"[^\"]*\"|[^ \t'\"])+")
 _QUOTED = re.compile(r"'[A-Za-z0-9 _.,:|/=+*%()<>-]*'|\"[A-Za-z0-9 _.,:|/=+*%()<>-]*\"")
 _FORMAT = re.compile(r"A[0-9]{1,4}|[$B]?[09][09,.GDEVSMIPR]{0,60}", re.IGNORECASE)
@@ -135,4 +138,4 @@ def _why(line: str) -> tuple[str, str]:
     """Return why a line that begins neither a query nor a known command is not read, and the way out."""
     if line.startswith(("--", "/*")) or re.match(r"rem(ark)?\b", line, re.IGNORECASE):
         return "a comment may end or hide what SQL*Plus reads", "leave the comment out"
-    return "only SET, COLUMN, one SELECT or WITH, and EXIT are read", ""
+    return NO_QUERY, ""

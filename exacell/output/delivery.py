@@ -91,7 +91,7 @@ class Delivery:
             if self.console.spooling:
                 for row in lines(whole, format_name, header=self.header):
                     self.console.copy(f"{row}\n")
-        anything = result.records or result.text or result.notes or result.problems
+        anything = result.records or result.text or result.raw or result.notes or result.problems
         if format_name == "table" and result.data and not anything:
             self.console.say("(none)")
         if unfolded:

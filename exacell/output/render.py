@@ -104,18 +104,18 @@ def for_eyes(result: Result, width: int | None, color: bool, header: bool) -> It
     elif result.text:
         yield from (printable(line) for line in result.text.splitlines())
     elif result.raw and result.fold:
-        yield from _folded_texts(result.raw, color=color)
+        yield from _folded_texts(result.raw, named=result.named, color=color)
     elif result.raw:
         for block in _raw(result):
             yield from block.split("\n")
 
 
-def _folded_texts(raw: Sequence[tuple[str, str]], *, color: bool) -> Iterator[str]:
+def _folded_texts(raw: Sequence[tuple[str, str]], *, named: bool, color: bool) -> Iterator[str]:
     """Yield folded blocks: a line that names the cells, then what they printed."""
     for index, block in enumerate(fold_texts(raw)):
         if index:
             yield ""
-        if len(raw) > 1:
+        if len(raw) > 1 or named:
             yield paint(fold(block.cells), "odd" if block.odd else "title", color=color)
         yield from (printable(line) for line in block.text.splitlines())
 

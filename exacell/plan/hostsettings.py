@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from exacell.core.cellset import fold, grouped
+from exacell.core.cellset import fold, folded_whole, grouped
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.meant import closest, did_you_mean
 from exacell.core.units import and_more
@@ -116,7 +116,10 @@ def meant_setting(text: str) -> str:
 
 def no_file(pattern: str) -> str:
     """Return what is said of a setting that a host does not have."""
-    return ": ".join(filter(None, (f"there is no {pattern}", meant_setting(pattern))))
+    meant = meant_setting(pattern)
+    if not meant and "*" not in pattern:
+        meant = "show setting with * for its name lists what there is"
+    return ": ".join(filter(None, (f"there is no {pattern}", meant)))
 
 
 def read_value(text: str) -> str:
@@ -227,15 +230,16 @@ def settings_plan(
     if wrong:
         alike = grouped(wrong)
         (why, hosts), *_ = alike.items()
-        raise RefusedError(
-            f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent",
-            hint="show setting with * for the name, on these hosts, lists what there is",
-        )
+        raise RefusedError(f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent")
     changed = {change.name: change.after for step in steps for change in step.changes}
     warnings = ["until the next boot: the kernel forgets it then"] if steps else []
     if any(path.startswith("/sys/module/") for path in changed):
         warnings.append("a driver may read a parameter only while it is loaded: reading back shows what it was told")
-    notes = tuple(f"to keep it over a boot: {line}" for line in persistent(wanted, changed)) if steps else ()
+    kept = {
+        pattern: next((_spelt(file, value) for files in found.values() for file in files.get(pattern, ())), value)
+        for pattern, value in wanted
+    }
+    notes = tuple(f"to keep it over a boot: {line}" for line in persistent(kept)) if steps else ()
     return Plan(
         statement=text,
         rack=rack,
@@ -354,25 +358,28 @@ def statement_for(writes: Iterable[Wanted]) -> str:
     )
 
 
+def fold_devices(devices: Sequence[str]) -> str:
+    """Return devices for eyes, ``loop[0-3]``; a list where a name has a character of cell sets in it (``cciss!c0d0``)."""
+    return folded_whole(devices) or ",".join(devices)
+
+
 def fold_paths(paths: Iterable[str]) -> str:
     """Return paths for eyes, those of several devices as one."""
     parts = grouped(((folder, name), device) for folder, device, name in map(_split, paths))
     return ", ".join(
-        f"{folder}{fold(devices)}/{name}" if any(devices) else f"{folder}{name}"
+        f"{folder}{fold_devices(devices)}/{name}" if any(devices) else f"{folder}{name}"
         for (folder, name), devices in parts.items()
     )
 
 
-def persistent(wanted: Sequence[Wanted], changed: Mapping[str, str]) -> Iterator[str]:
+def persistent(wanted: Mapping[str, str]) -> Iterator[str]:
     """Yield the lines that keep settings over a boot, each with the file that it may stand in.
 
     Args:
-        wanted: as they were named, patterns kept.
-        changed: path → value as it is written.
+        wanted: path or pattern → value as it is written.
     """
-    for pattern, given in wanted:
+    for pattern, value in wanted.items():
         folder, device, name = _split(pattern)
-        value = next((value for path, value in changed.items() if _split(path)[2] == name), given)
         if folder == "/proc/sys/":
             # sysctl.d takes slashes where a name itself has dots.
             key = name.replace("/", ".") if "." not in name else name

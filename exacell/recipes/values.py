@@ -13,7 +13,8 @@ from exacell.core.errors import RecipeError, StatementError
 from exacell.core.meant import closest
 from exacell.core.values import replace
 from exacell.language.kinds import convert
-from exacell.language.registry import Kind, Param, Value
+from exacell.language.registry import Kind, Param, Value, commands
+from exacell.language.shellwords import leading_flags
 from exacell.language.words import Word, split_words
 from exacell.recipes.needs import KNOWN, Need
 
@@ -42,13 +43,17 @@ def with_places(text: str, values: Mapping[str, Value]) -> tuple[str, tuple[tupl
     first = _first(words)
     verb = words[first].value.lower() if words else ""
     query = _query_of(words, verb)
+    command = _command(verb, words, first) if verb in _SHELL else []
     for place, word in enumerate(words):
         found += text[position : word.start]
         if word is query:
             text_of, rest = _sql_and_rest(word.raw)
             put = _in_sql(text_of, values) + _put_in(replace(word, raw=rest), values, _quoted)
+        elif command == [word] and _WHOLE.fullmatch(word.raw):
+            put = _put_in(word, values, _quoted)  # It is a whole command line.
         elif verb in _SHELL and place > first:
-            put = _in_shell(word, values, alone=_is_all(words[first + 1 :], word))
+            put = _in_shell(word, values, alone=command == [word])
+            _refuse_inside(text[words[first].end : word.start], word.raw, put)
         else:
             put = _put_in(word, values, _quoted)
         if put != word.raw:
@@ -64,13 +69,14 @@ _SHELL = ("sh", "host")
 
 
 def _first(words: Sequence[Word]) -> int:
-    """Return the place of the verb that reads the words: behind ON with its cells, KEEP with its name, CHECK and WAIT UNTIL."""
+    """Return the place of the verb that reads the words: behind flags, ON with its cells, KEEP with its name, CHECK and WAIT
+    UNTIL."""
     place = 0
     while place < len(words) - 1:
         word = words[place].value.lower()
-        if word == "on" and place < len(words) - 2:
+        if word in ("on", "-o") and place < len(words) - 2:
             place += 2
-        elif word in ("keep", "check") or (place and word.startswith("as=")):
+        elif word in ("keep", "check", "-y", "-n") or (place and word.startswith("as=")):
             place += 1
         elif word == "wait" and place < len(words) - 2 and words[place + 1].value.lower() == "until":
             place += 2
@@ -107,22 +113,45 @@ def letters(text: str, names: Container[str]) -> Iterator[str]:
                     yield match[0]
 
 
-def _is_all(words: Sequence[Word], word: Word) -> bool:
-    """Whether a word alone is the command of a shell, behind flags: the quotes around it are taken off then."""
-    return [each for each in words if not each.raw.startswith(("-", "as="))] == [word]
+def _command(verb: str, words: Sequence[Word], first: int) -> Sequence[Word]:
+    """Return the words that are the command of SH or HOST: behind their flags, and without what is KEEP's behind them."""
+    behind = words[first + 1 :]
+    if any(word.value.lower() == "keep" for word in words[:first]):
+        named = [place for place, word in enumerate(behind) if word.raw.lower().startswith("as=")]
+        behind = behind[: named[-1]] if named else behind
+    behind = behind[leading_flags(behind, commands()[verb,].flags) :]
+    return behind[1:] if behind and behind[0].raw == "--" else behind
 
 
 def _in_shell(word: Word, values: Mapping[str, Value], *, alone: bool) -> str:
-    if alone and _WHOLE.fullmatch(word.raw):
-        return _put_in(word, values, _quoted)  # It is a whole command line.
     put = _put_in(word, values, _for_shell)
+    # The quotes around a word that is all of a command are taken off.
     return f'""{put}' if alone and put != word.raw and put.startswith("'") else put
+
+
+_OUTSIDE = re.compile(
+    r"""(?:[^'"`\\$]|\$(?!['"])|\\.|'[^']*'|"(?:[^"`\\$]|\\.|\$(?![({\[])|\$\{\w+\})*")*""", re.DOTALL
+)
+"""Text for a shell behind which no quote is open. Source: POSIX.1-2017, Shell Command Language, 2.2; bash(1), QUOTING: ``$'``."""
+
+
+def _refuse_inside(before: str, raw: str, put: str) -> None:
+    """Return when a shell reads what was put in as the word that it is: no quote of the shell's is open before it.
+
+    Raises:
+        RecipeError: one is, or may be: quotes around the value would end it there.
+    """
+    if put != raw and not _OUTSIDE.fullmatch(before):
+        raise RecipeError(
+            f"{raw} stands where a shell reads a quote or a ` that is open: a value is a word of its own there",
+            hint="close the quote before it",
+        )
 
 
 def _put_in(word: Word, values: Mapping[str, Value], quote: Callable[[str], str]) -> str:
     key, equals, value = word.raw.partition("=")
     named = re.fullmatch(r"(--)?[A-Za-z_][\w.\-]*", key)
-    if equals and (not key or named or (_WHOLE.fullmatch(value) and not re.search(r"['\"()$]", key))):
+    if equals and (not key or named or (_WHOLE.fullmatch(value) and not re.search(r"['\"()$`\\]", key))):
         return f"{key}={_value(value, values, quote)}"
     put = _value(word.raw, values, quote)
     # A bare word of letters, or one with @, could be a verb, a keyword or a recipe: quotes make it a value.
@@ -165,7 +194,10 @@ def _in_list(raw: str, values: Mapping[str, Value], quote: Callable[[str], str])
     end = 0
     for match in _LIST_ITEM.finditer(raw):
         value = str(_lookup(match[1] or match[2], values))
-        inside_quotes = sum(raw.count(mark, 0, match.start()) % 2 for mark in "'\"")
+        before = raw[: match.start()]
+        inside_quotes = (
+            not _OUTSIDE.fullmatch(before) if quote is _for_shell else any(before.count(m) % 2 for m in "'\"")
+        )
         plain = re.fullmatch(r"[A-Za-z0-9_.]+", value)
         put = value if plain else quote(value) if quote is _for_shell else _marked(value)
         pieces += [raw[end : match.start()], match[0] if inside_quotes else put]

@@ -112,6 +112,23 @@ def test_a_wrong_option_is_an_error(argv: list[str]) -> None:
         read_argv(argv)
 
 
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["-c", "", "flush", "flashcache"],
+        ["--cells=", "flush", "flashcache"],
+        ["flush", "flashcache", "-c", " "],
+        ["-r", "", "flush", "flashcache"],
+        ["-g", "", "flush", "flashcache"],
+        ["-e", ""],
+    ],
+)
+def test_an_option_with_an_empty_value_is_an_error(argv: list[str]) -> None:
+    """What a shell's variable says that is not set is never all cells, or the default rack."""
+    with pytest.raises(StatementError, match="needs a value, and this one is empty"):
+        read_argv(argv)
+
+
 def test_the_help_page_fits_one_screen() -> None:
     """--help has at most 24 lines of 80 columns and names every first word of our own statements; plan[s] is plan and plans."""
     from exacell.language.registry import commands

@@ -76,7 +76,7 @@ def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False,
         fleet=SimpleNamespace(query=lambda *_: SimpleNamespace(good={})),  # CELLSRV of no cell is said to be stopped.
         need_rack=lambda: found,
         rack=found,
-        options=SimpleNamespace(dry_run=False, over=lambda _: {}),
+        options=SimpleNamespace(dry_run=False, monitor=False, over=lambda _: {}),
         request=Request(),
         journal=SimpleNamespace(note=lambda *_: 1),
     )

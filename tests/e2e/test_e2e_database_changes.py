@@ -85,6 +85,17 @@ def test_redo_goes_to_other_groups_with_larger_blocks_and_back(inside: InProcess
     assert logs(inside) == before
 
 
+def test_a_failed_group_leaves_no_override(inside: InProcess) -> None:
+    """Where the second group can't be added, the first one stays, and the database tells sectors as its disks do again."""
+    told = "select count(*) as n from gv$parameter where name = '_disk_sector_size_override' and value = 'TRUE'"
+    failed = inside(
+        "-r", "t1", "run redo_on_flash db=SPOT target=+DATA groups=21,5 size=64m block=4096 override=yes", "-y"
+    )
+    assert failed.code == 1 and "ORA-01184" in failed.err and logs(inside)[21] == (1, 64 << 20, 4096)
+    assert inside.ok("-r", "t1", "-o", "json", "sql", "db=SPOT", told).records[0]["N"] == 0
+    inside.ok("-r", "t1", "sql", "db=SPOT", "alter database drop logfile group 21", "-y")
+
+
 def test_the_cache_s_read_hits_are_taken_for_each_way_to_keep_a_table(inside: InProcess) -> None:
     """Three parts with a delta each, and the table as it was at the end."""
     query = "select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'"

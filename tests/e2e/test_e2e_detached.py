@@ -111,7 +111,8 @@ def test_kill_9_loses_nothing(lab: Lab) -> None:
     os.kill(process.pid, signal.SIGKILL)
     process.communicate()
     lab.gate.touch()
-    assert lab.program.ok("-r", "lab", "resume -y").out == "one\ntwo\n"
+    resumed = lab.program.ok("-r", "lab", "resume -y")
+    assert resumed.out == "one\ntwo\n" and "(none)" not in resumed.err
 
 
 def test_a_lost_link_loses_nothing(lab: Lab) -> None:

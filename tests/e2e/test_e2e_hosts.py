@@ -97,8 +97,8 @@ def test_production_hosts_take_named_commands_alone(lab):
     """On a production rack only programs of ``allow_commands`` may be accepted, only read-write, and nothing around them."""
     for text, said in {
         "touch /tmp/x": "production rack",
-        "mkdir /tmp/x; touch /tmp/x/y": "production rack",
-        "mkdir $(touch /tmp/x)": "production rack",
+        "mkdir /tmp/x; touch /tmp/x/y": "touch: allow_commands of the hosts does not name it",
+        "mkdir $(touch /tmp/x)": "around it stand plain words, quotes, |, ;, && and || alone",
         "mkdir /tmp/hosts_prod": "read-only",
     }.items():
         done = lab("-r", "prod", f"on @initiators sh --accept-opaque {text}")
@@ -133,10 +133,11 @@ def test_dbmcli_answers_as_cellcli_does(inside):
 
 
 def test_a_silent_host_hides_no_other(inside, fault):
-    """A host that can't be reached is a problem by its name, and the other one's answer is there."""
+    """A host that can't be reached is a problem by its name, and the other one's answer has its name, too."""
     fault("exa1db01", "refuse")
     done = inside("-r", "t1", "on @db sh hostname")
-    assert done.code == 1 and "exa1db02" in done.out and re.search(r"exa1db01: ", done.err)
+    assert done.code == 1 and done.out == "exa1db02: exa1db02\n" and re.search(r"exa1db01: ", done.err)
+    assert inside("-r", "t1", "--fold", "on @db sh hostname").out == "exa1db02\nexa1db02\n"
 
 
 def test_tab_offers_groups_and_hosts_behind_on(inside):

@@ -84,6 +84,13 @@ def test_what_is_set_on_the_rack_is_set_on_the_copy(t1: Any) -> None:
     [
         (("drop", "flashcache"), "data would be lost on exa1cel[01-03]"),
         (("list", "cell"), "there is nothing to rehearse"),
+        (("on", "@db", "list", "dbserver"), "there is nothing to rehearse"),
+        (
+            ("set", "setting", "/proc/sys/vm/swappiness=5", "on", "@db"),
+            "a copy of a rack has no hosts: on @db set setting",
+        ),
+        (("sh", "uptime"), "a copy of a rack has no commands"),
+        (("sql", "db=SPOT", "alter system set open_cursors=400"), "a copy of a rack has no databases"),
     ],
 )
 def test_what_the_rack_would_refuse_is_refused_on_the_copy(t1: Any, words: tuple[str, ...], message: str) -> None:

@@ -31,6 +31,14 @@ def test_what_the_kernel_says_is_shown(kernel: Kernel) -> None:
     assert {row["device"] for row in every} == {device.name for device in Path("/sys/block").glob("loop*")}
 
 
+def test_devices_with_gaps_share_a_row(kernel: Kernel) -> None:
+    """Devices with the same value are told in one row as ranges, also where one between them is not among them."""
+    if not all(Path(f"/sys/block/loop{number}").exists() for number in (0, 1, 3)):
+        pytest.skip("this kernel has too few loop devices")
+    shown = kernel.ok("--fold", "on @ini show setting /sys/block/loop[013]/queue/max_hw_sectors_kb").out
+    assert "loop[0-1,3]" in shown, shown
+
+
 def test_a_setting_is_set_read_back_and_undone(kernel: Kernel) -> None:
     """The change is in the kernel afterwards, and undo brings back the old value; a second time there is nothing to do."""
     before = kernel.value("rq_affinity")

@@ -26,6 +26,7 @@ def known() -> Known:
         ("help CELL-02", "CELL-02559"),
         ("help sa", "safety"),
         ("help show he", "health"),
+        ("help o", "on"),
     ],
 )
 def test_topics_are_offered(text: str, word: str) -> None:

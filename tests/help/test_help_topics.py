@@ -143,6 +143,17 @@ def test_pages_of_cellclis_own_changes_tell_their_guard(topic: str, said: str) -
     assert max(map(len, shown)) < 80
 
 
+def test_help_on_tells_what_may_stand_behind_on() -> None:
+    """Each set of cells that help on shows can be typed, and it names every statement that takes ON behind."""
+    shown = page(["on"])
+    sets = [line.strip().split("  ")[0] for line in shown if line.startswith("  ") and line[2] != " "]
+    for written in (each for named in sets for each in re.split(r", (?![^(]*\))", named)):
+        assert parse_line(f"on {written.strip()} list cell"), written
+    assert {"@up", "@failed"} <= {each for named in sets for each in named.split(", ")}
+    behind = [found.name for found in commands().values() if found.on_behind]
+    assert behind and all(name in " ".join(shown) for name in behind)
+
+
 def test_each_flags_meaning_is_told() -> None:
     """help flags says what --timeout means for a change and for a reading statement, and when a gate opens."""
     shown = " ".join(" ".join(page(["flags"])).split())

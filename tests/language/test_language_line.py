@@ -309,6 +309,74 @@ def test_an_on_in_quotes_is_a_value(text: str) -> None:
     assert parse(text).on == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("on '' flush flashcache -y", "''"),
+        ("on () flush flashcache -y", "()"),
+        ('on " " list cell', '" "'),
+        ("-n on '()' list cell", "'()'"),
+        ("facts on ''", "''"),
+        ("set setting /a=1 on ( ) -y", "( )"),
+    ],
+)
+def test_an_on_that_names_nothing_is_refused(text: str, fault: str) -> None:
+    """Where a value is empty that names the cells, ON never means all of them."""
+    with pytest.raises(StatementError, match="ON names nothing") as caught:
+        parse_line(text)
+    assert text[caught.value.start : caught.value.end] == fault
+
+
+ON_BEHIND = sorted({command.words for command in commands().values() if command.on_behind})
+WORDS = st.sampled_from(
+    (
+        "kernel", "block,net", "/a=1", "/b='x y'", "/c=on", "/d = 2", "'/e=1 on @ini'", '"on"', "'on' ", "(on)", "on=1", "as=b",
+        "baseline=on", "of='list lun on x'", "--diff", "--reason on", "--reason=on", "--reason 'on @ini'", "-y", "-n", "-o json",
+        "--timeout 5", "--rolling", "--rolling=2", "--fold", "--partial", "--on-error=stop", "-x", "=3", "it's",
+    )
+)  # fmt: skip
+NAMED = st.sampled_from(
+    ("@db", "exa1db01,exa1db02", "( @db not exa1db02 )", "'@db'", "(where name = 'on')", "()", "a=1")
+)
+LEADS, TAILS = ("", "-y ", "-o json -n "), ("", ";", " ; ", " | grep on", " > on.txt", " -- on @ini")
+
+
+def outcome(text: str) -> object:
+    """Return all that a line says, or what is said of it."""
+    try:
+        line = parse(text)
+    except StatementError as error:
+        assert error.start is None or error.end is None or error.start <= error.end <= len(text)
+        return error.message
+    return (
+        line.on,
+        line.call and (line.call.command.words, line.call.args),
+        line.flags,
+        line.pipe,
+        line.redirect,
+        line.text,
+    )
+
+
+@given(
+    command=st.sampled_from(ON_BEHIND),
+    words=st.lists(WORDS, max_size=4),
+    named=NAMED,
+    place=st.integers(0, 4),
+    lead=st.sampled_from(LEADS),
+    tail=st.sampled_from(TAILS),
+)
+def test_on_goes_to_the_same_hosts_wherever_it_stands(
+    command: tuple[str, ...], words: list[str], named: str, place: int, lead: str, tail: str
+) -> None:
+    """Whatever stands around it, ON behind says what ON in front says, or both are refused: no other hosts, values or flags."""
+    name, before, after = " ".join(command), words[:place], words[place:]
+    assume(not " ".join(after).startswith("="))  # Which would belong to the hosts, as in front.
+    front = outcome(f"{lead}on {named} {' '.join((name, *words))}{tail}")
+    behind = outcome(f"{lead}{' '.join((name, *before, 'on', named, *after))}{tail}")
+    assert behind == front or (isinstance(behind, str) and isinstance(front, str))
+
+
 @pytest.mark.parametrize("text", ["on", "on exa1cel01", "on (a b)"])
 def test_on_needs_a_statement(text: str) -> None:
     """ON alone is refused and shows how it is written."""

@@ -37,6 +37,7 @@ HINTS: list[tuple[dict[str, bool], str, str]] = [
     ({"production": True}, "", "say it in exacell's statements or in CellCLI"),
     ({"production": True}, "list cell", "list cell"),
     ({"read_only": True}, "", "set mode rw"),
+    ({"read_only": True, "monitor": True}, "", "begin anew without -m"),
     ({"read_only": True}, "list cell", "list cell"),
     ({}, "", "say so"),
     ({}, "list cell", "list cell; say so"),

@@ -336,6 +336,23 @@ def test_a_size_is_proven_in_bytes_or_as_typed() -> None:
     assert step.proves[0].value == ("2G", str(2 << 30))
 
 
+def test_sectors_of_every_disk_group_are_looked_at() -> None:
+    """Blocks have to fit the sectors of each member's disk group; where the override passes over one, the plan names it."""
+    with pytest.raises(RefusedError, match="sectors of DATA, 512 bytes"):
+        planned("alter database add logfile group 21 ('+FLASH4K', '+DATA') blocksize 4096")
+    on = {"db.parameter": parameter(OVERRIDE, "TRUE", None)}
+    plan = planned("alter database add logfile group 21 ('+FLASH4K', '+DATA') blocksize 4096", **on)
+    assert [warning.partition(" bytes")[0] for warning in plan.warnings] == ["DATA tells sectors of 512"]
+    assert not planned("alter database add logfile group 21 ('+FLASH4K') blocksize 4096", **on).warnings
+
+
+def test_the_order_of_disk_groups_makes_no_other_group() -> None:
+    """A group that lies on the same disk groups in another order is there already."""
+    there = [{**each, "diskgroups": ("DATA", "RECO"), "bytes": 4 << 30} for each in RECORDS["db.log"]]
+    plan = planned("alter database add logfile group 1 ('+RECO', '+DATA') size 4g", **{"db.log": there})
+    assert not plan.steps and plan.done
+
+
 def test_the_override_says_its_caveat_and_goes_back_to_its_default() -> None:
     """The hidden parameter comes with a warning; switched off it is proven by not being TRUE."""
     plan = planned(f'alter system set "{OVERRIDE}"=TRUE scope=memory')

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from exacell.core.errors import RefusedError, StatementError
-from exacell.plan.hostsettings import Found, persistent, read_path, read_value, settings_plan, written_by
+from exacell.plan.hostsettings import Found, fold_devices, persistent, read_path, read_value, settings_plan, written_by
 
 SDA = "/sys/block/sda/queue/"
 
@@ -152,6 +152,31 @@ def test_a_host_without_the_device_is_skipped_and_one_that_has_the_value_is_done
         settings_plan("lab", "x", [(sda.path, "64")], {"h1": {sda.path: []}, "h2": {sda.path: [sda]}})
 
 
+def test_what_keeps_each_of_two_values_is_told() -> None:
+    """A device that gets another value than its pattern keeps its own over a boot, and no line stands twice."""
+    every, one, other = "/sys/block/sd*/queue/nr_requests", SDA + "nr_requests", "/sys/block/sdb/queue/nr_requests"
+    files = {every: [file(one, "5"), file(other, "5")], other: [file(other, "5")]}
+    plan = settings_plan("lab", "x", [(every, "064"), (other, "16"), (other, "32")], {"h1": files})
+    assert [(note.partition("KERNEL==")[2], note.count("ATTR")) for note in plan.notes] == [
+        ('"sd*", ATTR{queue/nr_requests}="64"   (/etc/udev/rules.d/60-local.rules)', 1),
+        ('"sdb", ATTR{queue/nr_requests}="32"   (/etc/udev/rules.d/60-local.rules)', 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("devices", "shown"),
+    [
+        (("loop0", "loop1", "loop3"), "loop[0-1,3]"),
+        (("sda",), "sda"),
+        (("cciss!c0d0", "cciss!c0d1"), "cciss!c0d0,cciss!c0d1"),
+        (("",), ""),
+    ],
+)
+def test_devices_are_folded_where_that_loses_none(devices: tuple[str, ...], shown: str) -> None:
+    """Names of devices share a row; those with a sign of cell sets in them are all written."""
+    assert fold_devices(devices) == shown
+
+
 @pytest.mark.parametrize(
     ("path", "line"),
     [
@@ -170,4 +195,4 @@ def test_a_host_without_the_device_is_skipped_and_one_that_has_the_value_is_done
 )
 def test_what_keeps_a_setting_over_a_boot_is_shown(path: str, line: str) -> None:
     """Each place has its own file for what is to hold after a boot."""
-    assert list(persistent([(path, "9")], {path: "9"})) == [line]
+    assert list(persistent({path: "9"})) == [line]

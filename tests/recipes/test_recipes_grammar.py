@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import example, given, strategies as st
 
 from exacell.cellcli.iorm import parse as parse_iorm
 from exacell.cellcli.statement import List
@@ -372,24 +372,85 @@ def sandbox() -> Iterator[Sandbox]:
         yield place
 
 
-@pytest.mark.parametrize("text", ["on @db sh show $x", "host show x${x}", "on @db sh (show $x)"])
+def command_of(text: str) -> str:
+    """Return the command for a shell that a line of a recipe holds, itself or behind KEEP."""
+    line = parse_line(text, shell=False)
+    assert line is not None and line.call is not None
+    return command_given(line.call, {})[0] if "what" not in line.call.args else command_of(line.call.text_arg("what"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("on @db sh show $x", "host show x${x}", "on @db sh (show $x)", "-y sh show $x", "-o json host show $x"),
+        *(
+            "-n on @db sh show $x",
+            "keep -y sh show $x as=f",
+            "keep as=f on (a, b) sh show $x",
+            "on '@db' sh show $x -n",
+        ),
+    ],
+)
 @given(value=SIGNS)
 def test_a_value_is_one_word_of_a_shell(text: str, value: str, sandbox: Sandbox) -> None:
     """A real shell gets a value as that one word: nothing of it is expanded, ends the command or begins another one."""
-    line = parse_line(substitute(text, {"x": value}), shell=False)
-    assert line is not None and line.call is not None
-    command = command_given(line.call, {})[0]
+    command = command_of(substitute(text, {"x": value}))
+    words = ("-n",) if text.endswith("-n") else ()
     for run in sandbox.run(command, [name for name in ("dash", "bash") if program(name)]):
-        assert [started.argv for started in run.started] == [("show", value if "$x" in text else f"x{value}")], command
+        assert [started.argv for started in run.started] == [
+            ("show", value if "$x" in text else f"x{value}", *words)
+        ], command
 
 
-@given(value=SIGNS)
-def test_a_value_in_the_name_of_a_program_is_no_command(value: str, sandbox: Sandbox) -> None:
-    """Where a value is a part of the only word, the program has that name: nothing else is started."""
-    line = parse_line(substitute("host show${x}", {"x": value}), shell=False)
-    assert line is not None and line.call is not None
-    for run in sandbox.run(command_given(line.call, {})[0], [name for name in ("dash", "bash") if program(name)]):
-        assert not run.started and run.ended in ("126", "127")
+@pytest.mark.parametrize(
+    "text", ["host show${x}", "host $x -n", "sh as=f $x", "sh $x as=f", "sh -q $x", "keep sh $x -n as=f"]
+)
+@given(value=st.one_of(SIGNS, st.just("'$(show)")))
+def test_a_value_in_the_name_of_a_program_is_no_command(text: str, value: str, sandbox: Sandbox) -> None:
+    """Where a value is not all of a command, it is a word of it or the name of its program: nothing else is started."""
+    for run in sandbox.run(
+        command_of(substitute(text, {"x": value})), [name for name in ("dash", "bash") if program(name)]
+    ):
+        assert not run.started and (
+            run.ended in ("126", "127") or "show" not in text
+        )  # A name may be the shell's own: [
+
+
+QUOTING = (
+    *("show", "a", "'", '"', "a'b", "c'", 'a"b', 'c"', '\\"', "\\'", "`", "$(", ")", "(", "${v", "}", '"$(', ')"'),
+    *("#", ";", "|", "k=", "$'"),
+)
+PIECES = st.lists(st.sampled_from(QUOTING), max_size=5).map(" ".join)
+ENDS_QUOTES = st.sampled_from(
+    ("'; show hit; '", '"; show hit; "', "$(show hit)", "`show hit`", "'$(show hit)", "\\", "' b", "${v}")
+)
+
+
+@given(
+    before=PIECES, after=PIECES, word=st.sampled_from(("$x", "${x}", "k=$x", "y${x}", "(show $x)")), value=ENDS_QUOTES
+)
+@example(before="show a'b", after="c'", word="$x", value="$(show hit)")
+@example(before='show "\\"', after='"\\"', word="$x", value="$(show hit)")
+@example(before="show `", after="`", word="$x", value="`show hit`")
+@example(before='show "$( "a"b"', after='"c)"', word="$x", value="$(show hit)")
+@example(before="show $'a\\'", after="", word="$x", value="$(show hit)")
+@example(before="", after="", word='(show "\\" $x ")', value="$(show hit)")
+@example(before="", after="", word="(show `show $x `)", value="`show hit`")
+@example(before="show", after="", word="`k=$x", value="`show hit`")
+def test_a_value_runs_nothing_whatever_a_recipe_quotes(
+    before: str, after: str, word: str, value: str, sandbox: Sandbox
+) -> None:
+    """However a recipe's own text is quoted, real shells start the same programs with any value in it, or it is refused."""
+    try:
+        with_it, plain = (
+            command_of(substitute(f"host show {before} {word} {after}", {"x": x})) for x in (value, "w0w")
+        )
+    except (RecipeError, StatementError):
+        return
+    shells = [name for name in ("dash", "bash") if program(name)]
+    for run, benign in zip(sandbox.run(with_it, shells), sandbox.run(plain, shells), strict=True):
+        assert not any("hit" in started.argv[1:2] for started in run.started), with_it
+        assert len(run.started) == len(benign.started), with_it
 
 
 def test_a_value_that_is_all_of_a_command_is_one() -> None:

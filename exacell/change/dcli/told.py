@@ -20,7 +20,7 @@ def told(outcomes: Sequence[Outcome], *, printing: bool, hosts: bool) -> Result:
         return Result(records=rows, fold=True, problems=problems, exit_code=code)
     if any(row["text"] for row in rows):
         shown = [(str(row["cell"]), f"{row['text']}\n") for row in rows]
-        return Result(raw=shown, fold=True, problems=problems, exit_code=code)
+        return Result(raw=shown, named=len(outcomes) > 1, fold=True, problems=problems, exit_code=code)
     done = [{"cell": row["cell"], "outcome": "failed" if row["exitStatus"] else "done"} for row in rows]
     columns = [HOST if hosts else Column("cell"), Column("outcome")]
     return Result(records=done, columns=columns, fold=True, problems=problems, exit_code=code)

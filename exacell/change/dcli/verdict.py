@@ -35,10 +35,10 @@ from exacell.session.logins import READERS, refuse_writer
 
 def door_of(session: Session) -> Door:
     """Return what the session's rack says about unread work; of no rack, only what the session's mode says."""
-    rack = session.rack
+    rack, door = session.rack, Door(read_only=session.read_only, monitor=session.options.monitor)
     if rack is None:
-        return Door(read_only=session.read_only)
-    return Door(rack=rack.name, production=rack.production, read_only=session.read_only, allows=rack.opaque == "allow")
+        return door
+    return replace(door, rack=rack.name, production=rack.production, allows=rack.opaque == "allow")
 
 
 def refuse_unread(

@@ -111,7 +111,7 @@ class _Maker(ParameterMaker):
             else ()
         )
         return self.plan(
-            Stage(title=f"set CELL_FLASH_CACHE of {name} to {change.value}", steps=(step,)),
+            Stage(title=f"set CELL_FLASH_CACHE of {name} to {change.value}", key="keep", steps=(step,)),
             inverse=(_storage(change, before),),
             notes=notes,
         )
@@ -150,7 +150,7 @@ class _Maker(ParameterMaker):
         if group in numbers:
             log = next(log for log in every if int(log["name"]) == group)
             same = _is_standby(log) == change.standby and log["bytes"] == size
-            same = same and (not change.targets or tuple(log["diskgroups"]) == change.targets)
+            same = same and (not change.targets or sorted(log["diskgroups"]) == sorted(change.targets))
             if same and (change.block_size or log["blockSize"]) == log["blockSize"] and change.group:
                 return self.done(f"{_noun(change)} {group} is there already")
             raise RefusedError(
@@ -175,7 +175,8 @@ class _Maker(ParameterMaker):
                     f"{human_size(size)} (ORA-15041); nothing was sent",
                     hint="show diskgroup tells what is free",
                 )
-        block = self._block(change, groups[targets[0]])
+        block = change.block_size or int(groups[targets[0]]["sectorSize"])
+        odd = [name for name in dict.fromkeys(targets) if self._passed_over(block, groups[name])]
         sql = _add(thread, group, targets, size, block, standby=change.standby)
         drop = f"ALTER DATABASE DROP {_kind(change.standby)} GROUP {group}"
         where = {"name": str(group)}
@@ -198,16 +199,20 @@ class _Maker(ParameterMaker):
             Stage(title=f"add {_noun(change)} {group}", key="add", steps=(step,)),
             inverse=(drop,),
             notes=(f"every byte of {human_size(size)} is written before it may be used",),
+            warnings=tuple(
+                f"{name} tells sectors of {groups[name]['sectorSize']} bytes, and {OVERRIDE} passes over that: only for flash "
+                "that tells 512 bytes and writes 4096"
+                for name in odd
+            ),
         )
 
-    def _block(self, change: AddLog, group: Mapping[str, Any]) -> int:
-        """Return the block size that the new group gets.
+    def _passed_over(self, block: int, group: Mapping[str, Any]) -> bool:
+        """Return whether redo logs get blocks that do not fit a disk group's sectors, because the database passes over that.
 
         Raises:
-            RefusedError: the disk group's sectors have another one, and the database does not pass over that.
+            RefusedError: it does not, or such blocks are never taken.
         """
         sector = int(group["sectorSize"])
-        block = change.block_size or sector
         if block not in (512, 1024, FLASH_BLOCK):
             raise RefusedError(
                 f"a redo log has blocks of 512, 1024 or 4096 bytes, not {block}; nothing was sent",
@@ -230,7 +235,7 @@ class _Maker(ParameterMaker):
                 hint=f"leave BLOCKSIZE out: it is {sector} then. Only where {group['name']} lies on flash that tells 512 "
                 f"falsely: sql db={self.database} 'alter system set \"{OVERRIDE}\"=TRUE scope=memory', and undo that afterwards",
             )
-        return block
+        return block != sector
 
     def drop_log(self, change: DropLog) -> Plan:
         """Return the plan of DROP LOGFILE GROUP: switches and waits until nobody needs the group.

@@ -111,6 +111,7 @@ def test_proc_and_sys_hold_nothing_of_this_machine(login: str, home: Path, say: 
 SAME = {
     *("/proc/sys/kernel/ostype", "/proc/sys/kernel/ngroups_max", "/proc/sys/kernel/domainname", "/proc/swaps"),
     *("/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/random/uuid", "/proc/sys/kernel/cap_last_cap"),
+    "/proc/sys/vm/swappiness",
     *("/proc/sys/kernel/pid_max", "/sys/class/net/lo/address", "/sys/class/net/lo/mtu", "/sys/class/net/lo/operstate"),
 }
 """What may be the same here: it tells of Linux, not of a machine."""
