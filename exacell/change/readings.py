@@ -11,7 +11,16 @@ from exacell.cellcli.schema import Kind, find_object
 from exacell.change.execute import execute
 from exacell.core.errors import RecipeError, StatementError
 from exacell.language.line import Line, parse_line
-from exacell.language.reading import Reading, ReadingCheck, chosen, compares, measured, picked, shown_beside
+from exacell.language.reading import (
+    NothingReadError,
+    Reading,
+    ReadingCheck,
+    chosen,
+    compares,
+    measured,
+    picked,
+    shown_beside,
+)
 from exacell.output.result import Result
 from exacell.recipes.answers import reads
 from exacell.session.checking import failures
@@ -81,10 +90,14 @@ def wrong_with(
         return found
     in_mb = "MB" if _kind(result, line, check.reading) == "mib" else ""
     wanted = f"not {check.operator} {check.value}" if check.operator != "!=" else "which must not be"
-    for about, record, column in picked(check.reading, result.records, [column.name for column in result.columns]):
+    why = f"; {check.why}" if check.why else ""
+    try:
+        rows = picked(check.reading, result.records, [column.name for column in result.columns])
+    except NothingReadError as error:
+        return {f"{error.message}{why}": []}  # So it does not hold; a wait looks again.
+    for about, record, column in rows:
         value, unit = record.get(column), str(record.get("unit") or "") if column == "metricValue" else in_mb
         if not compares(value, check.operator, measured(check.value, unit)):
             shown = f"{value} {unit}" if unit else shown_beside(value, check.value)
-            why = f"; {check.why}" if check.why else ""
             found[f"{about or check.reading.statement}: {check.reading.column} is {shown}, {wanted}{why}"] = []
     return found

@@ -121,6 +121,10 @@ def read_until(text: str, *, bounded: bool) -> FactCheck | ReadingCheck | float:
     return read_wait(text, bounded=bounded)
 
 
+class NothingReadError(StatementError):
+    """A statement answered, and has nothing of what is to be read: not yet, perhaps."""
+
+
 def chosen(
     reading: Reading, records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()
 ) -> list[tuple[str, Any]]:
@@ -140,10 +144,11 @@ def picked(
         columns: the records' columns in the order in which they are shown; the first that is no cell names a record.
 
     Raises:
-        StatementError: no record is there, none is of that key, or it has no such column.
+        NothingReadError: no record is there, or none is of that key.
+        StatementError: it has no such column.
     """
     if not records:
-        raise StatementError(
+        raise NothingReadError(
             f"'{reading.statement}' answered with nothing, so there is no {reading.column}",
             hint="run it by itself to see what it says",
         )
@@ -162,7 +167,7 @@ def picked(
             )  # A cell is not named by what else it has.
             found.append((" ".join(about[:own]), record, column))
     if not found:
-        raise StatementError(
+        raise NothingReadError(
             f"'{reading.statement}' has nothing of {reading.key}",
             hint=f"of takes a cell or what stands in {' or '.join(names) or 'its first column'}",
         )
