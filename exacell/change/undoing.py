@@ -144,6 +144,8 @@ def undo(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
         )
     found = list(_settled(session, services, changes, wait=not dry, whole=whole))
+    if not found:
+        return Result(notes=["nothing is left to take back"])
     for done in [done for done in found if whole and _left_nothing(done)]:
         services.console.say(f"change {done.change} ({done.statement}) left nothing behind that could be taken back")
         found.remove(done)
@@ -155,6 +157,8 @@ def undo(
             f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them put back what they changed"
             f"{f' on {fold(back.steps)}, and it is so now' if back.steps else ''}; nothing of it is left to take back"
         )
+        for done in gone:
+            _note_undone(session, services, done, flags)
         found = [done for done in found if done not in gone]
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, session, services, done.change))

@@ -148,7 +148,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
 
 def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:
     """Return the error, with the way out where what is wrong is an ON behind a statement that takes it only in front."""
-    if error.start is None or error.hint or not text[: error.start - base].strip():
+    if error.start is None or error.hint:
         return error
     try:
         words = split_words(text, base)
