@@ -178,7 +178,7 @@ class RecipeRunner:
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
             raise InterruptedByUserError(
                 f"recipe {self._recipe.name} was interrupted before {each.place}",
-                hint="" if self._takes_back() else "what was done stands; undo run takes it back",
+                hint="" if self._takes_back() else f"what was done stands; {self._way_back} takes it back",
             )
         self._begun += 1
         wave = each.wave
@@ -259,6 +259,10 @@ class RecipeRunner:
         )
         self._planned = self._planned or line.effect in (Effect.WRITE, Effect.OPAQUE)
         return self._keep(each, line, result)
+
+    @property
+    def _way_back(self) -> str:
+        return f"undo run {self._track.run.name}" if self._track is not None else "undo run"
 
     def _changes(self) -> list[int]:
         """Return the changes of this run of the recipe, those of an earlier process among them, oldest first."""
@@ -341,7 +345,7 @@ class RecipeRunner:
             first = result.problems[0] if result.problems else "it failed"
             error = RecipeError(
                 f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}",
-                hint="journal tells what was done; undo run takes it back",
+                hint=f"journal tells what was done; {self._way_back} takes it back",
             )
             error.exit_code = result.exit_code
             raise error

@@ -36,7 +36,7 @@ from exacell.output.result import Column, Result, together
 from exacell.output.style import wrapped
 from exacell.session.given import Services, Session
 from exacell.session.request import Request
-from exacell.session.runs import left_runs, run_lives, unfinished_runs
+from exacell.session.runs import changes_of_run, ended_runs, left_runs, run_lives, unfinished_runs
 from exacell.session.saved import (
     Expected,
     SavedPlan,
@@ -215,9 +215,30 @@ def undo(session: Session, services: Services, request: Request, call: Call) -> 
 
 
 def undo_run(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per target with its outcome."""
-    rack = session.need_rack().name
+    """Return one record per target with its outcome.
+
+    Raises:
+        RefusedError: there is no such run, or it has not come to its end.
+    """
+    rack, name = session.need_rack().name, call.text_arg("run")
+    if name:
+        return take_back(
+            session,
+            services,
+            request,
+            changes_of_run(services.store(), services.journal, rack, name),
+            call.flags,
+            whole=True,
+        )
     here = [number for number in session.changes if services.journal.entries(rack=rack, change=number)]
+    if not here:
+        ended = ended_runs(services.store(), rack)
+        more = f", undo run {ended[0].name} the newest run ({ended[0].statement})" if ended else ""
+        return Result(
+            notes=[
+                f"nothing was changed here, so there is nothing to take back; undo takes the newest change back{more}"
+            ]
+        )
     return take_back(session, services, request, here, call.flags, whole=True)
 
 

@@ -101,6 +101,7 @@ def _convert(param: Param, text: str) -> Value:
             | Kind.BASELINE
             | Kind.ASM
             | Kind.IORM
+            | Kind.RUN
         ):
             if not _NAME.fullmatch(text):
                 raise StatementError(f"'{text}' is not a name: letters, digits, _ - . +, no blanks")

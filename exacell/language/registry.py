@@ -54,6 +54,7 @@ class Kind(StrEnum):
     PREFIX = "prefix"
     RACK = "rack"
     RECIPE = "recipe"
+    RUN = "run"
     SNAPSHOT = "snapshot"
     MEASURED = "measured"
     METRIC = "metric"

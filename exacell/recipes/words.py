@@ -81,6 +81,8 @@ def _of_cellcli(line: Line, anything: Collection[str]) -> dict[str, str]:
 
 def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]:
     command = call.command
+    if command.words == ("undo", "run") and call.args:
+        yield "in a recipe undo run puts back what its own run has changed, and takes no name", "undo run"
     try:
         if command.words in (("sql",), ("sql", "asm")):
             refuse_session_bound(one_line(call.text_arg("text")))

@@ -7,10 +7,11 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from exacell.core.errors import RefusedError
 from exacell.journal.actor import actor, alive
 from exacell.journal.record import Journal
 from exacell.journal.rows import Actor
-from exacell.recipes.record import DONE, FAILED, RUNNING, STOPPED, LineState, Run, from_json, to_json
+from exacell.recipes.record import ABANDONED, DONE, FAILED, RUNNING, STOPPED, LineState, Run, from_json, to_json
 
 if TYPE_CHECKING:
     from exacell.session.store import Store
@@ -30,6 +31,37 @@ def new_name(store: Store, rack: str) -> str:
 def unfinished_runs(store: Store, rack: str) -> list[Run]:
     """Return the runs that were killed, or whose final lines failed, newest first."""
     return list(reversed(store.runs(rack, from_json, RUNNING, STOPPED)))
+
+
+def ended_runs(store: Store, rack: str) -> list[Run]:
+    """Return the runs that came to their end, newest first."""
+    return list(reversed(store.runs(rack, from_json, DONE, ABANDONED)))
+
+
+def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list[int]:
+    """Return the numbers of the changes that a run has made, oldest first.
+
+    Raises:
+        RefusedError: there is no run of that name, or it has not come to its end.
+    """
+    known = {run.name.lower(): run for run in store.runs(rack, from_json)}
+    run = known.get(name.lower())
+    if run is None:
+        newest = [each.name for each in list(known.values())[-3:]]
+        raise RefusedError(
+            f"no recipe's run of rack {rack} is called {name}",
+            hint=f"the newest are {', '.join(reversed(newest))}" if newest else "none has changed anything yet",
+        )
+    if run.state in (RUNNING, STOPPED):
+        lives = run_lives(journal, run)
+        how = "is being carried out" if lives else "has not come to its end"
+        raise RefusedError(
+            f"run {run.name} ({run.statement}) {how}; nothing was sent",
+            hint=""
+            if lives
+            else "resume goes on with it, resume --abandon carries out only its finally; then it can be undone",
+        )
+    return list(dict.fromkeys(row.root for row in journal.of_run(rack, run.key) if not row.undoes))
 
 
 def run_lives(journal: Journal, run: Run) -> bool:

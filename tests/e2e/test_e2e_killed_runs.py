@@ -254,6 +254,8 @@ def test_two_killed_runs_end_the_newer_one_first(operator: Operator) -> None:
     operator.killed("run first", "line 2: wait 1s")
     operator.killed("run second", "line 2: wait 1s")
     assert len(operator.ask("pending")) == 2
+    refused = operator.inside("-r", "t1", "undo run r2", "-y")
+    assert refused.code == 2 and "run r2 (run second) has not come to its end; nothing was sent" in refused.err
     done = operator.inside.ok("-r", "t1", "resume", "-y")
     assert done.err.index("run r2 of t1") < done.err.index("run r1 of t1")
     assert operator.ask("list iormplan attributes dbPlan") == plan

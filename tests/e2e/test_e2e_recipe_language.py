@@ -317,3 +317,27 @@ def test_a_value_is_shown_as_a_size_only_where_it_is_one(inside: InProcess, read
     """What LET has read stands there as it goes into lines, and beside it as people read it: bytes and MB, no counters."""
     written(inside, shown=f"let a = {reading}\nprompt $a\n")
     assert re.match(said, inside.ok("-r", "t1", "run shown").err)
+
+
+def test_a_run_is_taken_back_by_its_name_from_another_session(inside: InProcess) -> None:
+    """undo run NAME puts back all that an ended run has changed, once; alone it names the newest run; a run that is none is
+    refused with those that there are; in a recipe it takes no name."""
+    written(
+        inside,
+        pair="alter cell comment=paired\ndisable flashlog db=SPOT\n",
+        names="list cell\nfinally\nundo run r1\nend\n",
+    )
+    assert "none has changed anything yet" in inside("-r", "t1", "undo run r1").err
+    before = inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records
+    inside.ok("-r", "t1", "run pair", "-y")
+    assert "undo run r1 the newest run (run pair)" in inside.ok("-r", "t1", "undo run").err
+    dry = inside("-r", "t1", "undo run R1", "-n")
+    assert "undo change 2 (disable flashlog db=SPOT)" in dry.err and "nothing was sent" in dry.err
+    done = inside.ok("-r", "t1", "-o", "json", "undo run r1", "-y")
+    assert [row["outcome"] for row in done.records] == ["done"] * 6
+    assert inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records == before
+    assert "nothing is left to take back" in inside.ok("-r", "t1", "undo run r1", "-y").err
+    refused = inside("-r", "t1", "undo run r2", "-y")
+    assert refused.code == 2 and "no recipe's run of rack t1 is called r2; the newest are r1" in refused.err
+    wrong = inside("-r", "t1", "check recipe names")
+    assert wrong.code != 0 and "takes no name" in wrong.out

@@ -117,8 +117,12 @@ COMMANDS = (
         name="undo run",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="in a recipe's finally: put back what this run changed; at the prompt, what this session changed",
-        example="undo run",
+        summary="put back what a run of a recipe changed; in its finally this run, at the prompt what this session changed",
+        details="Newest first, each change as undo takes it back. What left nothing behind, such as a flush, what was taken back "
+        "already and what exacell did not read is named and passed over. A name is for the prompt and scripts: Tab and "
+        "undo run alone tell which there are. A run that was broken off is for resume first.",
+        example="undo run r3",
+        params=(Param(name="run", kind=Kind.RUN, positional=True, help="a run of this rack that has ended: r3"),),
         handler="exacell.commands.change:undo_run",
     ),
     Command(

@@ -68,7 +68,7 @@ def knowledge(
 
                 stored = stored_names(home, rack.name if rack else "", kind)
                 return (*stored, *names(Kind.KEPT))
-            case Kind.SNAPSHOT | Kind.KEPT | Kind.PLAN | Kind.BASELINE | Kind.CHANGE | Kind.IORM:
+            case Kind.SNAPSHOT | Kind.KEPT | Kind.PLAN | Kind.BASELINE | Kind.CHANGE | Kind.RUN | Kind.IORM:
                 from exacell.session.completion.stored_names import stored_names
 
                 return stored_names(home, rack.name, kind) if rack else ()

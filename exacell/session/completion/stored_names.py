@@ -46,6 +46,10 @@ _QUERIES = {
     ),
     Kind.PLAN: (_STORE, "select name, json_extract(body, '$.statement') from plan where rack=? order by made, name"),
     Kind.BASELINE: (_STORE, "select name, taken from baseline where rack=? order by taken"),
+    Kind.RUN: (
+        _STORE,
+        "select name, json_extract(body, '$.statement') from run where rack=? order by began desc limit 50",
+    ),
     Kind.IORM: (_STORE, "select name, taken from iorm where rack=? order by taken"),
     Kind.CHANGE: (
         _JOURNAL,
