@@ -257,6 +257,7 @@ VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "
         ("x (y=' $p ')", "x (y=' $p ')"),
         ("alter iormplan dbplan=((name=$cells,share=1))", "alter iormplan dbplan=((name='@up',share=1))"),
         ("sh ls $a", "sh ls 'x y'"),
+        ("on $n sh $q as=n", "on 3 sh 'it'\"'\"'s' as=n"),
         ("sh -- $q", 'sh -- "it\'s"'),
         ("keep sh $q as=n", 'keep sh "it\'s" as=n'),
         ("keep as=n sh --timeout 5 $q", 'keep as=n sh --timeout 5 "it\'s"'),
