@@ -7,10 +7,21 @@ from typing import Any
 
 from exacell.cellcli.condition import FactCheck
 from exacell.cellcli.nodes import List
+from exacell.cellcli.schema import Kind, find_object
 from exacell.change.execute import execute
 from exacell.core.errors import RecipeError, StatementError
 from exacell.language.line import Line, parse_line
-from exacell.language.reading import Reading, ReadingCheck, chosen, compares, measured, picked, shown_beside
+from exacell.language.reading import (
+    NothingReadError,
+    Reading,
+    ReadingCheck,
+    chosen,
+    compares,
+    measured,
+    picked,
+    shown_beside,
+)
+from exacell.output.result import Result
 from exacell.recipes.answers import reads
 from exacell.session.checking import failures
 from exacell.session.given import Request, Services, Session
@@ -36,17 +47,34 @@ def line_to_read(reading: Reading) -> Line:
 
 
 def values_read(session: Session, services: Services, request: Request, reading: Reading) -> list[tuple[str, Any]]:
-    """Return who or what each record of a reading is about, with its value.
+    """Return who or what each record of a reading is about, with its value; see :func:`column_read`."""
+    return column_read(session, services, request, reading)[0]
+
+
+def column_read(
+    session: Session, services: Services, request: Request, reading: Reading
+) -> tuple[list[tuple[str, Any]], str]:
+    """Return who or what each record of a reading is about, with its value; and the kind of its column.
 
     Raises:
         StatementError: the statement is none that reads, or has no such column or record.
         RecipeError: somebody gave no answer.
         ExacellError: whatever the statement itself raises.
     """
-    result = execute(session, services, replace(request, line=None), line_to_read(reading), inside=True)
+    line = line_to_read(reading)
+    result = execute(session, services, replace(request, line=None), line, inside=True)
     if result.problems and not result.records:
         raise RecipeError(result.problems[0])
-    return chosen(reading, result.records, [column.name for column in result.columns])
+    return chosen(reading, result.records, [column.name for column in result.columns]), _kind(result, line, reading)
+
+
+def _kind(result: Result, line: Line, reading: Reading) -> str:
+    """Return what a column holds, as :class:`~exacell.output.result.Column` has it: ``size``, ``mib`` …"""
+    if isinstance(line.cellcli, List):
+        listed = find_object(line.cellcli.object)
+        attribute = listed.attribute(reading.column) if listed is not None else None
+        return "size" if attribute is not None and attribute.kind is Kind.SIZE else ""
+    return next((each.kind for each in result.columns if each.name.lower() == reading.column.lower()), "")
 
 
 def wrong_with(
@@ -55,15 +83,21 @@ def wrong_with(
     """Return reason → cells for everything in a check that does not hold; empty when all of it does."""
     if isinstance(check, FactCheck):
         return failures(services, request, check)
-    result = execute(session, services, replace(request, line=None), line_to_read(check.reading), inside=True)
+    line = line_to_read(check.reading)
+    result = execute(session, services, replace(request, line=None), line, inside=True)
     found: dict[str, list[str]] = {problem: [] for problem in result.problems}
     if found and not result.records:
         return found
+    in_mb = "MB" if _kind(result, line, check.reading) == "mib" else ""
     wanted = f"not {check.operator} {check.value}" if check.operator != "!=" else "which must not be"
-    for about, record, column in picked(check.reading, result.records, [column.name for column in result.columns]):
-        value, unit = record.get(column), str(record.get("unit") or "") if column == "metricValue" else ""
+    why = f"; {check.why}" if check.why else ""
+    try:
+        rows = picked(check.reading, result.records, [column.name for column in result.columns])
+    except NothingReadError as error:
+        return {f"{error.message}{why}": []}  # So it does not hold; a wait looks again.
+    for about, record, column in rows:
+        value, unit = record.get(column), str(record.get("unit") or "") if column == "metricValue" else in_mb
         if not compares(value, check.operator, measured(check.value, unit)):
             shown = f"{value} {unit}" if unit else shown_beside(value, check.value)
-            why = f"; {check.why}" if check.why else ""
             found[f"{about or check.reading.statement}: {check.reading.column} is {shown}, {wanted}{why}"] = []
     return found

@@ -11,14 +11,14 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from exacell.cellcli.condition import is_condition
-from exacell.change.readings import values_read
+from exacell.change.readings import column_read
 from exacell.change.waves import Targets, asked_of_waves
 from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import CellSetError, ExacellError, RecipeError, RefusedError, StatementError
-from exacell.core.units import counted
+from exacell.core.units import MIB, counted, human_size
 from exacell.core.values import dataclass
 from exacell.language.line import Line
-from exacell.language.reading import shown_beside, single
+from exacell.language.reading import single
 from exacell.language.registry import Effect
 from exacell.recipes.answers import Kept, read_kept
 from exacell.recipes.checker import check_recipe
@@ -350,11 +350,10 @@ def read_values(
     """
     known = dict(values)
     for let in recipe.lets:
-        found, reading = _read(session, services, request, recipe, let, known)
+        found, shown, reading = _read(session, services, request, recipe, let, known)
         text = known[let.name] = str(found).lower() if isinstance(found, bool) else str(found)
         if tell:
-            as_size = shown_beside(found, "G") if isinstance(found, int) and abs(found) >= 1 << 20 else ""
-            services.console.say(f"{let.name} = {text}{f' ({as_size})' if as_size else ''}: {reading}")
+            services.console.say(f"{let.name} = {text}{f' ({shown})' if shown else ''}: {reading}")
         yield let, text
 
 
@@ -370,13 +369,15 @@ def _with_work(experiment: ReadyLine, work: ReadyLine, text: str) -> ReadyLine:
 
 def _read(
     session: Session, services: Services, request: Request, recipe: Recipe, let: Let, values: Mapping[str, Value]
-) -> tuple[Any, Reading]:
-    """Return what a value is now, and from what it was read."""
+) -> tuple[Any, str, Reading]:
+    """Return what a value is now, how a person reads it where it is a size, and from what it was read."""
     try:
         reading = replace(let.reading, statement=substitute(let.reading.statement, values))
         if let.reading.key:
             reading = replace(reading, key=substitute(let.reading.key, values).strip("\"'"))
-        return single(reading, values_read(session, services, request, reading)), reading
+        column, kind = column_read(session, services, request, reading)
+        found, unit = single(reading, column), {"size": 1, "mib": MIB}.get(kind)
+        return found, human_size(found * unit) if unit and isinstance(found, int) else "", reading
     except (StatementError, RecipeError) as error:
         problem = Problem(number=let.number, message=f"let {let.name}: {error.message}", hint=error.hint)
         raise recipe_error(recipe.name, [problem]) from error

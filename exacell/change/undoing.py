@@ -143,7 +143,9 @@ def undo(
         return Result(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
         )
-    found = list(_settled(session, services, changes, wait=not dry))
+    found = list(_settled(session, services, changes, wait=not dry, whole=whole))
+    if not found:
+        return Result(notes=["nothing is left to take back"])
     for done in [done for done in found if whole and _left_nothing(done)]:
         services.console.say(f"change {done.change} ({done.statement}) left nothing behind that could be taken back")
         found.remove(done)
@@ -155,6 +157,8 @@ def undo(
             f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them put back what they changed"
             f"{f' on {fold(back.steps)}, and it is so now' if back.steps else ''}; nothing of it is left to take back"
         )
+        for done in gone:
+            _note_undone(session, services, done, flags)
         found = [done for done in found if done not in gone]
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, session, services, done.change))
@@ -207,8 +211,13 @@ def _puts_back(step: Step, before: Step) -> bool:
     return bool(swapped) and swapped == step.changes
 
 
-def _settled(session: Session, services: Services, changes: Sequence[int], *, wait: bool) -> Iterator[Done]:
+def _settled(
+    session: Session, services: Services, changes: Sequence[int], *, wait: bool, whole: bool = False
+) -> Iterator[Done]:
     """Return what these changes really did, newest first, once it is known of each of their steps.
+
+    Args:
+        whole: they are all of a run: those without a plan are named and passed over, also where there is only one.
 
     Raises:
         RefusedError: one still runs or is undone already, or the only one has no plan.
@@ -229,7 +238,7 @@ def _settled(session: Session, services: Services, changes: Sequence[int], *, wa
             refuse_running(services.journal, rack, attempt.change)
             settle(session, services, attempt.change, wait=wait)
         settle(session, services, number, wait=wait)
-        if len(roots) > 1 and all(plan.plan is None for plan in state.plans):
+        if (whole or len(roots) > 1) and all(plan.plan is None for plan in state.plans):
             # What exacell does not read has no way back; what stands beside it in a run has one of its own.
             statement = next((plan.statement for plan in state.plans), "")
             services.console.say(

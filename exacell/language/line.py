@@ -127,7 +127,9 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     on = ""
     if words[0].value.lower() == "on" and not words[0].quoted:
         if len(words) < 3:
-            raise StatementError("ON needs cells and a statement: on exa1cel01 list cell", start=base, end=len(text))
+            raise StatementError(
+                "ON needs cells, or hosts, and a statement: on exa1cel01 list cell", start=base, end=len(text)
+            )
         on = _named(words[1])
         cut = words[2].start
         stripped, base = body[cut : base + len(stripped)], cut

@@ -121,6 +121,10 @@ def read_until(text: str, *, bounded: bool) -> FactCheck | ReadingCheck | float:
     return read_wait(text, bounded=bounded)
 
 
+class NothingReadError(StatementError):
+    """A statement answered, and has nothing of what is to be read: not yet, perhaps."""
+
+
 def chosen(
     reading: Reading, records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()
 ) -> list[tuple[str, Any]]:
@@ -140,10 +144,11 @@ def picked(
         columns: the records' columns in the order in which they are shown; the first that is no cell names a record.
 
     Raises:
-        StatementError: no record is there, none is of that key, or it has no such column.
+        NothingReadError: no record is there, or none is of that key.
+        StatementError: it has no such column.
     """
     if not records:
-        raise StatementError(
+        raise NothingReadError(
             f"'{reading.statement}' answered with nothing, so there is no {reading.column}",
             hint="run it by itself to see what it says",
         )
@@ -157,9 +162,12 @@ def picked(
     for record in records:
         about = [str(record[name]) for name in ("cell", *names) if record.get(name) is not None]
         if not reading.key or reading.key.lower() in (each.lower() for each in about):
-            found.append((" ".join(about[:2]), record, column))
+            own = (
+                1 if column == "name" and record.get("cell") is not None else 2
+            )  # A cell is not named by what else it has.
+            found.append((" ".join(about[:own]), record, column))
     if not found:
-        raise StatementError(
+        raise NothingReadError(
             f"'{reading.statement}' has nothing of {reading.key}",
             hint=f"of takes a cell or what stands in {' or '.join(names) or 'its first column'}",
         )
@@ -174,7 +182,11 @@ def single(reading: Reading, found: Sequence[tuple[str, Any]]) -> Any:
     """
     values = list(dict.fromkeys(value if value.__hash__ else str(value) for _, value in found))
     if len(values) > 1:
-        told = ", ".join(f"{about}: {value}" for about, value in found[:3]) + (" …" if len(found) > 3 else "")
+        firsts = [next(about for about, each in found if each == value) for value in values[:3]]
+        told = ", ".join(
+            f"{about}: {value}" if about else f"{value}" for about, value in zip(firsts, values, strict=False)
+        )
+        told += " …" if len(values) > 3 else ""
         raise StatementError(
             f"{reading} is not one value but {len(values)} ({told})", hint=f"{reading.column} of CELL or NAME takes one"
         )

@@ -193,8 +193,8 @@ def _help(parts: Sequence[Piece], known: Known) -> Iterator[Suggestion]:
         elif found is not None:
             yield from matching([item.name for item in found.attributes.values()], typed.text, typed.start)
         return
-    if done[:1] == ("docs",):
-        yield from matching(known.pages(), typed.text, typed.start)
+    if done[:1] in (("docs",), ("recipe",)):
+        yield from matching(known.pages() if done[0] == "docs" else known.names(Kind.RECIPE), typed.text, typed.start)
         return
     offered = _following(done)
     verb = next((verb for verb in Verb if done == (verb.value.lower(),)), None)

@@ -212,6 +212,7 @@ RECIPES = [
     ("exacell run commit_load db=S", "exacell run commit_load db=SPOT"),
     ("exacell @cell_maintenance cell=@ce", "exacell @cell_maintenance cell=@cells"),
     ("exacell plan @cell_maintenance cell=exa1cel01,exa1cel02,@fa", "cell=exa1cel01,exa1cel02,@failed"),
+    ("exacell help recipe cell_m", "exacell help recipe cell_maintenance"),
     ("exacell on @fa", "exacell on @failed"),
     ("exacell on @cells,@fa", "exacell on @cells,@failed"),
     ("exacell on @in", "exacell on @ini"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.support.program import InProcess
@@ -152,7 +154,13 @@ def test_a_value_of_a_matrix_is_one_word(inside: InProcess, value: str) -> None:
         ('check sql asm "drop diskgroup DATA".name = x', 2, "not a statement that reads"),
         ("check list metriccurrent FC_BY_DIRTY.metricValue < 0m", 1, "MB, not < 0m"),
         ("check list metriccurrent FC_BY_DIRTY.metricValue < 900g", 0, ""),
-        ("check list cell.name = exa1cel01", 1, "name is exa1cel02, not = exa1cel01"),
+        ('check sql db=SPOT "select group# from v$log where 1=2".group# = 1 "why"', 1, "there is no group#; why"),
+        ('wait until sql asm "select state from v$asm_diskgroup".state of X = MOUNTED for=1s', 1, "of X after 1"),
+        ("check show diskgroup.freeMb of DATA > 10g", 0, ""),
+        ("check show diskgroup.freeMb of DATA < 1g", 1, "MB, not < 1g"),
+        ("check all flashcache.size < 2t", 0, ""),
+        ("check all flashcache.size < 1g", 1, "not below 1G"),
+        ("check list cell.name = exa1cel01", 1, "exa1cel02: name is exa1cel02, not = exa1cel01"),
     ],
 )
 def test_checks_of_statements(inside: InProcess, text: str, code: int, said: str) -> None:
@@ -295,3 +303,17 @@ def test_what_prompt_says_has_values_and_no_quotes(inside: InProcess, text: str,
     """Words in quotes and values stand beside each other without quotes; in quotes $ is a letter."""
     written(inside, says=f'recipe "Says"\nparam a : text = "288 GB"\n{text}\n')
     assert inside.ok("-r", "t1", "run says").err.endswith(f"\n{said}\n")
+
+
+@pytest.mark.parametrize(
+    ("reading", "said"),
+    [
+        ("list flashcache.size of exa1cel01", r"a = (\d{12}) \(\d+(\.\d+)?G\): list flash"),
+        ("show diskgroup.freeMb of DATA", r"a = \d{7} \(\d\.\d+T\): show disk"),
+        ("list metriccurrent FL_IO_TM_W.metricValue of exa1cel01", r"a = \d+: list metric"),
+    ],
+)
+def test_a_value_is_shown_as_a_size_only_where_it_is_one(inside: InProcess, reading: str, said: str) -> None:
+    """What LET has read stands there as it goes into lines, and beside it as people read it: bytes and MB, no counters."""
+    written(inside, shown=f"let a = {reading}\nprompt $a\n")
+    assert re.match(said, inside.ok("-r", "t1", "run shown").err)

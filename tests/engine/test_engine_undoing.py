@@ -586,7 +586,8 @@ def test_a_run_with_what_can_not_be_taken_back_is_refused_as_a_whole(desk: Desk)
 
 @pytest.mark.parametrize("moved", [False, True])
 def test_what_a_run_put_back_itself_is_looked_at_once_more(desk: Desk, moved: bool) -> None:
-    """Changes that left nothing behind are passed over only where it is now as the last of them left it."""
+    """Changes that left nothing behind are passed over only where it is now as the last of them left it; they count as taken
+    back from then on, whatever is changed later."""
     desk.left(
         Left("alter it", [(step(ONE, inverse="B", statement="A"), "done")], {ONE: (BACK,)}, OVER),
         Left("alter it back", [(replace(CACHE, inverse="A", statement="B"), "done")], {ONE: (BACK,)}, OVER),
@@ -600,6 +601,9 @@ def test_what_a_run_put_back_itself_is_looked_at_once_more(desk: Desk, moved: bo
         assert any(
             "put back what they changed on exa1cel01, and it is so now" in said for said in desk.bench.console.said
         )
+        grown(desk.bench)
+        again = undo(desk.session, desk, desk.request, [1, 2], {}, whole=True)
+        assert list(again.notes) == ["nothing is left to take back"]
     assert desk.done == []
 
 

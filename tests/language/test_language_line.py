@@ -392,7 +392,7 @@ def test_on_goes_to_the_same_hosts_wherever_it_stands(
 @pytest.mark.parametrize("text", ["on", "on exa1cel01", "on (a b)"])
 def test_on_needs_a_statement(text: str) -> None:
     """ON alone is refused and shows how it is written."""
-    with pytest.raises(StatementError, match="ON needs cells and a statement"):
+    with pytest.raises(StatementError, match="ON needs cells, or hosts, and a statement"):
         parse_line(text)
 
 

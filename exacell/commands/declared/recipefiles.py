@@ -44,7 +44,7 @@ COMMANDS = (
         dry_runs=False,
         summary="make a recipe of what is typed from now on, until record stop",
         details="What ends well is kept, changes and readings alike; what only a prompt can do is not, and -n is not. "
-        "A statement that goes to some cells only, by use, is kept with them. Leaving exacell without record stop keeps nothing.",
+        "A statement that goes to some cells only, by use, is kept with them. Leaving exacell stops it, too.",
         example="record start weekly",
         params=(
             Param(name="name", kind=Kind.NAME, positional=True, required=True, help="of the recipe, without .exa"),
