@@ -433,7 +433,17 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "language/line.py": (("_read_on_behind", "_on_in_front", "_named"), ("tests/language",)),
     "recipes/values.py": (
         (
-            *("with_places", "_first", "_command", "_in_shell", "_refuse_inside", "_put_in", "_in_sql", "_value"),
+            *(
+                "with_places",
+                "_first",
+                "_command",
+                "_in_shell",
+                "_refuse_inside",
+                "_put_in",
+                "_in_sql",
+                "_query_of",
+                "_value",
+            ),
             *("_in_list", "_quoted", "_for_shell", "_refuse_unprintable", "_marked"),
         ),
         ("tests/recipes",),
@@ -449,6 +459,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 """File → the functions that are mutated (all when empty), and the tests that have to notice."""
 
 EQUIVALENT: dict[tuple[str, str], str] = {
+    (
+        "recipes/values.py:with_places",
+        "place >= first instead of place > first",
+    ): "sh and host hold no value themselves",
     (
         "language/line.py:_on_in_front",
         "without error.start is None in error.start is None or error.hint",

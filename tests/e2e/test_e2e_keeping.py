@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from exacell.journal.record import Journal
 from tests.support.program import InProcess
 
 ALL = """\
@@ -139,11 +140,13 @@ def test_a_dry_run_keeps_nothing_and_says_what_it_would(inside: InProcess) -> No
 
 
 def test_output_of_a_command_that_failed_is_kept(inside: InProcess) -> None:
-    """A command that ends with another status than 0 stops the recipe, and what it said is kept."""
+    """A command that ends with another status than 0 stops the recipe, and what it said is kept, with its change."""
     written(inside, bad='recipe "Bad"\nneeds opaque\non @db keep sh "echo why; exit 3" as=said\nlist cell\n')
     done = inside("-r", "t1", "run bad -y --accept-opaque")
     assert done.code == 1 and "exit status 3" in done.err and "[2/2]" not in done.err
     assert {path.read_text() for path in kept(inside).values()} == {"why\n"}
+    rows = Journal(inside.home / "journal.db").entries()
+    assert {row.change for row in rows if row.kind == "kept"} == {row.change for row in rows if row.kind == "intent"}
 
 
 def test_an_answer_in_which_a_cell_is_missing_is_not_kept(inside: InProcess, fault) -> None:

@@ -247,11 +247,22 @@ VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "
         ("$N x", "3 x"),
         ("", ""),
         ("keep", "keep"),
+        ("on $q sh ls", 'on "it\'s" sh ls'),
+        ("x '${n}'", "x '${n}'"),
+        ("wait until sql asm 'x ${n}'.c=1", "wait until sql asm 'x 3'.c=1"),
+        ("on $q check sql asm 'x ${n}'.c=1 '${n}'", "on \"it's\" check sql asm 'x 3'.c=1 '${n}'"),
+        ("sql asm 'x ${n}'", "sql asm 'x 3'"),
         ("keep as=$n -y", "keep as=3 -y"),
         ("on $cells", "on '@up'"),
         ("x (y=' $p ')", "x (y=' $p ')"),
         ("alter iormplan dbplan=((name=$cells,share=1))", "alter iormplan dbplan=((name='@up',share=1))"),
         ("sh ls $a", "sh ls 'x y'"),
+        ("on $n sh $q as=n", "on 3 sh 'it'\"'\"'s' as=n"),
+        ("sh a'b c d'", "sh a'b c d'"),
+        ("x (a` $n )", "x (a` 3 )"),
+        ("sh -- $q", 'sh -- "it\'s"'),
+        ("keep sh $q as=n", 'keep sh "it\'s" as=n'),
+        ("keep as=n sh --timeout 5 $q", 'keep as=n sh --timeout 5 "it\'s"'),
         ("sh $neg ls", "sh '-y' ls"),
         ("sh 'ls -l'", "sh 'ls -l'"),
         ("sh ls${a}", "sh \"\"'lsx y'"),
@@ -311,6 +322,8 @@ def test_values_that_are_letters_in_quotes(text: str, found: list[str]) -> None:
         ("x y=$nix", r"\$nix is not a parameter"),
         ("x y=a${nix}", r"\$nix is not a parameter"),
         ("alter iormplan dbplan=((name=x${p},share=1))", "only where it is a whole item"),
+        ("host show a'b $n c'", "where a shell reads a quote or a ` that is open"),
+        ('on @db sh show "\\" y=$n "\\"', "where a shell reads a quote or a ` that is open"),
     ],
 )
 def test_substitute_refuses(text: str, said: str) -> None:
@@ -513,8 +526,8 @@ ENDS_QUOTES = st.sampled_from(
 @example(before="show `", after="`", word="$x", value="`show hit`")
 @example(before='show "$( "a"b"', after='"c)"', word="$x", value="$(show hit)")
 @example(before="show $'a\\'", after="", word="$x", value="$(show hit)")
-@example(before="", after="", word='(show "\\" $x ")', value="$(show hit)")
-@example(before="", after="", word="(show `show $x `)", value="`show hit`")
+@example(before=";", after="", word='(show "\\" $x ")', value="$(show hit)")
+@example(before=";", after="", word="(show `show $x `)", value="`show hit`")
 @example(before="show", after="", word="`k=$x", value="`show hit`")
 def test_a_value_runs_nothing_whatever_a_recipe_quotes(
     before: str, after: str, word: str, value: str, sandbox: Sandbox
