@@ -295,7 +295,7 @@ def _told_apart(code: CodeType) -> tuple[str, int, tuple[str, ...]]:
 
 def copy_project(folder: Path) -> Path:
     """Return a folder with the package, the tests and what they read."""
-    for name in ("exacell", "tests", "recipes", "completions", "docs", "benchmarks"):
+    for name in ("exacell", "tests", "recipes", "examples", "completions", "docs", "benchmarks"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", ".hypothesis"))
     for path in ROOT.iterdir():
         if path.is_file():

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from exacell.cellcli.forms import ANY, FORMS, MODIFIABLE, Form
-from exacell.cellcli.nodes import Change, Grant, Group, Media, Setting, Value, Verb
+from exacell.cellcli.nodes import Change, Grant, Group, Media, Scalar, Setting, Value, Verb
 from exacell.cellcli.query import read_filters
 from exacell.cellcli.schema import Attribute, Kind, Lifetime, ObjectType
 from exacell.cellcli.tokens import Cursor, Token, TokenKind
@@ -44,8 +44,17 @@ def check_name(verb: Verb, subject: str, name: str) -> str:
     return ""
 
 
+def _words_of(value: Value) -> list[str]:
+    """Return the words of a list, which stands in parentheses or has commas; of an empty one an empty word."""
+    if not isinstance(value, Group):
+        return value.text.split(",")
+    return [word for item in value.items if isinstance(item, Scalar) for word in item.text.split(",")] or [""]
+
+
 def check_value(verb: Verb, subject: str, attribute: str, kind: Kind, value: Value) -> str:
     """Return what is wrong with ``value`` for ``attribute`` of ``subject``; empty when nothing is."""
+    if attribute == "prefix" and not all(word.strip() for word in _words_of(value)):
+        return "an empty prefix might mean every grid disk: prefix=NAME, or several in quotes with commas between them"
     if isinstance(value, Group):
         return f"{attribute} takes a size, not a list in parentheses" if kind is Kind.SIZE else ""
     choices = _CHOICES.get((subject, attribute))

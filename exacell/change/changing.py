@@ -204,8 +204,9 @@ def _carried_out(
     expected = request.expected
     plan = _gone_on_with(session, services, request, planned.plan)
     if not plan.changes_something:  # Nor is a kept plan refused whose goal is reached, whatever has moved.
-        idle = idle_records(plan, session.need_rack().dbnodes)
-        return Result(records=idle, columns=idle_columns(idle), data=True, fold=True)
+        hosts = bool(len(session.selection.hosts))
+        idle = idle_records(plan, () if hosts else session.need_rack().dbnodes)
+        return Result(records=idle, columns=idle_columns(idle, hosts=hosts), data=True, fold=True)
     if expected is not None and expected.moved is not None:
         raise expected.moved
     for cells, why in fold_equal(plan.skipped):

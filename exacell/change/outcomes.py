@@ -11,7 +11,7 @@ from exacell.core.cellset import told_together
 from exacell.core.units import counted
 from exacell.measure.importers.calibrate import claims_cell, read_cell
 from exacell.measure.importers.model import Point
-from exacell.output.result import Column, Record
+from exacell.output.result import HOST, Column, Record
 from exacell.plan.estimate import stage_seconds
 from exacell.plan.guards.steps import risk_of, taken_back
 from exacell.plan.model import Gate, Plan, Step
@@ -66,7 +66,7 @@ def planned_columns(plan: Plan) -> tuple[Column, ...]:
 def _target_column(plan: Plan, name: str) -> Column:
     """Return the column of a plan's targets, under ``host`` where they are hosts beside the cells."""
     hosts = name == "cell" and plan.steps and all(step.host for step in plan.steps)
-    return Column(name, title="host") if hosts else Column(name)
+    return HOST if hosts else Column(name)
 
 
 def _who(target: str, *, asm: bool) -> dict[str, str | None]:
@@ -98,10 +98,11 @@ def idle_sentences(rows: Sequence[Record]) -> list[str]:
     return told_together((row["cell"] or row["node"], f"{row['outcome']}: {row['detail']}") for row in rows)
 
 
-def idle_columns(rows: Sequence[Record]) -> tuple[Column, ...]:
-    """Return the columns that a table of :func:`idle_records` shows."""
+def idle_columns(rows: Sequence[Record], *, hosts: bool = False) -> tuple[Column, ...]:
+    """Return the columns that a table of :func:`idle_records` shows; ``hosts``: what is no node is a host beside the cells."""
     names = [name for name in ("cell", "node") if any(row.get(name) for row in rows)]
-    return (*(Column(name) for name in (*names, "outcome")), Column("detail", "prose"))
+    who = [HOST if hosts and name == "cell" else Column(name) for name in names]
+    return (*who, Column("outcome"), Column("detail", "prose"))
 
 
 def outcome_columns(plan: Plan, report: Report) -> tuple[Column, ...]:

@@ -23,7 +23,7 @@ from exacell.language.suggestion import NAMED
 from exacell.output.folding import MOST_FOLDED
 from exacell.output.result import Column, Result
 from exacell.session.answers import Answers, problem_of
-from exacell.session.dbmcli import dbmcli
+from exacell.session.dbmcli import dbmcli, why_not
 from exacell.session.given import Request, Services, Session
 from exacell.transport.base import FleetResult, Reply, Role, State
 from exacell.transport.capabilities import refuse_statement
@@ -136,7 +136,7 @@ def _ask(
         elif found:
             problems.append(f"{reply.target}: " + "; ".join(f"{e.code}: {e.message}" for e in found))
         elif reply.state is not State.OK:
-            problems.append(f"{reply.target}: {problem_of(reply)}")
+            problems.append(f"{reply.target}: {why_not(reply) if len(hosts) else problem_of(reply)}")
         elif (
             reply.large is None and prints and not (reply.stdout if _may_be_empty(statement) else reply.stdout.strip())
         ):

@@ -17,6 +17,7 @@ from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import CellSetError, ExacellError, RecipeError, RefusedError, StatementError
 from exacell.core.units import MIB, counted, human_size
 from exacell.core.values import dataclass
+from exacell.language.line import Line
 from exacell.language.reading import single
 from exacell.language.registry import Effect
 from exacell.recipes.answers import Kept, read_kept
@@ -31,7 +32,6 @@ from exacell.session.logins import refuse_unless_root
 
 if TYPE_CHECKING:
     from exacell.change.waves import Wave
-    from exacell.language.line import Line
     from exacell.language.reading import Reading
     from exacell.language.registry import Value
     from exacell.recipes.parsing import Let, Recipe, RecipeLine

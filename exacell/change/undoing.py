@@ -143,7 +143,7 @@ def undo(
         return Result(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
         )
-    found = list(_settled(session, services, changes, wait=not dry))
+    found = list(_settled(session, services, changes, wait=not dry, whole=whole))
     if not found:
         return Result(notes=["nothing is left to take back"])
     for done in [done for done in found if whole and _left_nothing(done)]:
@@ -211,8 +211,13 @@ def _puts_back(step: Step, before: Step) -> bool:
     return bool(swapped) and swapped == step.changes
 
 
-def _settled(session: Session, services: Services, changes: Sequence[int], *, wait: bool) -> Iterator[Done]:
+def _settled(
+    session: Session, services: Services, changes: Sequence[int], *, wait: bool, whole: bool = False
+) -> Iterator[Done]:
     """Return what these changes really did, newest first, once it is known of each of their steps.
+
+    Args:
+        whole: they are all of a run: those without a plan are named and passed over, also where there is only one.
 
     Raises:
         RefusedError: one still runs or is undone already, or the only one has no plan.
@@ -233,7 +238,7 @@ def _settled(session: Session, services: Services, changes: Sequence[int], *, wa
             refuse_running(services.journal, rack, attempt.change)
             settle(session, services, attempt.change, wait=wait)
         settle(session, services, number, wait=wait)
-        if len(roots) > 1 and all(plan.plan is None for plan in state.plans):
+        if (whole or len(roots) > 1) and all(plan.plan is None for plan in state.plans):
             # What exacell does not read has no way back; what stands beside it in a run has one of its own.
             statement = next((plan.statement for plan in state.plans), "")
             services.console.say(

@@ -75,6 +75,9 @@ _GUARDS = {
     "CELLDISK": _IN_USE + "Dropping a cell disk drops the grid disks and the part of the cache on it.",
     "IORMPLAN": "A plan is replaced as a whole. set iorm, enable flashlog and disable flashlog change one directive and keep "
     "the others.",
+    "DBSERVER": "It goes to database nodes: on @db alter dbserver location='row 7'. Planned are texts that nothing but mails and "
+    "people read, which help docs hosts lists; the rest is refused, and on @db sh --accept-opaque dbmcli ... carries it "
+    "unguarded.",
     "CELL": _WRITE_BACK
     + "set flashcache mode=... does all of it; restart service cellsrv restarts one cell after the other, "
     "its disks offline meanwhile.",

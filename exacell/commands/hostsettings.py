@@ -113,4 +113,6 @@ def _pair(word: str) -> Wanted:
     path, equals, value = word.partition("=")
     if not equals:
         raise StatementError(f"'{word[:60]}' has no =", hint="set setting PATH=VALUE")
+    if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"":  # Quotes around the value alone will do, too.
+        value = value[1:-1]
     return read_path(path), read_value(value)

@@ -127,7 +127,9 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     on = ""
     if words[0].value.lower() == "on" and not words[0].quoted:
         if len(words) < 3:
-            raise StatementError("ON needs cells and a statement: on exa1cel01 list cell", start=base, end=len(text))
+            raise StatementError(
+                "ON needs cells, or hosts, and a statement: on exa1cel01 list cell", start=base, end=len(text)
+            )
         on = _named(words[1])
         cut = words[2].start
         stripped, base = body[cut : base + len(stripped)], cut
@@ -146,7 +148,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
 
 def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:
     """Return the error, with the way out where what is wrong is an ON behind a statement that takes it only in front."""
-    if error.start is None or error.hint or not text[: error.start - base].strip():
+    if error.start is None or error.hint:
         return error
     try:
         words = split_words(text, base)

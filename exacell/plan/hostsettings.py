@@ -116,10 +116,7 @@ def meant_setting(text: str) -> str:
 
 def no_file(pattern: str) -> str:
     """Return what is said of a setting that a host does not have."""
-    meant = meant_setting(pattern)
-    if not meant and "*" not in pattern:
-        meant = "show setting with * for its name lists what there is"
-    return ": ".join(filter(None, (f"there is no {pattern}", meant)))
+    return ": ".join(filter(None, (f"there is no {pattern}", meant_setting(pattern))))
 
 
 def read_value(text: str) -> str:
@@ -230,7 +227,10 @@ def settings_plan(
     if wrong:
         alike = grouped(wrong)
         (why, hosts), *_ = alike.items()
-        raise RefusedError(f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent")
+        raise RefusedError(
+            f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent",
+            hint="show setting, with * for names, tells what these hosts have and take",
+        )
     changed = {change.name: change.after for step in steps for change in step.changes}
     warnings = ["until the next boot: the kernel forgets it then"] if steps else []
     if any(path.startswith("/sys/module/") for path in changed):

@@ -76,7 +76,7 @@ def _first(words: Sequence[Word]) -> int:
         word = words[place].value.lower()
         if word in ("on", "-o") and place < len(words) - 2:
             place += 2
-        elif word in ("keep", "check", "-y", "-n") or (place and word.startswith("as=")):
+        elif word in ("keep", "check", "-y", "-n") or word.startswith("as="):
             place += 1
         elif word == "wait" and place < len(words) - 2 and words[place + 1].value.lower() == "until":
             place += 2

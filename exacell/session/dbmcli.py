@@ -12,9 +12,12 @@ from exacell.cellcli.reply import errors, read_detail
 from exacell.core.values import dataclass
 from exacell.session.answers import problem_of
 from exacell.session.fleet import Fleet
-from exacell.transport.base import FleetResult, Ours, ReplyHandler, Request, Role, State
+from exacell.transport.base import FleetResult, Ours, Reply, ReplyHandler, Request, Role, State
 
 DETAIL = "list dbserver detail"
+
+_NOT_FOUND = 127
+"""Source: POSIX, Shell Command Language, Exit Status for Commands."""
 
 
 def dbmcli(host: str, text: str, role: Role, *, timeout: float | None = None, ours: Ours | None = None) -> Request:
@@ -39,9 +42,15 @@ def read_servers(
     for host, reply in fleet.run(asked, cancel=cancel).replies.items():
         wrong = "; ".join(f"{e.code}: {e.message}" for e in (*errors(reply.stdout), *errors(reply.stderr))[:1])
         rows = read_detail(reply.stdout, "DBSERVER") if reply.state is State.OK and not wrong else []
-        problem = "" if len(rows) == 1 else wrong or problem_of(reply)
+        problem = "" if len(rows) == 1 else wrong or why_not(reply)
         found[host] = Server(row=rows[0] if len(rows) == 1 else {}, problem=problem)
     return found
+
+
+def why_not(reply: Reply) -> str:
+    """Return one line about a reply of a host that is not good; 127 is the shell's word for a program that is not there."""
+    missing = reply.exit_status == _NOT_FOUND
+    return "there is no dbmcli: database nodes of an Exadata rack have it" if missing else problem_of(reply)
 
 
 def send_dbmcli(

@@ -22,7 +22,8 @@ from exacell.transport.base import Reply, Request, Role, State
 _LOOK = (
     'IFS= read -r p; n=0; for f in $p; do [ -f "$f" ] || continue; n=1; s=$(wc -c <"$f") || exit 1; '
     'c=$(sha256sum <"$f") || exit 1; echo "$((s)) ${c%% *} $f"; done; '
-    '[ $n = 1 ] || { echo "there is no file $p" >&2; exit 1; }; echo .'
+    '[ $n = 1 ] || { [ -d "$p" ] && echo "$p is a folder: $p/* names its files" || echo "there is no file $p"; exit 1; } >&2; '
+    "echo ."
 )
 """Prints size, checksum and path of each regular file that a pattern stands for, and a dot at the end."""
 

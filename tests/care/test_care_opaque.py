@@ -17,6 +17,7 @@ from exacell.core.errors import (
     JournalError,
     RefusedError,
     ReplyError,
+    StatementError,
 )
 from exacell.plan.asmfacts import END
 from exacell.session.request import Request
@@ -162,7 +163,8 @@ def test_a_restricted_login_is_told_before_a_script_or_a_copy_goes(tmp_path: Pat
     opaque, root = session(tmp_path, write_user="celladmin"), session(tmp_path)
     scripts = ("sh --accept-opaque touch x", "sh uptime; hostname", f"copy {source} --accept-opaque")
     for statement in scripts:
-        with pytest.raises(RefusedError, match=r"c\[1-2\] run release 26\.1 or later, where celladmin may run CellCLI"):
+        told = rf"^{statement[:14]}.*: c\[1-2\] run release 26\.1 or later, where celladmin may run CellCLI"
+        with pytest.raises(RefusedError, match=told):
             opaque.say(statement)
         assert root.say(statement).exit_code is ExitCode.DONE
     assert opaque.written == [] and sorted(root.written) == ["c1", "c1", "c2", "c2"]
@@ -235,6 +237,38 @@ def test_only_what_may_change_something_is_journalled(opaque: Session) -> None:
         row.target: row.body["state"] for row in opaque.services.journal.entries(rack="r") if row.kind == "outcome"
     }
     assert states == {"c1": "done", "c2": "unknown"}
+    opaque.answers.down.clear()
+    opaque.say("sh --accept-opaque touch x")
+    assert list(opaque.session.selection.resolve("@down")) == ["c2"]  # Reads alone tell that.
+
+
+def test_text_for_hosts_changes_no_cells_and_tells_nothing_of_them(tmp_path: Path) -> None:
+    """A change of cells in a text for hosts is refused before anything is sent, and a silent host is none of @down's cells."""
+    hosts = session(tmp_path, dbnodes=("db1",))
+    with pytest.raises(RefusedError, match="'drop flashcache' changes cells, and db1 is none; nothing was sent"):
+        hosts.say("on db1 sh --accept-opaque cellcli -e drop flashcache")
+    assert hosts.answers.asked == [] and not hosts.services.journal.exists
+    hosts.answers.down.add("db1")
+    assert hosts.say("on db1 sh uptime").problems == ["db1: connection refused"]
+    assert not len(hosts.session.selection.targets("@down"))
+
+
+def test_what_goes_on_without_its_link_is_for_hosts_and_journalled_so(tmp_path: Path) -> None:
+    """sh --detach leaves nothing on cells: it is refused there; on hosts the journal names the folder where resume looks."""
+    hosts = session(tmp_path, dbnodes=("db1",))
+    with pytest.raises(StatementError, match="sh --detach is for hosts: nothing is left on a cell"):
+        hosts.say("sh --accept-opaque --detach touch x")
+    assert hosts.answers.asked == [] and not hosts.services.journal.exists
+    hosts.answers.down.add("db1")
+    hosts.say("on db1 sh --accept-opaque --detach touch x")
+    (plan,) = [row.body for row in hosts.services.journal.entries(rack="r") if row.kind == "plan"]
+    assert plan["detached"].startswith("/tmp/exacell-")
+
+
+def test_programs_get_what_was_printed_in_records(opaque: Session) -> None:
+    """With -o json in front the text of each cell is in its record, and nothing is printed beside."""
+    assert [set(row) for row in opaque.say("-o json sh uptime").records] == [{"cell", "exitStatus", "text"}] * 2
+    assert [set(row) for row in opaque.say("sh uptime").records] == [{"cell", "outcome"}] * 2
 
 
 SETS = "alter system set optimizer_mode=all_rows scope=both"

@@ -165,4 +165,5 @@ def test_targets_on_which_nothing_is_done() -> None:
     ]
     assert [column.name for column in idle_columns(rows)] == ["cell", "node", "outcome", "detail"]
     assert [column.name for column in idle_columns(rows[:1])] == ["cell", "outcome", "detail"]
+    assert idle_columns(rows[:1], hosts=True)[0].title == "host"
     assert [column.name for column in idle_columns(rows[1:2])] == ["node", "outcome", "detail"]

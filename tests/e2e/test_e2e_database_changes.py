@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from tests.support.program import InProcess
@@ -83,6 +85,18 @@ def test_redo_goes_to_other_groups_with_larger_blocks_and_back(inside: InProcess
     for change in sorted(changes, reverse=True):
         inside.ok("-r", "t1", f"undo {change}", "-y")
     assert logs(inside) == before
+
+
+def test_a_thread_that_does_not_switch_is_not_waited_for(inside: InProcess, fault: Callable[..., None]) -> None:
+    """Where the node of a CURRENT group's thread can't be reached, nothing else is sent and nothing is waited for."""
+    query = "select group# as n from v$log where thread# = 2 and status = 'CURRENT'"
+    (current,) = inside.ok("-r", "t1", "-o", "json", "sql", "db=SPOT", query).records
+    before = logs(inside)
+    fault("exa1db02", "refuse")
+    failed = inside("-r", "t1", "sql", "db=SPOT", f"alter database drop logfile group {current['N']}", "-y")
+    fault("exa1db02", "clear")
+    assert failed.code != 0 and "thread 2 still writes to it" in " ".join(failed.err.split()), failed.err
+    assert logs(inside) == before and not inside.ok("-r", "t1", "-o", "json", "pending").records
 
 
 def test_a_failed_group_leaves_no_override(inside: InProcess) -> None:

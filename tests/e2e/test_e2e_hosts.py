@@ -67,6 +67,21 @@ def test_unread_commands_need_consent_and_are_journalled(inside):
     assert [(row["targets"], row["ended"]) for row in rows[-2:]] == [("exa1db01,exa1db02", "exit 0")] * 2
 
 
+def test_undo_run_passes_over_the_only_change_where_that_is_unread(inside, tmp_path):
+    """A run whose one change exacell can't read is over with its finally, which names that change; unaccepted, the recipe's own
+    way to accept it is told."""
+    recipe = tmp_path / "unread.exa"
+    recipe.write_text(
+        'recipe "Unread alone"\nneeds hosts=@db, opaque\nrisk performance\n\non db01 sh mkdir -p /tmp/hosts_unread\n\n'
+        "finally\n  undo run\nend\n"
+    )
+    refused = inside("-r", "t1", f"run {recipe} -y")
+    assert refused.code == 2 and "--accept-opaque lets it" in refused.err
+    done = inside("-r", "t1", f"run {recipe} -y --accept-opaque")
+    assert done.code == 0 and "is not taken back: exacell did not read what it carried" in " ".join(done.err.split())
+    assert not inside.ok("-r", "t1", "-o", "json", "pending").records
+
+
 def test_a_read_only_session_changes_no_host(inside):
     """-m lets reads through to hosts and nothing else, whatever is accepted."""
     assert inside("-r", "t1", "-m", "on @db sh uptime").code == 0

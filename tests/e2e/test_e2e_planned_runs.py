@@ -101,6 +101,12 @@ def test_a_plan_of_a_run_is_not_kept(inside: InProcess) -> None:
     assert inside.ok("-r", "t1", "-o", "json", "plans").records == []
 
 
+def test_a_kept_plan_names_its_cells_with_blanks_too(inside: InProcess) -> None:
+    """What ON names in parentheses is kept so: apply goes to the cells that were planned."""
+    inside.ok("-r", "t1", "plan as=two on (@all not exa1cel02) disable flashlog db=SPOT")
+    assert "exa1cel[01,03]" in inside.ok("-r", "t1", "--fold", "apply two -n").err
+
+
 def test_what_a_copy_does_not_have_is_named_first(inside: InProcess) -> None:
     """Lines for hosts, databases and commands are named, also those inside a check or a recipe, before a copy is made."""
     written(

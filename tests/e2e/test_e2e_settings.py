@@ -52,7 +52,8 @@ def test_a_setting_is_set_read_back_and_undone(kernel: Kernel) -> None:
     kernel.ok(f"set setting {path('rq_affinity')}={new} on @ini -y")
     assert kernel.value("rq_affinity") == new
     assert kernel.ok("-o", "json", f"show setting {path('rq_affinity')} on @ini").records[0]["value"] == new
-    assert "nothing to do" in kernel.ok(f"on @ini set setting {path('rq_affinity')}={new} -y").out
+    again = kernel.ok(f"on @ini set setting {path('rq_affinity')}={new} -y").out
+    assert "nothing to do" in again and again.startswith("host ")
     kernel.ok("undo -y")
     assert kernel.value("rq_affinity") == before
 
@@ -68,6 +69,15 @@ def test_a_scheduler_brings_its_own_depth_and_undo_restores_both(kernel: Kernel)
     assert kernel.value("scheduler") == others[0]
     kernel.ok("undo -y")
     assert {name: kernel.value(name) for name in before} == before
+
+
+@pytest.mark.parametrize("form", ["{}='{}'", '{}="{}"', "'{}={}'"])
+def test_a_value_of_several_numbers_stands_in_quotes(kernel: Kernel, form: str) -> None:
+    """Quotes go around the value, or around all of it."""
+    least, default, most = Path("/proc/sys/net/ipv4/tcp_rmem").read_text().split()
+    value = f"{least} {default} {int(most) + 4096}"
+    planned = kernel.ok("on @ini set setting " + form.format("/proc/sys/net/ipv4/tcp_rmem", value), "-n")
+    assert f"-> {value}" in planned.err
 
 
 def test_what_the_kernel_rounds_is_noticed(kernel: Kernel) -> None:
@@ -107,6 +117,13 @@ def test_what_the_kernel_refuses_is_said_in_its_words(kernel: Kernel) -> None:
     before = kernel.value("nr_requests")
     done = kernel(f"on @ini set setting {path('nr_requests')}=-5 -y")
     assert done.code == 1 and "Invalid argument" in done.err and kernel.value("nr_requests") == before
+
+
+def test_a_host_without_dbmcli_says_so(kernel: Kernel) -> None:
+    """DBMCLI's statements on a host that is no database node end with what is missing there, not with a bare exit status."""
+    for statement in ("list dbserver", "alter dbserver location='x'"):
+        done = kernel(f"on @ini {statement}", "-n")
+        assert done.code in (1, 2) and "ini1: there is no dbmcli" in done.err, done.err
 
 
 def test_a_read_only_session_sets_nothing(kernel: Kernel) -> None:

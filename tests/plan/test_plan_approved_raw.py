@@ -66,9 +66,8 @@ SWITCHES = [
 ]
 DISKS = [
     ("create griddisk all flashdisk prefix=p, size=1G", "used"),
-    ("create griddisk all harddisk prefix='p, q,', size=512M", "used"),
+    ("create griddisk all harddisk prefix='p, q', size=512M", "used"),
     ("create griddisk all harddisk prefix=(p,q), size=512M", "used"),
-    ("create griddisk all flashdisk prefix=',', size=1G", "used"),
     ("create griddisk all prefix=p", "used"),
     ("create griddisk p_1 celldisk=FD_00_exa1cel01", "used"),
     ("drop griddisk all prefix=ssd", "used and free"),

@@ -245,6 +245,21 @@ VALUES = {"a": "x y", "n": "3", "kw": "detail", "cells": "@up", "p": "DATA_1", "
         ("alter iormplan dbplan=((name=$u,share=1))", "alter iormplan dbplan=((name='a;b',share=1))"),
         ("alter iormplan dbplan=((name='$p',share=1))", "alter iormplan dbplan=((name='$p',share=1))"),
         ("$N x", "3 x"),
+        ("", ""),
+        ("keep", "keep"),
+        ("keep as=$n -y", "keep as=3 -y"),
+        ("on $cells", "on '@up'"),
+        ("x (y=' $p ')", "x (y=' $p ')"),
+        ("alter iormplan dbplan=((name=$cells,share=1))", "alter iormplan dbplan=((name='@up',share=1))"),
+        ("sh ls $a", "sh ls 'x y'"),
+        ("sh $neg ls", "sh '-y' ls"),
+        ("sh 'ls -l'", "sh 'ls -l'"),
+        ("sh ls${a}", "sh \"\"'lsx y'"),
+        ("sh ls${n}", "sh ls3"),
+        ("sh -q ls${a}", "sh -q 'lsx y'"),
+        ("x 'y'=$n", "x 'y'=$n"),
+        ("x /y=${a}", "x '/y=x y'"),
+        ("keep as=$n sh $q $a", "keep as=3 sh 'it'\"'\"'s' 'x y'"),
         (
             "set setting /sys/block/sda/queue/nr_requests=$n on @db",
             "set setting /sys/block/sda/queue/nr_requests=3 on @db",
@@ -304,6 +319,22 @@ def test_substitute_refuses(text: str, said: str) -> None:
         substitute(text, VALUES)
 
 
+@pytest.mark.parametrize(
+    "text", ["x $v", "x y=$v", "x y${v}", "x (y=$v)", "sh ls $v", "sh ls y=$v", "host ls y${v}", "sh (ls $v)"]
+)
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("a\nlist cell", "can't be printed"), ("a\x1b[2J", "can't be printed"), ("a'\"b", "both kinds of quotes")],
+)
+def test_what_can_not_be_one_word_is_refused(text: str, value: str, said: str) -> None:
+    """A line feed or a control sign is put in nowhere; both kinds of quotes only where a shell reads them."""
+    if "quotes" in said and text.startswith(("sh", "host")):
+        assert parse_line(substitute(text, {"v": value}), shell=False) is not None
+        return
+    with pytest.raises(RecipeError, match=said):
+        substitute(text, {"v": value})
+
+
 ANY = st.text(max_size=16)
 
 
@@ -347,6 +378,54 @@ def test_a_value_never_changes_the_statement(value: str) -> None:
     assert line.cellcli.names == (value,)
     assert line.flags == {}
     assert not line.cellcli.detail
+
+
+WORDS = (
+    "on",
+    "ON",
+    "on @ini",
+    "@db",
+    "(@db)",
+    "where x=1",
+    "-y",
+    "--diff",
+    "as=c",
+    "/b=1 on @ini",
+    "; facts on @ini",
+    "a\n",
+    "'",
+    "> f",
+    "-- b",
+)
+VALUE = st.one_of(ANY, st.sampled_from(WORDS))
+
+
+@pytest.mark.parametrize(
+    ("behind", "front"),
+    [
+        ("facts $x on $y", "on $y facts $x"),
+        ("facts on $y $x --reason=$x", "on $y facts $x --reason=$x"),
+        ("set setting /a=$x on $y /b=$x", "on $y set setting /a=$x /b=$x"),
+        ("show setting /sys/block/${x} on $y -o json", "on $y show setting /sys/block/${x} -o json"),
+        ("drift baseline=$x on $y", "on $y drift baseline=$x"),
+        ("save baseline as=$x on $y", "on $y save baseline as=$x"),
+    ],
+)
+@given(x=VALUE, y=VALUE)
+def test_values_never_send_a_line_to_other_hosts(behind: str, front: str, x: str, y: str) -> None:
+    """Whatever the values are, a line goes to the hosts that its own ON names, or is refused, and gets no flag from a value."""
+    try:
+        line = parse_line(substitute(behind, {"x": x, "y": y}), shell=False)
+    except (RecipeError, StatementError):
+        with pytest.raises((RecipeError, StatementError)):
+            parse_line(substitute(front, {"x": x, "y": y}), shell=False)
+        return
+    same = parse_line(substitute(front, {"x": x, "y": y}), shell=False)
+    assert line is not None and same is not None and line.call is not None and same.call is not None
+    assert (line.on, line.text, line.call.args, line.flags) == (same.on, same.text, same.call.args, same.flags)
+    assert line.on in (y, y[1:-1].strip()) and line.on
+    assert line.flags.keys() <= {"reason", "format"}
+    assert not line.pipe and not line.redirect
 
 
 @given(ANY)
@@ -463,6 +542,7 @@ def test_a_value_that_is_all_of_a_command_is_one() -> None:
 
 
 @given(ANY.filter(bool))
+@example("a,b")
 def test_a_value_in_a_list_is_one_item(value: str) -> None:
     """A value inside an IORM plan stays one value of it."""
     try:

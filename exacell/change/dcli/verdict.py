@@ -223,6 +223,15 @@ class Judgement:
         return self.caches.get(self.cache, False)
 
 
+def _accepting(what: str, *, recipe: bool) -> str:
+    """Return how to accept what a statement that begins with ``what`` carries, typed or in a recipe."""
+    if recipe:
+        return "run … --accept-opaque lets it"
+    # Words behind dcli are its own.
+    typed = f"exacell --accept-opaque {what} …" if what == "dcli" else f"{what} --accept-opaque …"
+    return f"{typed} runs it; the guard ends there"
+
+
 def judge(
     group: Group,
     findings: Findings,
@@ -258,7 +267,7 @@ def judge(
         statement=call.text,
         flags=flags,
         where=fold(group.cells or tuple(target.label for target in group.targets)),
-        accept=f"exacell --accept-opaque {what} … runs it; the guard ends there",
+        accept=_accepting(what, recipe=bool(request.origin)),
         instead=findings.instead,
         named=named,
     )

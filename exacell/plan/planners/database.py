@@ -278,6 +278,16 @@ class _Maker(ParameterMaker):
             step = self.step(
                 "ALTER SYSTEM CHECKPOINT GLOBAL",
                 f"checkpoint, until group {change.group} is needed no more",
+                needs=(
+                    Check(
+                        object="db.log",
+                        attribute="status",
+                        op=Op.NE,
+                        value="CURRENT",
+                        where=where,
+                        why=f"thread {thread} still writes to it",
+                    ),
+                ),
                 proves=(Check(object="db.log", attribute="status", op=Op.IN, value=_IDLE, where=where),),
                 within=_SETTLES,
                 risk=Risk.PERFORMANCE,
