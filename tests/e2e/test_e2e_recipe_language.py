@@ -317,3 +317,14 @@ def test_a_value_is_shown_as_a_size_only_where_it_is_one(inside: InProcess, read
     """What LET has read stands there as it goes into lines, and beside it as people read it: bytes and MB, no counters."""
     written(inside, shown=f"let a = {reading}\nprompt $a\n")
     assert re.match(said, inside.ok("-r", "t1", "run shown").err)
+
+
+def test_only_what_is_not_read_is_asked_about(inside: InProcess) -> None:
+    """A command for a shell that exacell reads needs nobody's yes; one that it does not read is told with where it goes."""
+    written(inside, asked='recipe "Asked"\nneeds opaque\non @db sh uname -r\non exa1cel01 sh "eval true"\n')
+    done = inside("-r", "t1", "run asked", stdin="")
+    assert done.code == 2 and done.err.startswith(
+        'recipe asked runs what exacell does not read; the guard ends there:\n  on exa1cel01 sh "eval true"\nrecipe asked on t1'
+    )
+    written(inside, alone='recipe "Alone"\nneeds opaque\non @db sh uname -r\n')
+    assert "the guard ends there" not in inside.ok("-r", "t1", "run alone").err
