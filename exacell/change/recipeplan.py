@@ -20,11 +20,9 @@ from exacell.core.values import dataclass
 from exacell.language.line import Line
 from exacell.language.reading import ReadingCheck, read_fact, read_until
 from exacell.language.registry import Effect, Value
-from exacell.language.shellwords import command_given
-from exacell.opaque.scan import command_findings
 from exacell.output.result import Column, Record, Result
 from exacell.output.tables import table_lines
-from exacell.recipes.answers import reads
+from exacell.recipes.answers import only_reads
 from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
@@ -156,7 +154,7 @@ def _one(
     if words == ("wait",):
         return "waits", "", ()
     if line.effect is not Effect.WRITE and words != ("experiment",):
-        return "reads" if _only_reads(line) else _OTHERS.get(line.effect, "runs what it plans then"), "", ()
+        return "reads" if only_reads(line) else _OTHERS.get(line.effect, "runs what it plans then"), "", ()
     planning = {**flags, **line.flags, "dry-run": True}
     line = replace(
         line,
@@ -179,13 +177,6 @@ def _one(
     refuse_above(plan, request.risk_ceiling)
     steps = planned_records(plan)
     return f"{counted(len(steps), 'step')} on {fold(plan.targets)}", str(plan.risk), steps
-
-
-def _only_reads(line: Line) -> bool:
-    """Whether a line only reads, commands for a shell that exacell reads among them."""
-    if line.call is not None and line.call.command.words in (("sh",), ("host",)):
-        return command_findings(command_given(line.call, line.call.flags)[0]).harmless
-    return reads(line)
 
 
 _OTHERS = {

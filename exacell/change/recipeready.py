@@ -20,7 +20,7 @@ from exacell.core.values import dataclass
 from exacell.language.line import Line
 from exacell.language.reading import single
 from exacell.language.registry import Effect
-from exacell.recipes.answers import Kept, read_kept
+from exacell.recipes.answers import Kept, only_reads, read_kept
 from exacell.recipes.checker import check_recipe
 from exacell.recipes.files import load_recipe
 from exacell.recipes.filled import line_of, values_of, written_out
@@ -436,7 +436,10 @@ def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> b
         return accepted
     if dry:
         return True  # It is shown, and nothing of it sent.
-    texts = list(dict.fromkeys(each.line.text for each in ready.every() if each.effect is Effect.OPAQUE))
+    opaque = [each for each in ready.every() if each.effect is Effect.OPAQUE]
+    texts = list(
+        dict.fromkeys(each.line.whole for each in opaque if not only_reads((each.kept and each.kept.line) or each.line))
+    )
     if not texts:
         return False
     services.console.say(f"recipe {ready.recipe.name} runs what exacell does not read; the guard ends there:")

@@ -8,7 +8,9 @@ from exacell.core.values import dataclass
 from exacell.language.hostpath import file_named, read_remote_path
 from exacell.language.line import Line, parse_line
 from exacell.language.registry import Call, Effect
+from exacell.language.shellwords import command_given
 from exacell.opaque.findings import UnreadError
+from exacell.opaque.scan import command_findings
 from exacell.opaque.sql import read_sql
 
 
@@ -23,6 +25,13 @@ def reads(line: Line) -> bool:
             return False
         return True
     return line.effect is Effect.READ and line.call.command.recipe_ok
+
+
+def only_reads(line: Line) -> bool:
+    """Whether a line only reads, commands for a shell that exacell reads among them."""
+    if line.call is not None and line.call.command.words in (("sh",), ("host",)):
+        return command_findings(command_given(line.call, line.call.flags)[0]).harmless
+    return reads(line)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from exacell.language.line import Line, parse_line
 from exacell.language.reading import Reading, ReadingCheck, read_fact, read_until
 from exacell.language.registry import Call, Kind, Param
 from exacell.language.shellwords import command_given
+from exacell.language.words import split_words
 from exacell.recipes.answers import read_kept, reads
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
@@ -96,6 +97,8 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
         value = call.args.get(param.name)
         if param.kind is Kind.METRIC and value is not None:
             yield from _of_names([str(value)], anything)
+        elif param.kind is Kind.SETTING and value is not None:
+            yield from _of_settings(str(value), anything)
         elif param.kind is Kind.NAMES and param.choices and isinstance(value, tuple):
             known = {choice.lower() for choice in param.choices}
             for word in value:
@@ -113,6 +116,19 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
                         yield from of_value(fact.object, fact.attribute, str(fact.value))
                     if fact.attribute == "name" and fact.object.upper() in _OF_METRICS:
                         yield from _of_names([str(fact.value)], anything)
+
+
+def _of_settings(text: str, anything: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is no path of a setting, of ``PATH`` and ``PATH=VALUE``."""
+    from exacell.plan.hostsettings import read_path  # Only where a line is about settings.
+
+    for word in split_words(text):
+        path = word.value.partition("=")[0]
+        try:
+            if not any(sample in path for sample in anything):
+                read_path(path)
+        except ExacellError as error:
+            yield error.message, error.hint
 
 
 def _of_kept(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]:
