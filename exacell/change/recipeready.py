@@ -425,12 +425,12 @@ def _refuse_unmet(session: Session, services: Services, request: Request, recipe
 _HOSTS = '[racks.NAME.hosts.GROUP] nodes="..." in the configuration names a group'
 
 
-def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> bool:
+def consent(session: Session, services: Services, ready: Ready, *, accepted: bool, dry: bool) -> bool:
     """Return whether what exacell can't read in the recipe may run: it was accepted, or is asked for once, where the recipe
-    says that it ``needs opaque``.
+    says that it ``needs opaque``; False where nobody has to be asked.
 
     Raises:
-        RefusedError: the answer was no.
+        RefusedError: the answer was no, or nobody was there to give one.
     """
     if accepted or "opaque" not in ready.recipe.needs:
         return accepted
@@ -440,14 +440,17 @@ def consent(services: Services, ready: Ready, *, accepted: bool, dry: bool) -> b
     texts = list(
         dict.fromkeys(each.line.whole for each in opaque if not only_reads((each.kept and each.kept.line) or each.line))
     )
-    if not texts:
+    if not texts or session.need_rack().opaque == "allow":
         return False
     services.console.say(f"recipe {ready.recipe.name} runs what exacell does not read; the guard ends there:")
     for text in texts:
         services.console.say(f"  {text}")
     answer = services.console.confirm(f"run {counted(len(texts), 'command')} unguarded?")
     if answer is None:
-        return False  # Each is refused by its own rule, which names the way out.
+        raise RefusedError(
+            f"recipe {ready.recipe.name}: nobody is at the terminal to agree; nothing was run",
+            hint="run … --accept-opaque agrees",
+        )
     if not answer:
         raise RefusedError(
             f"recipe {ready.recipe.name}: the answer was not yes; nothing was run", hint="-n shows what it would do"

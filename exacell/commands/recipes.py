@@ -169,7 +169,7 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     ready = make_ready(session, services, request, call.text_arg("name"), call.extra)
     recipe = ready.recipe
     dry = bool(session.options.over(call.flags).get("dry-run"))
-    accepted = consent(services, ready, accepted=bool(call.flags.get("accept-opaque")), dry=dry)
+    accepted = consent(session, services, ready, accepted=bool(call.flags.get("accept-opaque")), dry=dry)
     call = replace(call, flags={**call.flags, **({"accept-opaque": True} if accepted else {})})
     turns = asked_of_waves(session, call.flags, rolls=ready.rolls)
     services.more_to_come = True

@@ -344,11 +344,18 @@ def test_a_run_is_taken_back_by_its_name_from_another_session(inside: InProcess)
 
 
 def test_only_what_is_not_read_is_asked_about(inside: InProcess) -> None:
-    """A command for a shell that exacell reads needs nobody's yes; one that it does not read is told with where it goes."""
+    """A command for a shell that exacell reads needs nobody's yes; one that it does not read is told with where it goes, and where
+    nobody is there to agree, no line runs."""
     written(inside, asked='recipe "Asked"\nneeds opaque\non @db sh uname -r\non exa1cel01 sh "eval true"\n')
     done = inside("-r", "t1", "run asked", stdin="")
-    assert done.code == 2 and done.err.startswith(
-        'recipe asked runs what exacell does not read; the guard ends there:\n  on exa1cel01 sh "eval true"\nrecipe asked on t1'
+    assert (
+        done.code == 2
+        and done.out == ""
+        and done.err
+        == (
+            'recipe asked runs what exacell does not read; the guard ends there:\n  on exa1cel01 sh "eval true"\n'
+            "exacell: recipe asked: nobody is at the terminal to agree; nothing was run; run … --accept-opaque agrees\n"
+        )
     )
     written(inside, alone='recipe "Alone"\nneeds opaque\non @db sh uname -r\n')
     assert "the guard ends there" not in inside.ok("-r", "t1", "run alone").err
