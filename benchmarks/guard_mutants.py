@@ -388,7 +388,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "session/logins.py": ((), ("tests/change/test_change_privilege.py", "tests/dcli/test_dcli_refused.py")),
     "commands/opaque.py": (
         ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_work"),
-        ("tests/dcli", "tests/care", "tests/e2e/test_e2e_keeping.py"),
+        ("tests/dcli", "tests/care", "tests/e2e/test_e2e_keeping.py", "tests/e2e/test_e2e_hosts.py"),
     ),
     "language/shellwords.py": (
         (),

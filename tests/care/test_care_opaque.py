@@ -253,6 +253,21 @@ def test_text_for_hosts_changes_no_cells_and_tells_nothing_of_them(tmp_path: Pat
     assert not len(hosts.session.selection.targets("@down"))
 
 
+@pytest.mark.parametrize(
+    ("production", "said"),
+    [(True, "touch: allow_commands of the hosts does not name it"), (False, "touch: not in the table of commands")],
+)
+def test_what_hosts_refuse_names_the_program_and_whose_table_lacks_it(
+    tmp_path: Path, production: bool, said: str
+) -> None:
+    """Only on hosts of a production rack a program is missing in allow_commands; what shows something runs on both."""
+    hosts = session(tmp_path, dbnodes=("db1",), production=production)
+    with pytest.raises(RefusedError, match=said):
+        hosts.say("on db1 sh touch x")
+    assert hosts.answers.asked == []
+    assert hosts.say("on db1 sh uptime").exit_code is ExitCode.DONE
+
+
 def test_what_goes_on_without_its_link_is_for_hosts_and_journalled_so(tmp_path: Path) -> None:
     """sh --detach leaves nothing on cells: it is refused there; on hosts the journal names the folder where resume looks."""
     hosts = session(tmp_path, dbnodes=("db1",))
