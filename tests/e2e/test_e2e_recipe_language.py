@@ -344,8 +344,8 @@ def test_a_run_is_taken_back_by_its_name_from_another_session(inside: InProcess)
 
 
 def test_only_what_is_not_read_is_asked_about(inside: InProcess) -> None:
-    """A command for a shell that exacell reads needs nobody's yes; one that it does not read is told with where it goes, and where
-    nobody is there to agree, no line runs."""
+    """A command for a shell that exacell reads needs nobody's yes; one that it does not read is told with where it goes, and
+    where nobody is there to agree, no line runs."""
     written(inside, asked='recipe "Asked"\nneeds opaque\non @db sh uname -r\non exa1cel01 sh "eval true"\n')
     done = inside("-r", "t1", "run asked", stdin="")
     assert (
