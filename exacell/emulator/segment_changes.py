@@ -22,12 +22,11 @@ from exacell.emulator.ora_messages import OraError, ora
 from exacell.emulator.segments import CHOICES, DEFAULT, Segment, clause_shares
 from exacell.emulator.sql.tokens import TokenKind, TokenReader
 from exacell.emulator.sql.views import user_tables
-from exacell.emulator.work.tables import read_columns
+from exacell.emulator.work.tables import SYS, known_as, read_columns
 
 SMALLEST = 64 * KIB
 """Size of a segment without data."""
 
-_SYS = "SYS"
 _SIZED = ("INITIAL", "NEXT", "MINEXTENTS", "MAXEXTENTS", "PCTINCREASE", "FREELISTS", "MAXSIZE", "OPTIMAL")
 _POOLS = ("BUFFER_POOL", "FLASH_CACHE")
 
@@ -54,7 +53,7 @@ def change_segments(instance: Instance, database: Database, statement: str) -> s
 def _object(reader: TokenReader) -> tuple[str, str]:
     """Return owner and name; without an owner it is SYS, who is connected."""
     name = reader.name(903)
-    return (name, reader.name(903)) if reader.accept_mark(".") else (_SYS, name)
+    return (name, reader.name(903)) if reader.accept_mark(".") else (SYS, name)
 
 
 def _found(database: Database, owner: str, name: str, kind: str, at: int) -> list[Segment]:
@@ -88,7 +87,7 @@ def _create(instance: Instance, database: Database, reader: TokenReader) -> str:
         at = reader.here.at
         above, table = _object(reader)
         _found(database, above, table, "TABLE", at)
-    table_made = read_columns(reader, name) if kind == "TABLE" else None
+    table_made = read_columns(reader, owner, name) if kind == "TABLE" else None
     if kind == "INDEX":
         _skip_parentheses(reader, 906)
     if kind == "TABLE" and reader.here.is_word("ORGANIZATION") and reader.ahead().is_word("EXTERNAL"):
@@ -96,8 +95,8 @@ def _create(instance: Instance, database: Database, reader: TokenReader) -> str:
     segment = Segment(owner=owner, name=name, table=table, kind=kind, tablespace="USERS", size_bytes=SMALLEST)
     _attributes(reader, segment)
     database.segments.append(segment)
-    if table_made is not None and owner == _SYS:
-        user_tables(instance)[name] = table_made
+    if table_made is not None:
+        user_tables(instance)[table_made.known_as] = table_made
     return f"{kind.capitalize()} created."
 
 
@@ -190,7 +189,6 @@ def _drop(instance: Instance, database: Database, reader: TokenReader) -> str:
     reader.done()
     if kind == "TABLE":
         gone += [s for s in database.segments if s.kind == "INDEX" and (s.owner, s.table) == (owner, name)]
-        if owner == _SYS:
-            user_tables(instance).pop(name, None)
+        user_tables(instance).pop(known_as(owner, name), None)
     database.segments = [segment for segment in database.segments if segment not in gone]
     return f"{kind.capitalize()} dropped."

@@ -141,7 +141,7 @@ class SqlSession:
         """
         change = self._changes.get(statement)
         tables = user_tables(self.instance)
-        if change is None or tables.get(change.table.name) is not change.table:
+        if change is None or tables.get(change.table.known_as) is not change.table:
             words = statement.split(None, 2)[:2]
             verb = words[0].upper() if words else ""
             if verb in ("COMMIT", "ROLLBACK"):

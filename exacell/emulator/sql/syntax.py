@@ -252,7 +252,7 @@ class SqlParser(ExpressionParser):
         at = reader.here.at
         query: Query | None = None
         xml: XmlRows | None = None
-        view = ""
+        view = name = ""
         if reader.here.is_mark("("):
             query = self._parenthesised()
         elif (
@@ -262,9 +262,10 @@ class SqlParser(ExpressionParser):
         elif reader.here.is_word("TABLE", "XMLTABLE") and reader.ahead().is_mark("("):
             xml = self._xml_rows()
         else:
-            view = reader.name(903)
+            view = name = reader.name(903)
             while reader.accept_mark("."):
-                view = reader.name(903)
+                owner, name = name, reader.name(903)
+                view = f"{owner}.{name}"
             if reader.here.is_mark("@"):
                 raise reader.error(942)
             if reader.here.is_word("SAMPLE", "PARTITION", "SUBPARTITION") and reader.ahead().is_mark("("):
@@ -272,7 +273,7 @@ class SqlParser(ExpressionParser):
                 self._choices()
         pivot = parse_pivot(self)
         # A sub-query without an alias gets one that nobody can write, so that joins tell the sources apart.
-        alias = view or f"(query at {at})"
+        alias = name or f"(query at {at})"
         if reader.here.kind is TokenKind.QUOTED or (
             reader.here.kind is TokenKind.NAME and reader.here.value not in _ENDS_SOURCE
         ):

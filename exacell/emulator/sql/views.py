@@ -31,7 +31,7 @@ from exacell.emulator.schema import rows_of
 from exacell.emulator.sql.scope import Relation, ResultColumn, Row
 from exacell.emulator.sql.values import DATE, NUMBER, TIMESTAMP, ColumnType, Kind, Value, char
 from exacell.emulator.work import io_calibration
-from exacell.emulator.work.tables import UserTable
+from exacell.emulator.work.tables import UserTable, known_as
 
 Rows = Callable[[Instance], Iterator[Mapping[str, Value]]]
 
@@ -52,15 +52,19 @@ class View:
 
 
 def catalog(instance: Instance) -> Callable[[str], Relation | None]:
-    """Return what gives the content of a view by its upper-case name, for queries on ``instance``."""
+    """Return what gives the content of a view by its upper-case name, behind its owner where one was given, on ``instance``."""
 
-    def find(name: str) -> Relation | None:
+    def find(named: str) -> Relation | None:
+        owner, _, name = named.rpartition(".")
+        own = _user_table(instance, known_as(owner, name))
+        if own is not None:
+            return own
         plain = name.replace("V_$", "V$", 1) if name.startswith(("V_$", "GV_$")) else name
         plain = _SYNONYMS.get(plain, plain)
         everywhere = plain.startswith("GV$")
         view = views().get(plain.removeprefix("G") if everywhere else plain)
         if view is None or not any(since <= instance.asm.version for _, _, since in view.columns):
-            return _user_table(instance, name)
+            return None
         return _relation(view, instance, everywhere)
 
     return find

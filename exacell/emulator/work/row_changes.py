@@ -22,7 +22,7 @@ from exacell.emulator.sql.syntax import SqlParser
 from exacell.emulator.sql.tokens import TokenReader
 from exacell.emulator.sql.tree import Expression
 from exacell.emulator.sql.values import Value
-from exacell.emulator.work.tables import UserTable
+from exacell.emulator.work.tables import UserTable, known_as
 
 Undo = Callable[[], None]
 """Takes one change of rows back."""
@@ -67,12 +67,13 @@ class RowChange:
 
     def _table(self, reader: TokenReader) -> UserTable:
         at = reader.here.at
-        name = reader.name(903)
+        owner, name = "", reader.name(903)
         while reader.accept_mark("."):
-            name = reader.name(903)
-        if name not in self._tables:
+            owner, name = name, reader.name(903)
+        table = self._tables.get(known_as(owner, name))
+        if table is None:
             raise OraError(ora(942), at=at)
-        return self._tables[name]
+        return table
 
     def _scope(self, table: UserTable) -> Scope:
         return Scope([Bound(table.name, tuple(ResultColumn(c.name, c.type) for c in table.columns))], None)
@@ -152,7 +153,7 @@ class RowChange:
         for place, value in zip(places, given, strict=True):
             values[place] = value
         return [
-            column.taken(value, table.name, self._settings.date_format)
+            column.taken(value, table, self._settings.date_format)
             for column, value in zip(table.columns, values, strict=True)
         ]
 
@@ -179,7 +180,7 @@ class RowChange:
                 for row, old in zip(rows, before, strict=True):
                     env = Env((old,), None)
                     for place, value in wanted:
-                        row[place] = table.columns[place].taken(value(env), table.name, self._settings.date_format)
+                        row[place] = table.columns[place].taken(value(env), table, self._settings.date_format)
                 if any(place == table.key for place, _ in wanted):
                     table.check_key()
             except OraError:

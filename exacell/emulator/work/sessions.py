@@ -90,7 +90,7 @@ class Work:
         """Return what :meth:`to_state` stored."""
         made = {name: [table_from_state(row) for row in rows] for name, rows in state.get("tables", {}).items()}
         return cls(
-            tables={name: {table.name: table for table in own} for name, own in made.items()},
+            tables={name: {table.known_as: table for table in own} for name, own in made.items()},
             counted=state.get("counted", {}),
             writes=state.get("writes", {}),
         )

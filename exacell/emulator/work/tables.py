@@ -28,6 +28,8 @@ from exacell.emulator.sql.values import (
 _NUMBERS = ("NUMBER", "INTEGER", "INT", "SMALLINT", "DECIMAL", "NUMERIC", "FLOAT", "BINARY_FLOAT", "BINARY_DOUBLE")
 _DATES = ("DATE", "TIMESTAMP")
 _WIDEST = 4000
+SYS = "SYS"
+"""Who is connected."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,15 +48,15 @@ class UserColumn:
             return char(self.width)
         return NUMBER if self.kind is Kind.NUMBER else DATE
 
-    def taken(self, value: Value, table: str, date_format: str) -> Value:
-        """Return a value as the column holds it.
+    def taken(self, value: Value, table: UserTable, date_format: str) -> Value:
+        """Return a value as the column of ``table`` holds it.
 
         Raises:
             OraError: ORA-01400, 12899, or what a text is no number or date for.
         """
         if value is None or value == "":
             if self.required:
-                raise OraError(ora(1400, f'"SYS"."{table}"."{self.name}"'))
+                raise OraError(ora(1400, f'"{table.owner}"."{table.name}"."{self.name}"'))
             return None
         if self.kind is Kind.NUMBER:
             return to_number(value)
@@ -62,7 +64,7 @@ class UserColumn:
             return value if isinstance(value, datetime) else parse_date(to_text(value) or "", date_format)
         text = to_text(value, date_format) or ""
         if len(text) > self.width:
-            raise OraError(ora(12899, f'"SYS"."{table}"."{self.name}"', len(text), self.width))
+            raise OraError(ora(12899, f'"{table.owner}"."{table.name}"."{self.name}"', len(text), self.width))
         return text
 
 
@@ -77,8 +79,14 @@ class UserTable:
 
     name: str
     columns: tuple[UserColumn, ...]
+    owner: str = SYS
     key: int | None = None
     rows: list[list[Value]] = field(default_factory=list)
+
+    @property
+    def known_as(self) -> str:
+        """The name under which it is found; see :func:`known_as`."""
+        return known_as(self.owner, self.name)
 
     def place(self, name: str, at: int) -> int:
         """Return the place of a column.
@@ -94,10 +102,15 @@ class UserTable:
     def check_key(self) -> None:
         """Raise ORA-00001 where two rows have the same primary key."""
         if self.key is not None and len({row[self.key] for row in self.rows}) < len(self.rows):
-            raise OraError(ora(1, f"SYS.{self.name}_PK"))
+            raise OraError(ora(1, f"{self.owner}.{self.name}_PK"))
 
 
-def read_columns(reader: TokenReader, table: str) -> UserTable:
+def known_as(owner: str, name: str) -> str:
+    """Return the name under which a table is found: its own where SYS has it, who is connected, else the owner's before it."""
+    return name if owner in ("", SYS) else f"{owner}.{name}"
+
+
+def read_columns(reader: TokenReader, owner: str, table: str) -> UserTable:
     """Return the table whose columns stand in the parentheses that come next.
 
     Raises:
@@ -115,7 +128,7 @@ def read_columns(reader: TokenReader, table: str) -> UserTable:
             key = len(columns) if primary else key
             columns.append(column)
         if reader.accept_mark(")"):
-            return UserTable(name=table, columns=tuple(columns), key=key)
+            return UserTable(name=table, columns=tuple(columns), owner=owner, key=key)
         reader.expect_mark(",", 907)
 
 
@@ -160,6 +173,7 @@ def table_to_state(table: UserTable) -> dict[str, Any]:
     """Return a table as JSON-able data."""
     return {
         "name": table.name,
+        "owner": table.owner,
         "columns": [[c.name, c.kind.value, c.width, c.required] for c in table.columns],
         "key": table.key,
         "rows": [[_stored(value) for value in row] for row in table.rows],
@@ -173,7 +187,7 @@ def table_from_state(state: dict[str, Any]) -> UserTable:
         for name, kind, width, required in state["columns"]
     )
     rows = [[_restored(value) for value in row] for row in state["rows"]]
-    return UserTable(name=state["name"], columns=columns, key=state["key"], rows=rows)
+    return UserTable(name=state["name"], columns=columns, owner=state.get("owner", SYS), key=state["key"], rows=rows)
 
 
 def _stored(value: Value) -> Any:

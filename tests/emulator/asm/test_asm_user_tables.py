@@ -108,3 +108,26 @@ def test_tables_survive_a_stop_of_the_rack(lab: Lab) -> None:
     )
     stored = json.loads(json.dumps(lab.rack.work.to_state()))
     assert Work.from_state(stored).tables == lab.rack.work.tables
+
+
+def test_a_table_with_an_owner_is_another_than_one_without(lab: Lab) -> None:
+    """``app.t`` has its own rows, found behind its owner alone, also after the rack was stored; errors name its owner; it is
+    dropped alone, and ``sys.t`` is ``t``."""
+    lab.db(FILLED)
+    lab.db(
+        "create table app.t (id number primary key, v varchar2(3));\ninsert into app.t values (7, 'app');\ncommit;\n"
+    )
+    assert rows(lab, "select * from app.t") == ["7 app"] and len(rows(lab)) == 4
+    assert rows(lab, "select t.v from App.T where t.id = 7") == ["app"]
+    assert rows(lab, "select x.v, y.v from app.t x, t y where y.id = 1") == ["app v1"]
+    assert rows(lab, "select count(*) from sys.t") == ["4"]
+    assert '"APP"."T"."V"' in " ".join(lab.db("update app.t set v = 'long';\n").lines)
+    assert "APP.T_PK" in " ".join(lab.db("insert into app.t values (7, 'x');\n").lines)
+    stored = Work.from_state(json.loads(json.dumps(lab.rack.work.to_state())))
+    assert [sorted(own) for own in stored.tables.values()] == [["APP.T", "T"]]
+    lab.db("update app.t set v = 'new' where id = 7;\ncommit;\ndelete from t;\ncommit;\n")
+    assert rows(lab, "select v from app.t") == ["new"] and rows(lab) == []
+    lab.db("drop table t;\n")
+    assert rows(lab, "select v from app.t") == ["new"] and lab.db("select * from t;\n").codes == [942]
+    lab.db("drop table app.t;\n")
+    assert lab.db("select * from app.t;\n").codes == [942]
