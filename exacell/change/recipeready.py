@@ -449,7 +449,7 @@ def consent(session: Session, services: Services, ready: Ready, *, accepted: boo
     if answer is None:
         raise RefusedError(
             f"recipe {ready.recipe.name}: nobody is at the terminal to agree; nothing was run",
-            hint="run … --accept-opaque agrees",
+            hint="run … --accept-opaque lets it",
         )
     if not answer:
         raise RefusedError(

@@ -231,15 +231,10 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
             whole=True,
         )
     here = [number for number in session.changes if services.journal.entries(rack=rack, change=number)]
-    if not here:
-        ended = ended_runs(services.store(), rack)
-        more = f", undo run {ended[0].name} the newest run ({ended[0].statement})" if ended else ""
-        return Result(
-            notes=[
-                f"nothing was changed here, so there is nothing to take back; undo takes the newest change back{more}"
-            ]
-        )
-    return take_back(session, services, request, here, call.flags, whole=True)
+    result = take_back(session, services, request, here, call.flags, whole=True)
+    ended = [] if here else ended_runs(services.store(), rack)
+    newest = [f"undo run {run.name} takes the newest run back ({run.statement})" for run in ended[:1]]
+    return replace(result, notes=[*result.notes, *newest]) if newest else result
 
 
 def pending(session: Session, services: Services, call: Call) -> Result:
