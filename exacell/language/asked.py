@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import cache
 
 from exacell.cellcli.codes import is_code
-from exacell.cellcli.schema import find_object
+from exacell.cellcli.schema import find_object, metric
 from exacell.core.values import dataclass
 
 
@@ -208,6 +208,9 @@ def way_out(text: str) -> str:
     code = next((word.upper() for word in words if is_code(word)), "")
     if code:
         return f"type: help {code}"
+    name = next((word.upper() for word in text.split() if metric(word) is not None), "")
+    if name:
+        return f"type: show metric {name}; help metric {name} explains it"
     named_object = find_object(words[0]) or find_object(words[0].removesuffix("s")) if len(words) == 1 else None
     if named_object is not None:
         name = named_object.name.lower()

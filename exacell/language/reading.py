@@ -162,9 +162,8 @@ def picked(
     for record in records:
         about = [str(record[name]) for name in ("cell", *names) if record.get(name) is not None]
         if not reading.key or reading.key.lower() in (each.lower() for each in about):
-            own = (
-                1 if column == "name" and record.get("cell") is not None else 2
-            )  # A cell is not named by what else it has.
+            # Where its name is asked, a cell is not named by what else it has.
+            own = 1 if column == "name" and record.get("cell") is not None else 2
             found.append((" ".join(about[:own]), record, column))
     if not found:
         raise NothingReadError(

@@ -25,6 +25,8 @@ from exacell.output.faults import sentence
         ("carve griddisk availableto=x prefx=y", "did you mean prefix?"),
         ("flush flashcache colour=red", "'colour' is not a parameter of flush flashcache: it takes recreate"),
         ("what changed", "'what' is not a statement; type: journal (what changed?); help changed finds more"),
+        ("metrics fl_disk_first", "'fl_disk_first' is nothing that metrics knows; type: show metric FL_DISK_FIRST; help metric"),
+        ("FL_DISK_FIRST", "type: show metric FL_DISK_FIRST"),
         ("status", "type: show health (is the rack well?)"),
         ("griddisks", "type: list griddisk; help griddisk tells what else can be done with it"),
         ("FlashCache", "type: list flashcache"),
