@@ -70,6 +70,7 @@ TABLES = {
     path.stem: tomllib.loads(path.read_text(encoding="utf-8"))
     for path in sorted((Path(__file__).parent / "lines").glob("*.toml"))
 }
+AS_PRINTED = TABLES["p1_exadata_flash"]["files"]["flushcache.sh"]
 LINES = [
     Line(
         story=story,
@@ -137,9 +138,9 @@ class Desk:
     def given(self, line: Line) -> tuple[str, int | None]:
         """Give a line in its way; return what was shown, and the exit code where there is one."""
         said = line.put(line.line)
-        if line.script:
-            (self.folder / "flushcache.sh").write_text(line.script, encoding="utf-8")
-        (self.folder / "flushcache.sh").chmod(0o755)
+        script = self.folder / "flushcache.sh"
+        script.write_text(line.script or AS_PRINTED, encoding="utf-8")
+        script.chmod(0o755)
         if line.ssh_config:
             whole = self.program.ok("emulator", "ssh-config", self.name).out + "\n" + line.ssh_config
             (self.folder / "ssh_config").write_text(whole, encoding="utf-8")
