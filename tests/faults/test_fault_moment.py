@@ -22,6 +22,7 @@ from exacell.output.console import SilentConsole
 from exacell.session.opening import open_session
 from exacell.session.services import Services
 from exacell.session.state import Options
+from tests.support.surroundings import on_the_hosts_clock
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 HIT, SLOW = "exa1cel02", "exa1cel01"
@@ -101,7 +102,8 @@ def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
     info, _ = control.start(home, "t1", options={"speed": 600, **kind.options})
     fault_control.fault(home, "t1", list(info.cells), "unguarded")
     (other / "racks.d").symlink_to(home / "racks.d")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
+    with on_the_hosts_clock():
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
     found = Night(home, other, {**kept, "EXACELL_HOME": str(home), "HOME": str(home)}, kind)
     session, services = open_session(Options(rack="t1", yes=True), SilentConsole(), env=found.env)
     session.need_rack()
