@@ -166,7 +166,7 @@ class Reader:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
@@ -186,7 +186,7 @@ class Reader:
             },
             dimensions=(50, 100),
             encoding="utf-8",
-            timeout=120,
+            timeout=300,
         )
         asked = ""
         if child.expect_exact(["proceed?", pexpect.EOF]) == 0:

@@ -128,7 +128,7 @@ def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        assert until(lambda: list(program.home.glob("runs/**/big/*/.exacell-*")), seconds=60)
+        assert until(lambda: list(program.home.glob("runs/**/big/*/.exacell-*")))
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()

@@ -54,7 +54,7 @@ class Operator:
         reader.start()
         try:
             assert reached.wait(120) and any(at in line for line in said), said[-9:]
-            assert until(when, seconds=60)
+            assert until(when)
         finally:
             process.kill()
             code = process.wait()
@@ -301,7 +301,7 @@ def test_a_living_run_is_not_gone_on_with(operator: Operator) -> None:
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        assert until(operator.off, seconds=60)
+        assert until(operator.off)
         assert operator.ask("pending") == []
         refused = operator.inside("-r", "t1", "resume", "-y")
         assert refused.code == 2 and f"is being carried out by process {process.pid}" in refused.err

@@ -55,7 +55,7 @@ def broken(rack: Path) -> None:
     """On exa1cel02 a hard disk has failed, of which there is an alert."""
     env = {**os.environ, "EXACELL_HOME": str(rack)}
     command = [sys.executable, "-m", "exacell", "emulator", "fault", "t1", "exa1cel02", "hard-disk"]
-    subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+    subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
 
 
 @pytest.fixture
@@ -265,7 +265,7 @@ def test_64_cells_scroll_and_answer_to_keys_while_one_hangs(tmp_path: Path, star
 
     def run(*words: str) -> None:
         command = [sys.executable, "-m", "exacell", *words]
-        subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+        subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
 
     run("emulator", "start", "big", "cells=64")
     try:

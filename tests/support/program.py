@@ -74,7 +74,7 @@ class Program:
         """
         self.ok("emulator", "fault", rack, "all", "clear")
         look = ("-r", rack, "-o", "json", "list griddisk attributes name where asmModeStatus != ONLINE")
-        assert until(lambda: self.ok(*look).records == [], seconds=300)
+        assert until(lambda: self.ok(*look).records == [])
 
     def with_rack_of(self, other: Program) -> Self:
         """Take the other home's racks into this one: the same running cells, a journal of its own."""
@@ -90,7 +90,7 @@ class Program:
             ["-m", "exacell", *words],
             env={**kept, "TERM": "xterm-256color", "PAGER": "", **env},
             dimensions=(rows, columns),
-            timeout=120,
+            timeout=300,
             encoding="utf-8",
         )
         return Terminal(child)

@@ -41,7 +41,7 @@ class Window:
             ["-m", "exacell", *argv],
             env={**given, "TERM": "xterm-256color"},
             dimensions=size,
-            timeout=60,
+            timeout=300,
             encoding="utf-8",
         )
 

@@ -36,13 +36,13 @@ class EmulatedRack:
     def exacli(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run the emulated exacli."""
         return subprocess.run(
-            [self.path / "exacli", *words], input=stdin, capture_output=True, text=True, check=False, timeout=60
+            [self.path / "exacli", *words], input=stdin, capture_output=True, text=True, check=False, timeout=300
         )
 
     def dcli(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Run the emulated dcli."""
         return subprocess.run(
-            [self.path / "dcli", *words], capture_output=True, text=True, check=False, timeout=60, **more
+            [self.path / "dcli", *words], capture_output=True, text=True, check=False, timeout=300, **more
         )
 
     def fault(self, cell: str, kind: str, **options: str) -> None:
