@@ -20,8 +20,9 @@ from exacell.change import sentry
 from exacell.cli import main
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry, typed
+from tests.support.patience import LONG_S
 
-PATIENCE = 60.0
+PATIENCE = LONG_S
 """Seconds after which a wait has failed; a loaded host is slow."""
 
 

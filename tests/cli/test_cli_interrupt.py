@@ -221,7 +221,7 @@ def test_it_may_be_set_at_every_step_of_a_wait() -> None:
         before = sys.gettrace()
         sys.settrace(at_step(number, event))
         try:
-            ends.append(event.wait(120))
+            ends.append(event.wait(300))
         finally:
             sys.settrace(before)
         other.cancel()
@@ -287,7 +287,7 @@ def test_all_who_wait_are_woken() -> None:
     """However many threads wait, one wish ends all of their waits."""
     event = Interruption()
     ended: list[bool] = []
-    threads = [threading.Thread(target=lambda: ended.append(event.wait(120))) for _ in range(5)]
+    threads = [threading.Thread(target=lambda: ended.append(event.wait(300))) for _ in range(5)]
     for thread in threads:
         thread.start()
     event.set()

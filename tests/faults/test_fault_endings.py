@@ -159,7 +159,7 @@ def test_a_reader_that_has_gone(site: Site, talk: int | None) -> None:
         assert process.stdout is not None
         process.stdout.close()
         site.go_on()
-        assert process.wait(120) == 0
+        assert process.wait(300) == 0
         kept.seek(0)
         assert talk is not None or kept.read().count(", journal ") == 2
     assert [row.body["exitCode"] for row in site.rows() if row.kind == "end"] == [0, 0]

@@ -34,7 +34,7 @@ class Fleet:
 
     def _each(self, cells: Sequence[str], told: Callable[[Reply], None]) -> None:
         for cell in sorted(cells, key=lambda cell: cell in self.hang):
-            if cell in self.hang and not self.let_go.wait(120):
+            if cell in self.hang and not self.let_go.wait(300):
                 raise AssertionError("never let go")
             down = cell in self.down
             told(Reply(target=cell, state=State.UNREACHABLE if down else State.OK, problem="refused" if down else ""))

@@ -6,19 +6,20 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
 
+from tests.support.patience import LONG_S
+
 Start = Callable[..., pexpect.spawn]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 ENTER, ESCAPE, DOWN, RIGHT, LEFT = "\r", "\x1b", "\x1b[B", "\x1b[C", "\x1b[D"
 FRAME = "\x1b[H"
-FRAMES = 60
-"""So many are waited for: half a second each at most."""
 
 
 class Screen:
@@ -29,8 +30,8 @@ class Screen:
 
     def shows(self, *wanted: str) -> list[str]:
         """Wait until one frame shows all these, and return its lines."""
-        lines: list[str] = []
-        for _ in range(FRAMES):
+        lines, deadline = list[str](), time.monotonic() + LONG_S
+        while time.monotonic() < deadline:
             self.child.expect_exact(FRAME)  # It is drawn again and again: what stands before it is the frame before.
             lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", self.child.before).split("\n")
             if all(any(text in line for line in lines) for text in wanted):

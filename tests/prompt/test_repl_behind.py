@@ -43,7 +43,7 @@ class Held(Open):
         replies: dict[str, Reply] = {}
         for request in sorted(requests, key=lambda request: request.target):
             if request.target.endswith("3") and "detail" in request.command.lower():
-                assert self.let.wait(120)
+                assert self.let.wait(300)
             reply = replies[request.target] = self._reply(request)
             if on_reply is not None:
                 on_reply(reply)

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import pexpect
 
+from tests.support.patience import LONG_S
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pexpect import ANSI
@@ -66,7 +68,7 @@ class Window:
         """Return the screen's rows without blanks at their ends."""
         return [row.rstrip() for row in str(self._screen).split("\n")]
 
-    def until(self, text: str, *, seconds: float = 60) -> list[str]:
+    def until(self, text: str, *, seconds: float = LONG_S) -> list[str]:
         """Return the rows once ``text`` stands in one of them and nothing more is written.
 
         Raises:

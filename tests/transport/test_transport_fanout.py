@@ -44,14 +44,14 @@ def test_abort_is_called_once_overdue() -> None:
 
     def work(flight: Flight) -> Reply:
         flight.stage(0.02, abort=aborted.set, late=lambda: flight.reply(State.TIMED_OUT, "late"))
-        aborted.wait(120)
+        aborted.wait(300)
         flight.stage(60, abort=second.set, late=lambda: flight.reply(State.TIMED_OUT, "never shown"))
         entered.set()
         return flight.reply(State.OK)
 
     result = FanOut(requests(1), work, limit=1).run()
     assert result.replies["c0"].problem == "late"
-    assert entered.wait(120) and second.wait(120)
+    assert entered.wait(300) and second.wait(300)
 
 
 def test_abort_that_blocks_delays_nobody() -> None:
@@ -92,7 +92,7 @@ def test_replies_arrive_as_they_complete() -> None:
 
     def work(flight: Flight) -> Reply:
         if flight.request.target == "c0":
-            slow.wait(120)
+            slow.wait(300)
         return flight.reply(State.OK)
 
     def note(reply: Reply) -> None:
@@ -140,7 +140,7 @@ def test_a_reply_says_how_long_its_own_answer_took() -> None:
 
     def work(flight: Flight) -> Reply | None:
         if flight.request.target == "c0":
-            slow.wait(120)
+            slow.wait(300)
         flight.finish(lambda: flight.reply(State.OK))
         if flight.request.target == "c4":
             time.sleep(0.05)

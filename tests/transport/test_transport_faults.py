@@ -187,7 +187,7 @@ def test_close_ends_what_is_in_flight(faulty: FaultyServer, transport_to: MakeTr
     thread.start()
     assert until(lambda: faulty.running > 0)
     transport.close()
-    thread.join(120)
+    thread.join(300)
     assert results and results[0].replies["a"].state is State.FAILED
 
 

@@ -212,7 +212,7 @@ def test_cancel_starts_no_more(sshd: Sshd, transport_to: MakeTransport) -> None:
 def test_warm_opens_connections(sshd: Sshd, transport_to: MakeTransport) -> None:
     """It should open connections in the background that the next run then uses."""
     transport = transport_to(sshd.ssh_config(), sshd.user)
-    transport.warm(CELLS).join(120)
+    transport.warm(CELLS).join(300)
     before = set(sshd.sessions())
     assert len(before) >= len(CELLS)
     assert len(transport.run([read(c, "true") for c in CELLS]).ok) == len(CELLS)

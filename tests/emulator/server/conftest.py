@@ -37,6 +37,6 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRack]:
     finally:
         daemon, loop = daemons[0]
         loop.call_soon_threadsafe(daemon.stop)
-        thread.join(120)
+        thread.join(300)
         assert not thread.is_alive()
         assert not files.control.exists()
