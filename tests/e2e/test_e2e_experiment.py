@@ -139,10 +139,10 @@ def test_five_blocks_are_not_enough_and_are_said_to_be_before_the_question(rack:
     assert verdict(done)["effectPercent"] < 0 and verdict(done)["p"] is None
 
 
-def start(rack: Program, *words: str, of: tuple[str, ...] = (*AB, "aa=1")) -> subprocess.Popen[str]:
+def start(rack: Program, *words: str) -> subprocess.Popen[str]:
     """Start an experiment in a process of its own, and return when its first block has begun."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "exacell", "-r", "t1", *of, *words, "-y"],
+        [sys.executable, "-m", "exacell", "-r", "t1", *AB, "aa=1", *words, "-y"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=rack.env, text=True,
     )  # fmt: skip
     assert process.stderr is not None
@@ -159,9 +159,7 @@ def switched(rack: Program) -> bool:
 
 def test_a_killed_experiment_is_told_and_gone_on_with(rack: InProcess) -> None:
     """After kill -9 each start tells of it, resume does what is left only, and the verdict has all blocks."""
-    process = start(rack, "as=killed", "for=4m")
-    process.kill()
-    process.communicate()
+    rack.dies("block 1, ", "-r", "t1", *AB, "aa=1", "as=killed", "for=4m", "-y")
     assert "experiment killed ended before its last run" in rack("-r", "t1", "cells").err
     assert [row["mend"] for row in rack.ok("-r", "t1", "-o", "json", "pending").records if not row["change"]] == [
         "resume"
@@ -179,9 +177,7 @@ def test_resume_of_a_run_goes_on_with_its_experiment(rack: InProcess) -> None:
     folder.mkdir(exist_ok=True)
     text = "list cell\nexperiment factor=flashlog db=SPOT blocks=6 aa=0 as=within for=5s\ndisable flashlog db=ERP\n"
     (folder / "measured.exa").write_text(f"{text}finally\nundo run\nend\n")
-    process = start(rack, of=("run", "measured"))
-    process.kill()
-    process.communicate()
+    rack.dies("block 1, ", "-r", "t1", "run", "measured", "-y")
     assert "resume goes on with it, resume --abandon carries out only its finally" in rack("-r", "t1", "cells").err
     done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
     behind = done.err.partition("[12/12] block 6")[2]

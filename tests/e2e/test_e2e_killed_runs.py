@@ -39,9 +39,11 @@ class Operator:
     ) -> None:
         """Run a statement whose process is killed by saying ``at``; with ``when``, as soon as that holds behind it, which has to
         go on holding."""
-        program = ("exacell",) if when is not None else ("tests.support.dying", at)
+        if when is None:
+            self.program.dies(at, "-r", "t1", statement, *flags)
+            return
         process = subprocess.Popen(
-            [sys.executable, "-m", *program, "-r", "t1", statement, *flags],
+            [sys.executable, "-m", "exacell", "-r", "t1", statement, *flags],
             env=self.program.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stderr is not None
@@ -58,10 +60,7 @@ class Operator:
         reader.start()
         try:
             assert reached.wait(LONG_S) and any(at in line for line in said), said[-9:]
-            if when is None:
-                process.wait(LONG_S)
-            else:
-                assert until(when)
+            assert until(when)
         finally:
             process.kill()
             code = process.wait()

@@ -33,6 +33,7 @@ class Blow:
         fault: ``hang`` holds the host's statement until the program is killed by its process id; ``drop`` cuts the link
             behind a statement that was carried out; ``error`` and ``ms-down`` let it fail. All but hang leave the program.
         match: expression that the struck statement contains; ``nth`` of them.
+        endless: the flush that is struck has no end of its own: the rack's time goes on while our process waits for its turn.
         then: what the operator says afterwards, each of which has to end well.
         done: whether the statement is in force in the end, or taken back.
     """
@@ -42,6 +43,7 @@ class Blow:
     match: str
     host: str = CELL
     nth: int = 1
+    endless: bool = False
     then: tuple[str, ...] = ("resume -y",)
     done: bool = True
 
@@ -51,7 +53,7 @@ MENDS = "flush flashcache -y"
 
 NIGHT = (
     Blow("flush flashcache", "hang", "alter flashcache all flush"),
-    Blow("flush flashcache", "hang", "metriccurrent", nth=3),
+    Blow("flush flashcache", "hang", "metriccurrent", nth=3, endless=True),
     Blow("flush flashcache", "hang", "cancel flush"),
     Blow("resize flashcache size=288g", "hang", "alter flashcache all flush", then=("undo -y", MENDS), done=False),
     Blow("resize flashcache size=288g", "hang", "drop flashcache", then=("undo -y",), done=False),
@@ -104,6 +106,8 @@ class Night:
         if blow.fault == "error":
             options["code"] = "CELL-02559"
         fault_control.fault(self.home, "t1", [blow.host], blow.fault, **options)
+        if blow.endless:
+            fault_control.fault(self.home, "t1", [blow.host], "stuck-flush", variant="endless")
         process = self.start(f"{blow.statement} -y")
         if blow.fault == "hang":
             must_come(lambda: self._struck(blow) or process.poll() is not None)
@@ -111,6 +115,8 @@ class Night:
             process.kill()
         said, _ = process.communicate(timeout=300)
         fault_control.clear_faults(self.home, "t1", [blow.host], blow.fault)
+        if blow.endless:
+            fault_control.clear_faults(self.home, "t1", [blow.host], "stuck-flush")
         return said
 
     def _struck(self, blow: Blow) -> bool:

@@ -17,7 +17,7 @@ from typing import Any, Self
 import pexpect
 
 from exacell.cli import main
-from tests.support.patience import until
+from tests.support.patience import LONG_S, until
 
 PROMPT = "exacell> "
 
@@ -66,6 +66,16 @@ class Program:
         done = self(*words)
         assert done.code == 0, f"{words}: exit {done.code}\n{done.out}\n{done.err}"
         return done
+
+    def dies(self, at: str, *words: str) -> str:
+        """Run it until it says ``at`` on standard error, which kills it as ``kill -9`` does; return all that it said there."""
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.support.dying", at, *words],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self.env,
+            timeout=LONG_S, check=False,
+        )  # fmt: skip
+        assert done.returncode == -9, f"{words}: exit {done.returncode}\n{done.stderr}"
+        return done.stderr
 
     def mend(self, rack: str) -> None:
         """End a rack's faults, and wait until ASM has brought up to date what they took from it.
