@@ -209,7 +209,7 @@ def test_a_large_answer_is_on_disk_and_an_endless_one_a_failure(made: Any, kind:
 
 
 @pytest.mark.parametrize("kind", OVER_SSH)
-@pytest.mark.parametrize("command", ["yes >&2", "yes; exit 3"])
+@pytest.mark.parametrize("command", [f"yes {LONG} >&2", f"yes {LONG}; exit 3"], ids=["errors", "output"])
 @pytest.mark.parametrize("ask", [read, write])
 def test_an_endless_answer_ends_alone_too(made: Any, kind: type, command: str, ask: Any) -> None:
     """What a single cell says without end, on either stream, in a read or a change, is broken off at max_answer."""
