@@ -106,8 +106,9 @@ def test_a_drop_that_does_not_come_is_waited_for_a_minute(tmp_path: Path, monkey
     rack = MatrixRack(tmp_path / "rack", prepared(verb.prepare, verb.rack))
     operator = rack.operator(Mishap(Kind.HANG, Moment(Phase.SEND, 2), how="never"))
     assert operator.do(verb.statement).code == 1
-    rows = operator.services.journal.entries(change=1)
-    sent = datetime.fromisoformat([row for row in rows if row.kind == "intent"][-1].at)
+    intents = [row for row in operator.services.journal.entries(change=1) if row.kind == "intent"]
+    (drop,) = (row for row in intents if row.target == "exa1cel02" and row.body["what"].startswith("drop flashcache"))
+    sent = datetime.fromisoformat(drop.at)
     counts = []
 
     def looks(age: float, interrupted: int) -> int:
