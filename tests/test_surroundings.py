@@ -7,14 +7,16 @@ import os
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from exacell.transport.exchange import Exchange
 from tests.support import sshd as sshd_support
 from tests.support.patience import until
 from tests.support.sshd import Sshd
-from tests.support.surroundings import changes, process_state
+from tests.support.surroundings import changes, on_the_hosts_clock, process_state
 
 ROOT = Path(__file__).parents[1]
 
@@ -99,6 +101,29 @@ def test_other():
     for said in ("/t/spill", "/home/.made was left by test_it.py::test_it", "was left: sleep 77"):
         assert said in done.stdout, done.stdout
     assert until(lambda: not alive(int((tmp_path / "pid").read_text())))
+
+
+CLOCKS = """\
+import time
+from exacell.core.background import uptime
+from exacell.transport.exchange import Exchange
+clock = Exchange.__init__.__kwdefaults__["clock"]
+print({uptime: "the host's", time.thread_time: "of its own"}[clock])
+"""
+
+
+def test_a_look_has_a_clock_of_its_own_unless_a_test_wants_the_hosts() -> None:
+    """Processes of tests measure a look by their own work, and by the host's clock, as for everybody, where a test says so."""
+
+    def told() -> str:
+        return subprocess.run([sys.executable, "-c", CLOCKS], capture_output=True, text=True, check=True).stdout.strip()
+
+    assert told() == "of its own"
+    with on_the_hosts_clock():
+        assert told() == "the host's"
+    assert told() == "of its own"
+    assert Exchange.__init__.__kwdefaults__ is not None
+    assert Exchange.__init__.__kwdefaults__["clock"] is time.thread_time
 
 
 def alive(pid: int) -> bool:

@@ -38,7 +38,7 @@ def test_typed_through(rack) -> None:
         ["-m", "exacell", "-r", "care"],
         env=rack.env,
         encoding="utf-8",
-        timeout=90,
+        timeout=300,
         dimensions=(40, 150),
     )
     try:

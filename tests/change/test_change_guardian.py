@@ -20,8 +20,9 @@ from exacell.change import sentry
 from exacell.cli import main
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry, typed
+from tests.support.patience import LONG_S
 
-PATIENCE = 60.0
+PATIENCE = LONG_S
 """Seconds after which a wait has failed; a loaded host is slow."""
 
 
@@ -150,7 +151,7 @@ def test_the_guardian_holds_nothing_of_the_shell(shell: Shell) -> None:
     command = [sys.executable, "-m", "exacell", "-r", "t1", "disable", "flashlog", "db=SPOT"]
     subprocess.run(
         [*command, "--confirm-within=1h", "-y"],
-        stdin=subprocess.DEVNULL, capture_output=True, env=shell.env, pass_fds=(writer,), timeout=120, check=True,
+        stdin=subprocess.DEVNULL, capture_output=True, env=shell.env, pass_fds=(writer,), timeout=300, check=True,
     )  # fmt: skip
     os.close(writer)
     change = shell.newest()
@@ -226,7 +227,7 @@ def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
     command = [sys.executable, "-m", "exacell", "-r", "t1", "disable", "flashlog", "db=SPOT"]
     done = subprocess.run(
         [*command, "--confirm-within=1h", "-y"],
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, timeout=120, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, env=env, timeout=300, check=False,
     )  # fmt: skip
     change = shell.newest()
     assert done.returncode == 1, done.stderr

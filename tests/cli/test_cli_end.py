@@ -28,7 +28,7 @@ def test_nothing_is_left_undone(tmp_path: Path, before: str, words: tuple[str, .
         [sys.executable, "-c", f"{BEGIN}{before}entry()", *words],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={"EXACELL_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
         check=False,
     )
@@ -45,7 +45,7 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
         executable="/bin/bash",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={"EXACELL_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
         check=False,
     )

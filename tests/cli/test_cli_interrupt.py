@@ -221,7 +221,7 @@ def test_it_may_be_set_at_every_step_of_a_wait() -> None:
         before = sys.gettrace()
         sys.settrace(at_step(number, event))
         try:
-            ends.append(event.wait(120))
+            ends.append(event.wait(300))
         finally:
             sys.settrace(before)
         other.cancel()
@@ -261,7 +261,7 @@ while not Interruption().wait(0.2):
 
 def test_a_wait_ends_although_a_handler_outlasts_it() -> None:
     """A signal whose handler returns when the wait's time is over does not make it a wait for ever."""
-    subprocess.run([sys.executable, "-c", _LONG_HANDLER], timeout=60, check=True)
+    subprocess.run([sys.executable, "-c", _LONG_HANDLER], timeout=300, check=True)
 
 
 def test_a_wait_ends_although_the_process_was_stopped() -> None:
@@ -287,7 +287,7 @@ def test_all_who_wait_are_woken() -> None:
     """However many threads wait, one wish ends all of their waits."""
     event = Interruption()
     ended: list[bool] = []
-    threads = [threading.Thread(target=lambda: ended.append(event.wait(120))) for _ in range(5)]
+    threads = [threading.Thread(target=lambda: ended.append(event.wait(300))) for _ in range(5)]
     for thread in threads:
         thread.start()
     event.set()

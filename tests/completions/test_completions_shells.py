@@ -81,7 +81,7 @@ def test_bash(line: str, wanted: str, env: dict[str, str]) -> None:
         "printf '%s\\n' \"${COMPREPLY[@]}\"\n"
     )
     done = subprocess.run(
-        [need("bash"), "--norc", "-c", script], env=env, capture_output=True, text=True, check=False, timeout=60
+        [need("bash"), "--norc", "-c", script], env=env, capture_output=True, text=True, check=False, timeout=300
     )
     assert wanted in [word.strip() for word in done.stdout.splitlines()], done
 
@@ -91,7 +91,7 @@ def test_fish(line: str, wanted: str, env: dict[str, str]) -> None:
     """fish offers the whole word with its description."""
     script = f"source {ROOT}/completions/exacell.fish; complete -C {line!r}"
     done = subprocess.run(
-        [need("fish"), "-N", "-c", script], env=env, capture_output=True, text=True, timeout=60, check=True
+        [need("fish"), "-N", "-c", script], env=env, capture_output=True, text=True, timeout=300, check=True
     )
     offered = [row.split("\t")[0] for row in done.stdout.splitlines()]
     assert any(word == wanted or word.endswith(f"={wanted}") for word in offered), done.stdout
@@ -99,7 +99,7 @@ def test_fish(line: str, wanted: str, env: dict[str, str]) -> None:
 
 def typed_in(shell: str, argv: list[str], setup: list[str], line: str, env: dict[str, str]) -> str:
     """Type a line and Tab into an interactive shell, then have it echo the line; return what it holds."""
-    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=60, dimensions=(24, 200))
+    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=300, dimensions=(24, 200))
     try:
         for command in setup:
             child.sendline(command)
@@ -147,7 +147,7 @@ def test_fish_interactive(env: dict[str, str]) -> None:
     fish = need("fish")
     quiet = "function fish_prompt; echo -n '$ '; end; set -g fish_greeting; set -g fish_autosuggestion_enabled 0"
     for line, wanted in (("exacell list griddisk DATA", "DATA_CD_00_exa1cel01"), ("exacell apply mo", "monday")):
-        child = pexpect.spawn(fish, ["-N", "-i"], env=env, encoding="utf-8", timeout=60, dimensions=(24, 200))
+        child = pexpect.spawn(fish, ["-N", "-i"], env=env, encoding="utf-8", timeout=300, dimensions=(24, 200))
         try:
             child.sendline(f"{quiet}; source {ROOT}/completions/exacell.fish; echo rea''dy")
             child.expect_exact("ready")
@@ -193,7 +193,7 @@ QUOTED = [
 def test_a_statement_in_quotes_completes(shell: str, line: str, whole: str, env: dict[str, str]) -> None:
     """A Tab within quotes completes the statement's words in each shell, live names too, without a backslash in it."""
     argv, setup = INTERACTIVE[shell]
-    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=60, dimensions=(24, 200))
+    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=300, dimensions=(24, 200))
     try:
         for command in (*setup, "echo rea''dy"):
             child.sendline(command)
@@ -245,7 +245,7 @@ def test_a_tab_lists_what_there_is(shell: str, line: str, offered: tuple[str, ..
     """Where several words fit, one Tab lists them: recipes, parameters, groups and cells."""
     argv, setup = INTERACTIVE[shell]
     more = ["bind 'set show-all-if-ambiguous on'", "bind 'set page-completions off'"] if shell == "bash" else []
-    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=60, dimensions=(90, 200))
+    child = pexpect.spawn(need(shell), argv, env=env, encoding="utf-8", timeout=300, dimensions=(90, 200))
     try:
         for command in (*setup, *more, "echo rea''dy"):
             child.sendline(command)
@@ -267,6 +267,6 @@ def test_names_of_a_list_on_the_command_line_complete(env: dict[str, str], tmp_p
     learn_answer(cache, line, Result(records=[{"cell": "exa1cel01", "name": "0_8"}]))
     done = subprocess.run(
         [sys.executable, "-m", "exacell", "--complete", "bash", "3", "exacell", "list", "lun", "0"],
-        env={**env, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60, check=True,
+        env={**env, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300, check=True,
     )  # fmt: skip
     assert done.stdout.split() == ["0_7", "0_8"]

@@ -189,13 +189,13 @@ def test_first_values_from_many_threads() -> None:
     barrier, found = threading.Barrier(8), []
 
     def work() -> None:
-        barrier.wait(120)
+        barrier.wait(300)
         found.append(made(name="a", size=4))
 
     threads = [threading.Thread(target=work) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(120)
+        thread.join(300)
     assert [value.size for value in found] == [4] * 8
     assert len(set(found)) == 1

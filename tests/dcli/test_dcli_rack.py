@@ -263,7 +263,7 @@ def test_a_second_ctrl_c_keeps_what_has_ended(dcli: Dcli, home: Path, tmp_path: 
         process.send_signal(signal.SIGINT)
         assert any(line.startswith("stopping") for line in process.stderr)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (4, "exa1cel01: whole\n")
     assert err.splitlines() == ["No result from hosts: ['exa1cel02']", "interrupted; what was sent goes on without us"]
     rows = journalled(home, "dcli -v -c")

@@ -20,8 +20,10 @@ from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
 from exacell.language.registry import commands
 from tests.support.program import Done, InProcess, told
+from tests.support.surroundings import ANY_LOAD, path_of
 
 ROOT = Path(__file__).parents[2]
+PATH = path_of(ANY_LOAD, str(ROOT))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROMPT = re.compile(r"(?:\w+ \d+ cells? R[OW] )?exacell> (.*)")
 
@@ -155,7 +157,7 @@ class Reader:
             **self.program.env,
             "EXACELL_RACK": "t1",
             "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
+            "PYTHONPATH": PATH,
         }
         done = subprocess.run(
             ["bash", "-c", f"set -o pipefail; {text}"],
@@ -164,7 +166,7 @@ class Reader:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         return Done(done.returncode, done.stdout, done.stderr)
@@ -175,10 +177,16 @@ class Reader:
             sys.executable,
             ["-m", "exacell", "-r", "t1", text],
             cwd=str(self.folder),
-            env={**os.environ, **self.program.env, "LC_ALL": "C.UTF-8", "NO_COLOR": "1", "PYTHONPATH": str(ROOT)},
+            env={
+                **os.environ,
+                **self.program.env,
+                "LC_ALL": "C.UTF-8",
+                "NO_COLOR": "1",
+                "PYTHONPATH": PATH,
+            },
             dimensions=(50, 100),
             encoding="utf-8",
-            timeout=120,
+            timeout=300,
         )
         asked = ""
         if child.expect_exact(["proceed?", pexpect.EOF]) == 0:

@@ -87,7 +87,7 @@ def _said(python: str, path: list[str], home: Path, *words: str) -> str:
         cwd=home,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
     )
     assert done.returncode == 0, (words, done.stderr)
@@ -129,7 +129,7 @@ def test_a_zip_has_recipes_and_pages(built: Path, tmp_path: Path) -> None:
     _has_everything(sys.executable, [str(made)], home)
     start = [sys.executable, "-P", "-m", "exacell", "emulator", "start", "t1"]
     environment = {**os.environ, "PYTHONPATH": str(made), "EXACELL_HOME": str(home)}
-    done = subprocess.run(start, env=environment, cwd=home, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(start, env=environment, cwd=home, capture_output=True, text=True, timeout=300)
     assert done.returncode != 0 and "Traceback" not in done.stderr
     assert f"exacell runs out of a zip ({made})" in done.stderr and "install exacell by pip" in done.stderr
     assert not (home / "emulator" / "t1").exists()
@@ -174,7 +174,7 @@ def test_an_unknown_page_is_told(tmp_path: Path) -> None:
             env={**os.environ, "EXACELL_HOME": str(tmp_path)},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
         )
         assert done.returncode == 2

@@ -28,7 +28,7 @@ def test_clusters_are_kept_apart(t2: Any) -> None:
         input="set heading off feedback off\nselect name from v$asm_diskgroup;\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
     )
     assert seen.stdout.split() == ["+ASM2", "DATAC2", "RECOC2"]
     t2.ok("-r", "t2", "resize", "flashcache", "size=288g", "-y")

@@ -139,10 +139,10 @@ def test_five_blocks_are_not_enough_and_are_said_to_be_before_the_question(rack:
     assert verdict(done)["effectPercent"] < 0 and verdict(done)["p"] is None
 
 
-def start(rack: Program, *words: str, of: tuple[str, ...] = (*AB, "aa=1")) -> subprocess.Popen[str]:
+def start(rack: Program, *words: str) -> subprocess.Popen[str]:
     """Start an experiment in a process of its own, and return when its first block has begun."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "exacell", "-r", "t1", *of, *words, "-y"],
+        [sys.executable, "-m", "exacell", "-r", "t1", *AB, "aa=1", *words, "-y"],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=rack.env, text=True,
     )  # fmt: skip
     assert process.stderr is not None
@@ -159,9 +159,7 @@ def switched(rack: Program) -> bool:
 
 def test_a_killed_experiment_is_told_and_gone_on_with(rack: InProcess) -> None:
     """After kill -9 each start tells of it, resume does what is left only, and the verdict has all blocks."""
-    process = start(rack, "as=killed", "for=4m")
-    process.kill()
-    process.communicate()
+    rack.dies("block 1, ", "-r", "t1", *AB, "aa=1", "as=killed", "for=4m", "-y")
     assert "experiment killed ended before its last run" in rack("-r", "t1", "cells").err
     assert [row["mend"] for row in rack.ok("-r", "t1", "-o", "json", "pending").records if not row["change"]] == [
         "resume"
@@ -179,9 +177,7 @@ def test_resume_of_a_run_goes_on_with_its_experiment(rack: InProcess) -> None:
     folder.mkdir(exist_ok=True)
     text = "list cell\nexperiment factor=flashlog db=SPOT blocks=6 aa=0 as=within for=5s\ndisable flashlog db=ERP\n"
     (folder / "measured.exa").write_text(f"{text}finally\nundo run\nend\n")
-    process = start(rack, of=("run", "measured"))
-    process.kill()
-    process.communicate()
+    rack.dies("block 1, ", "-r", "t1", "run", "measured", "-y")
     assert "resume goes on with it, resume --abandon carries out only its finally" in rack("-r", "t1", "cells").err
     done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
     behind = done.err.partition("[12/12] block 6")[2]
@@ -195,9 +191,9 @@ def test_an_interrupted_experiment_gives_the_factor_back_at_once(rack: InProcess
     """Ctrl-C ends with exit code 4 and the plan as it was; resume shows what is left, and --abandon ends it."""
     before = plans(rack)
     process = start(rack, "as=interrupted", "for=10m")
-    assert until(lambda: switched(rack), seconds=120)
+    assert until(lambda: switched(rack))
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 4 and "the factor is given back as it was" in err and plans(rack) == before
     dry = rack.ok("-r", "t1", "resume", "-n").err
     assert "Experiment interrupted on t1" in dry and "A/A stretch" not in dry.partition("blocks, abba")[0]
@@ -209,10 +205,10 @@ def test_an_interrupted_experiment_gives_the_factor_back_at_once(rack: InProcess
 def test_a_lost_link_stops_it_and_resume_goes_on_and_gives_back(rack: InProcess) -> None:
     """Without a cell neither the runs nor the way back go on, and that is told; when it is there again, resume ends it."""
     process = start(rack, "as=lost", "for=30m")
-    assert until(lambda: switched(rack), seconds=120)
+    assert until(lambda: switched(rack))
     for kind in ("drop bytes=0", "refuse"):
         rack.ok("emulator", "fault", "t1", "exa1cel02", *kind.split())
-    _, err = process.communicate(timeout=200)
+    _, err = process.communicate(timeout=300)
     rack.ok("emulator", "fault", "t1", "all", "clear")
     assert process.returncode == 1 and "the factor was not given back" in err and "exa1cel02" in err
     assert "its factor may stand as a run needed it" in rack("-r", "t1", "cells").err
@@ -223,7 +219,7 @@ def test_a_lost_link_stops_it_and_resume_goes_on_and_gives_back(rack: InProcess)
 def test_abandoning_a_killed_experiment_gives_the_factor_back(rack: InProcess) -> None:
     """A process that was killed while the flash log was off leaves it off; resume --abandon switches it on again."""
     process = start(rack, "as=left", "for=30m")
-    assert until(lambda: switched(rack), seconds=120)
+    assert until(lambda: switched(rack))
     process.kill()
     process.communicate()
     assert switched(rack)
@@ -240,7 +236,7 @@ def test_nobody_else_goes_on_with_an_experiment_that_runs(rack: InProcess) -> No
         assert done.code == 2 and "is being carried out by process" in done.err
     finally:
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=120)
+        process.communicate(timeout=300)
     rack.ok("-r", "t1", "resume", "--abandon", "-y")
 
 
@@ -303,7 +299,7 @@ def test_the_shipped_recipe_is_found_by_tab_and_ends_in_its_report(rack: InProce
         child.expect_exact("proceed?")
         assert "6 blocks, abba" in plain(child.before)
         child.send("y\r")
-        child.expect("There is a difference: with flash log on", timeout=120)
+        child.expect("There is a difference: with flash log on", timeout=300)
         child.expect_exact("exacell> ")
         assert "differencePercent" in plain(child.before)
     assert 'class="verdict">There is a difference: with flash log on' in page.read_text()

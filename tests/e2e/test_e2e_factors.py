@@ -133,7 +133,7 @@ YIELD = "experiment factor=flashlog db=SPOT aa=0 for=4m yield=2ms -y"
 def test_an_experiment_gives_way_while_production_waits_for_its_redo(rack: InProcess) -> None:
     """It waits until redo writes are below the limit again, makes each block once, and says how long it waited."""
     with busy(rack, "1h") as load:
-        assert until(lambda: redo_ms(rack) > 2, seconds=60)
+        assert until(lambda: redo_ms(rack) > 2)
         done = rack.ok("-r", "t1", "-o", "json", YIELD)
         assert load.wait() == 0
     found = verdict(done)

@@ -121,14 +121,14 @@ def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path],
         f'recipe "One"\nkeep @ab:{small} as=small\nkeep @ab:{big} as=big\n'
     )
     slow = folder / "cat"
-    slow.write_text(f'#!/bin/sh\n[ "$1" = {big} ] || exec /bin/cat "$1"; head -c 100000 "$1"; exec sleep 60\n')
+    slow.write_text(f'#!/bin/sh\n[ "$1" = {big} ] || exec /bin/cat "$1"; head -c 100000 "$1"; exec sleep 3000\n')
     slow.chmod(0o755)
     process = subprocess.Popen(
         [sys.executable, "-m", "exacell", "-r", "lab", "run one -y"], env=program.env, stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        assert until(lambda: list(program.home.glob("runs/**/big/*/.exacell-*")), seconds=60)
+        assert until(lambda: list(program.home.glob("runs/**/big/*/.exacell-*")))
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()

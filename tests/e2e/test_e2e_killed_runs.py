@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 
 from exacell.core.cellset import fold
-from tests.support.patience import until
+from exacell.emulator import fault_control
+from tests.support.patience import LONG_S, until
 from tests.support.program import InProcess, Program, told
 
+CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 SIZE, ELSE = 309237645312, 320 << 30
 """288g and 320g in bytes."""
 
@@ -33,9 +35,13 @@ class Operator:
             (folder / f"{name}.exa").write_text(text)
 
     def killed(
-        self, statement: str, at: str, when: Callable[[], bool] = lambda: True, flags: tuple[str, ...] = ("-y",)
+        self, statement: str, at: str, when: Callable[[], bool] | None = None, flags: tuple[str, ...] = ("-y",)
     ) -> None:
-        """Run a statement and kill its process when it has said a line that holds ``at`` and ``when`` is true."""
+        """Run a statement whose process is killed by saying ``at``; with ``when``, as soon as that holds behind it, which has to
+        go on holding."""
+        if when is None:
+            self.program.dies(at, "-r", "t1", statement, *flags)
+            return
         process = subprocess.Popen(
             [sys.executable, "-m", "exacell", "-r", "t1", statement, *flags],
             env=self.program.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -53,8 +59,8 @@ class Operator:
         reader = threading.Thread(target=read)
         reader.start()
         try:
-            assert reached.wait(120) and any(at in line for line in said), said[-9:]
-            assert until(when, seconds=60)
+            assert reached.wait(LONG_S) and any(at in line for line in said), said[-9:]
+            assert until(when)
         finally:
             process.kill()
             code = process.wait()
@@ -100,7 +106,9 @@ def operator(outside: Program) -> Iterator[Operator]:
         found.inside.ok("-r", "t1", f"resize flashcache size={size.pop()} -y")
 
 
-def test_a_change_under_way_is_finished_and_the_rest_follows(operator: Operator) -> None:
+def test_a_change_under_way_is_finished_and_the_rest_follows(
+    operator: Operator, fault: Callable[..., None], shared: InProcess
+) -> None:
     """The start behind the kill names the run and not its change; resume shows what is done and what will be, finishes the
     change that was under way, runs the other lines and finally, and leaves the rack as an unkilled run does."""
     operator.write(
@@ -108,7 +116,17 @@ def test_a_change_under_way_is_finished_and_the_rest_follows(operator: Operator)
         "check all flashcache.status = normal\nfinally\nundo run\nend\n"
     )
     before = operator.sizes()
-    operator.killed("run sized", "[1/3] flush flashcache", operator.sent)
+    for cell in CELLS:
+        fault(cell, "hang", "match=(?i)all flush")
+
+    def held() -> bool:
+        """Whether each cell has its statement and none has answered."""
+        faults = fault_control.faults(shared.home, "t1")
+        return {row["host"] for row in faults if row["kind"] == "hang" and row["struck"]} == set(CELLS)
+
+    operator.killed("run sized", "[1/3] flush flashcache", held)
+    for cell in CELLS:
+        fault(cell, "clear")
     left = next(row for row in operator.ask("pending") if row["state"] == "unfinished")
     assert (left["state"], left["mend"], left["change"]) == ("unfinished", "resume", None)
     assert "run r1 (run sized) was broken off after 1 of its lines" in str(left["says"])
@@ -218,10 +236,14 @@ def test_a_change_that_was_taken_back_is_asked_about(operator: Operator) -> None
 def test_a_command_that_runs_apart_is_picked_up_and_not_started_twice(operator: Operator, tmp_path: object) -> None:
     """The command goes on over the kill, its output is fetched, and it has run once on each node; the next line follows."""
     mark = f"m{os.getpid()}apart"
-    operator.write(apart=f"needs opaque\non @db sh --detach sleep 3; echo {mark} >> /tmp/apart\non @db sh uname -r\n")
+    gate = f"/tmp/gate-{mark}"
+    waits = f"while [ ! -e {gate} ]; do sleep 0.2; done; echo {mark} >> /tmp/apart"
+    operator.write(apart=f"needs opaque\non @db sh --detach {waits}\non @db sh uname -r\n")
     operator.killed("run apart --accept-opaque", "line 2: sh --detach", operator.apart)
-    done = operator.inside.ok("-r", "t1", "resume", "-y")
-    assert "is not started twice: exa1db01: runs as process" in told(done.err)
+    shown = told(operator.inside.ok("-r", "t1", "resume", "-n").err)
+    assert "is not started twice: exa1db01: runs as process" in shown
+    operator.inside.ok("-r", "t1", f"on @db sh --accept-opaque touch {gate}")
+    operator.inside.ok("-r", "t1", "resume", "-y")
     rows = operator.ask("--accept-opaque", "on @db sh cat /tmp/apart")
     assert [str(row["text"]).split().count(mark) for row in rows] == [1, 1]
     operator.whole()
@@ -230,7 +252,7 @@ def test_a_command_that_runs_apart_is_picked_up_and_not_started_twice(operator: 
 def test_a_command_that_can_not_be_read_is_done_again_only_where_somebody_says_so(operator: Operator) -> None:
     """What was under way and can't be read is named; -y alone sends nothing; --accept-opaque carries it out again."""
     operator.write(
-        unread="needs opaque\ndisable flashlog db=ERP\non @db sh sleep 30; touch /tmp/unread\nfinally\nundo run\nend\n"
+        unread="needs opaque\ndisable flashlog db=ERP\non @db sh sleep 3000; touch /tmp/unread\nfinally\nundo run\nend\n"
     )
     operator.killed("run unread --accept-opaque", "line 3: sh sleep", lambda: len(operator.ask("journal")) == 2)
     refused = operator.inside("-r", "t1", "resume", "-y")
@@ -266,7 +288,7 @@ def test_a_run_to_confirm_waits_as_a_whole(operator: Operator) -> None:
     """The changes before and behind the kill are confirmed, or taken back, together."""
     operator.write(guarded="disable flashlog db=ERP\nwait 1s\nset iorm db=SPOT limit=50\n")
     plan = operator.ask("list iormplan attributes dbPlan")
-    operator.killed("run guarded --confirm-within=5m", "line 2: wait 1s")
+    operator.killed("run guarded --confirm-within=1h", "line 2: wait 1s")
     done = operator.inside.ok("-r", "t1", "resume", "-y")
     assert "changes 1 to 2 are taken back at" in told(done.err)
     operator.inside.ok("-r", "t1", "confirm 1")
@@ -295,13 +317,13 @@ def test_nobody_goes_on_while_another_operator_has_the_rack(operator: Operator) 
 
 def test_a_living_run_is_not_gone_on_with(operator: Operator) -> None:
     """resume refuses a run whose process lives, names it, and tells nobody at a start of a run that goes well."""
-    operator.write(living="disable flashlog db=ERP\nwait 60s\nfinally\nundo run\nend\n")
+    operator.write(living="disable flashlog db=ERP\nwait 1h\nfinally\nundo run\nend\n")
     process = subprocess.Popen(
         [sys.executable, "-m", "exacell", "-r", "t1", "run living -y"], env=operator.program.env,
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        assert until(operator.off, seconds=60)
+        assert until(operator.off)
         assert operator.ask("pending") == []
         refused = operator.inside("-r", "t1", "resume", "-y")
         assert refused.code == 2 and f"is being carried out by process {process.pid}" in refused.err
@@ -324,7 +346,7 @@ def test_a_run_in_waves_that_was_killed_keeps_its_waves(operator: Operator) -> N
     done = operator.inside.ok("-r", "t1", "resume", "-y")
     assert "wave 3 of 3 (exa1cel03): alter cell comment=w" in done.err and "wave 1 of 3" not in done.err
     rows = operator.ask("list cell attributes name, comment")
-    assert {row["cell"]: row["comment"] for row in rows} == dict.fromkeys(("exa1cel01", "exa1cel02", "exa1cel03"), "w")
+    assert {row["cell"]: row["comment"] for row in rows} == dict.fromkeys(CELLS, "w")
     assert len(operator.ask("journal")) == before + 3
     operator.whole()
     operator.inside.ok("-r", "t1", "alter cell comment=''", "-y")
@@ -387,10 +409,9 @@ def test_what_somebody_changed_by_hand_before_resume_is_told_and_comes_back(
     """A run is killed while one cell has not answered; somebody else sets the same attribute there. resume warns of it, and
     what finally puts back is that value on that cell, and on the others what was there before the run."""
     operator.write(hand="alter cell comment=ours\nlist cell\nfinally\nundo run\nend\n")
-    cells = ("exa1cel01", "exa1cel02", "exa1cel03")
     before = noted(operator)
     fault("exa1cel02", "hang", "match=(?i)alter.cell")
-    others = {cell: "ours" for cell in cells if cell != "exa1cel02"}
+    others = {cell: "ours" for cell in CELLS if cell != "exa1cel02"}
     operator.killed("run hand", "send the statement", lambda: noted(operator) == {**before, **others})
     fault("exa1cel02", "clear")
     other = InProcess(tmp_path / "other").with_rack_of(shared)

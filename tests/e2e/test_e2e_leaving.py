@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 
 from exacell.journal.record import Journal
@@ -16,7 +15,8 @@ from tests.support.program import InProcess, Program
 def test_ctrl_c_does_not_wait_for_a_cell_that_hangs(
     shared: InProcess, outside: Program, fault: Callable[..., None]
 ) -> None:
-    """The first Ctrl-C ends the reading back of a restart long before a read's time is over; resume then completes it."""
+    """The first Ctrl-C ends the reading back of a restart though a read may take an hour; resume then completes it."""
+    (outside.home / "config.toml").write_text("[settings]\ntimeout = 3600\n")
     fault("exa1cel02", "hang", "match=(?i)list")
     process = subprocess.Popen(
         [sys.executable, "-m", "exacell", "-r", "t1", "restart", "service", "ms", "-y"],
@@ -24,10 +24,9 @@ def test_ctrl_c_does_not_wait_for_a_cell_that_hangs(
     )  # fmt: skip
     journal = Journal(outside.home / "journal.db")
     assert until(lambda: any(entry.kind == "intent" for entry in journal.entries()), step=0.05)
-    began = time.monotonic()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=120)
-    assert (process.returncode, time.monotonic() - began < 40) == (4, True)
+    out, err = process.communicate(timeout=300)
+    assert process.returncode == 4
     states = {cells: state for cells, state, *_ in map(str.split, out.splitlines()[2:])}
     assert states == {"exa1cel01": "done", "exa1cel02": "unknown", "exa1cel03": "done"}
     assert "interrupted while waiting; no answer yet" in err and "on exa1cel02 was not waited for: resume" in err

@@ -120,7 +120,7 @@ def test_a_killed_flush_is_reported_at_the_next_start_and_mended(t1):
         shown = t1("-r", "t1", "-o", "json", "list", "flashcache", "attributes", "name,status")
         return all("flush" in row["status"] for row in shown.records)
 
-    assert until(under_way, seconds=120)
+    assert until(under_way)
     process.kill()
     process.wait()
     process.stderr.close()

@@ -47,7 +47,7 @@ def neighbour(*argv: str, text: str = "") -> subprocess.CompletedProcess[str]:
     """Run a program as the neighbour, in /."""
     return subprocess.run(
         argv, user=NEIGHBOUR, group=NEIGHBOUR, extra_groups=[], cwd="/", env={"PATH": "/usr/bin:/bin"}, input=text,
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 
@@ -84,10 +84,10 @@ def test_a_trap_in_the_place_of_the_lock_is_one_line(ours: Program, place: Path,
     config = (ours.home / "config.toml").read_text()
     made = neighbour(*make(place / "lock"))
     assert made.returncode == 0, made.stderr
-    assert ours(*READ, timeout=60).code == 0
+    assert ours(*READ, timeout=300).code == 0
     if trap == "closed":
         return  # Root can read it.
-    done = ours(*change(), timeout=60)
+    done = ours(*change(), timeout=300)
     line = one_line(done)
     assert done.code == 2 and told in line and SECRET not in done.err
     assert (ours.home / "config.toml").read_text() == config

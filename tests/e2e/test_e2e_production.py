@@ -28,7 +28,7 @@ def child(production) -> Iterator[pexpect.spawn]:
     env = {**production.env, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
     env.pop("NO_COLOR", None)
     spawned = pexpect.spawn(
-        sys.executable, ["-m", "exacell", "-r", "prod"], env=env, encoding="utf-8", timeout=60, dimensions=(50, 160)
+        sys.executable, ["-m", "exacell", "-r", "prod"], env=env, encoding="utf-8", timeout=300, dimensions=(50, 160)
     )
     yield spawned
     spawned.close(force=True)
@@ -113,7 +113,7 @@ def test_loss_is_accepted_by_typing_the_cells_name(t1) -> None:
     """It should ask for the name where a typed CellCLI statement would lose data, and send nothing for another word."""
     env = {**t1.env, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
     spawned = pexpect.spawn(
-        sys.executable, ["-m", "exacell", "-r", "t1"], env=env, encoding="utf-8", timeout=60, dimensions=(50, 160)
+        sys.executable, ["-m", "exacell", "-r", "t1"], env=env, encoding="utf-8", timeout=300, dimensions=(50, 160)
     )
     try:
         until_prompt(spawned, "RW")

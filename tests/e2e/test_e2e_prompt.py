@@ -22,7 +22,7 @@ class Typist:
     def __init__(self, program: Any, *, patience: str = "60s") -> None:
         env = {**program.env, "TERM": "xterm-256color", "PROMPT_TOOLKIT_NO_CPR": "1"}
         self.child = pexpect.spawn(
-            sys.executable, ["-m", "exacell"], env=env, encoding="utf-8", timeout=120, dimensions=(50, 200)
+            sys.executable, ["-m", "exacell"], env=env, encoding="utf-8", timeout=300, dimensions=(50, 200)
         )
         self.child.expect_exact(PROMPT)
         # A busy machine may take longer than the prompt usually waits for an answer.
@@ -194,7 +194,7 @@ def test_names_are_learned_behind_the_prompt(outside):
     prompt = Typist(outside)
     prompt.type("connect t1")
     names = outside.home / "names" / "t1.json"
-    assert until(lambda: names.exists() and '"metric"' in names.read_text(), seconds=60)
+    assert until(lambda: names.exists() and '"metric"' in names.read_text())
     prompt.child.send("list griddisk DATA_CD_07")
     prompt.child.expect("DATA_CD_07_exa1cel02")
     prompt.child.expect("griddisk, seen")

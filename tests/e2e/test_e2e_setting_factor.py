@@ -82,7 +82,7 @@ def test_a_killed_experiment_leaves_the_setting_and_resume_brings_it_back(kernel
             if "block 2, " in line:
                 hold.touch()
                 break
-        assert until(lambda: kernel.value("nr_requests") in ("64", "32"), seconds=60)
+        assert until(lambda: kernel.value("nr_requests") in ("64", "32"))
         process.send_signal(signal.SIGKILL)
     hold.unlink()
     assert kernel.value("nr_requests") in ("64", "32")

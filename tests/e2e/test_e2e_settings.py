@@ -163,7 +163,7 @@ def test_a_killed_change_is_resumed_and_undone(kernel: Kernel) -> None:
         stderr=subprocess.DEVNULL,
     )
     try:
-        assert until((folder / "reached").exists, seconds=60)
+        assert until((folder / "reached").exists)
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()

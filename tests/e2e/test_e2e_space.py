@@ -43,7 +43,7 @@ def test_a_prefix_of_another_medium_and_a_failed_disk(roomy: Any) -> None:
     config.write_text(roomy.ok("emulator", "ssh-config", "t1").out, encoding="utf-8")
     for cell in ("exa1cel01", "exa1cel02", "exa1cel03"):
         by_hand = ["ssh", "-F", str(config), cell, f"cellcli -e {statement}"]
-        assert "successfully created" in subprocess.run(by_hand, capture_output=True, text=True, timeout=60).stdout
+        assert "successfully created" in subprocess.run(by_hand, capture_output=True, text=True, timeout=300).stdout
     refused = roomy("-r", "t1", "release", "griddisk", "prefix=DATA", "-y")
     assert refused.code == 2 and "drop diskgroup" not in refused.err
     assert "release griddisk prefix=DATA media=flash takes only those that nobody uses" in refused.err

@@ -70,7 +70,7 @@ def shell(program: Program, way: Way, *words: str, stdin: str = "") -> subproces
     """Run the program in a shell that takes streams away."""
     line = way.words.format(join([sys.executable, "-m", "exacell", *words]))
     return subprocess.run(
-        ["bash", "-c", line], input=stdin, capture_output=True, text=True, env=program.env, timeout=120, check=False
+        ["bash", "-c", line], input=stdin, capture_output=True, text=True, env=program.env, timeout=300, check=False
     )
 
 
@@ -221,7 +221,7 @@ def test_a_terminal_that_is_closed(outside: Program, case: str, kind: str) -> No
         os.write(ours, typed.format(share).encode())
         read_until(ours, typed[:8])
     os.close(ours)
-    code = process.wait(timeout=120)
+    code = process.wait(timeout=300)
     assert code in codes or (kind == "SIGHUP" and code == -signal.SIGHUP)
     assert no_crash(outside)
     kinds = [entry.kind for entry in Journal(outside.home / "journal.db").entries()]

@@ -214,7 +214,7 @@ def test_a_load_that_is_killed_is_finished_and_the_recipe_runs_again(shared: InP
         stderr=subprocess.DEVNULL,
     )
     try:
-        assert until(lambda: any(shared.home.rglob("*_K_on.trc")), seconds=60)
+        assert until(lambda: any(shared.home.rglob("*_K_on.trc")))
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()

@@ -63,7 +63,7 @@ def free(bench: Bench, console: Told, monkeypatch: pytest.MonkeyPatch) -> Iterat
 
     def answer(request: Request) -> Reply:
         if request.target == THREE:
-            assert console.told.wait(60) and event.wait(60)
+            assert console.told.wait(300) and event.wait(300)
         return one(request)
 
     monkeypatch.setattr(bench.transport, "_one", answer)
@@ -88,7 +88,7 @@ def test_a_silent_cell_holds_up_nobody_who_leaves(
 ) -> None:
     """Ctrl-C while a plan's facts are read ends it, with nothing sent; what that cell says late is heard by nobody."""
     session, services = sitting
-    threading.Thread(target=lambda: console.told.wait(60) and session.interrupted.set(), daemon=True).start()
+    threading.Thread(target=lambda: console.told.wait(300) and session.interrupted.set(), daemon=True).start()
     with pytest.raises(InterruptedByUserError, match=f"with no answer of {THREE} yet: nothing was sent"):
         read_facts(session, services, Asking(), f.CELL)
     assert console.lines[-1] is None

@@ -45,6 +45,7 @@ from exacell.session.request import Request as Asking
 from exacell.session.services import Services
 from exacell.session.state import Options, Session
 from exacell.transport.base import Reply, Request, Role, State
+from tests.support.clocks import LongAgo
 
 DEAD_PID = 4_194_305
 """No process has this number: Linux gives at most 4194304. Source: proc(5), /proc/sys/kernel/pid_max."""
@@ -406,7 +407,7 @@ def _killed_guardian(session: Session, services: Services, change: int) -> int:
 
 @contextmanager
 def waiting_without_time(rack: MatrixRack) -> Iterator[None]:
-    """Let engines that are made in here wait on the rack's clock."""
+    """Let engines that are made in here wait on the rack's clock, and every statement count as one that was sent just now."""
     original = Engine.__init__
 
     def made(self: Engine, **given: Any) -> None:
@@ -415,5 +416,9 @@ def waiting_without_time(rack: MatrixRack) -> Iterator[None]:
             **{"pause": rack.pause, "clock": rack.rack.clock.now, **given, "poll": PAUSE_S * rack.rack.clock.speed},
         )
 
-    with mock.patch.object(Engine, "__init__", made), mock.patch.object(settling, "_pause", rack.pause):
+    with (
+        mock.patch.object(Engine, "__init__", made),
+        mock.patch.object(settling, "_pause", rack.pause),
+        mock.patch.object(settling, "datetime", LongAgo),
+    ):
         yield

@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -21,17 +20,10 @@ from exacell.emulator.store import rack_files
 from exacell.journal.left import caching_off
 from exacell.journal.record import Journal
 from exacell.journal.rows import Entry
+from tests.support.patience import must_come
 from tests.support.program import PROMPT, Program, Terminal, told
 
 CELL = "exa1cel02"
-
-
-def until(condition: Callable[[], object], timeout: float = 120.0) -> None:
-    """Wait until ``condition()`` holds; fail when it does not in time."""
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, "what was waited for did not happen"
-        time.sleep(0.05)
 
 
 class Site:
@@ -57,7 +49,7 @@ class Site:
 
     def under_way(self, lives: Callable[[], bool]) -> None:
         """Wait until the cell flushes; fail when the program has ended before."""
-        until(lambda: any(row.kind == "intent" and row.target == CELL for row in self.rows()) or not lives())
+        must_come(lambda: any(row.kind == "intent" and row.target == CELL for row in self.rows()) or not lives())
         assert lives()
 
     def start(self, *words: str, **streams: Any) -> subprocess.Popen[str]:
@@ -167,7 +159,7 @@ def test_a_reader_that_has_gone(site: Site, talk: int | None) -> None:
         assert process.stdout is not None
         process.stdout.close()
         site.go_on()
-        assert process.wait(120) == 0
+        assert process.wait(300) == 0
         kept.seek(0)
         assert talk is not None or kept.read().count(", journal ") == 2
     assert [row.body["exitCode"] for row in site.rows() if row.kind == "end"] == [0, 0]
@@ -181,7 +173,7 @@ def test_what_reads_ends_without_a_reader(site: Site) -> None:
     os.close(read)
     process = site.start("-e", "list cell; list griddisk", stdout=write, stderr=subprocess.PIPE)
     os.close(write)
-    _, said = process.communicate(timeout=120)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 4
     assert said == "stopped: nobody reads standard output any more: 1 more statement was not run\n"
 
@@ -213,13 +205,13 @@ def test_opaque_work_is_told_to_end(site: Site, statement: str, number: signal.S
     process = site.start("-y", "-c", CELL, text)
     assert process.stdout is not None
     try:
-        until(lambda: begun.exists() or process.poll() is not None)
+        must_come(lambda: begun.exists() or process.poll() is not None)
         process.send_signal(number)
         lines = iter(process.stdout.readline, "")
         assert any(f"told to end ({number.name})" in line for line in lines) and not finished.exists()
     finally:
         going_on.touch()
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 4 and finished.exists(), said
     (outcome,) = [row for row in site.rows() if row.kind == "outcome"]
     assert outcome.body["state"] == "done" and site.rows()[-1].kind == "end"
@@ -242,9 +234,9 @@ def test_a_rehearsal_that_is_told_to_end_leaves_no_copy(site: Site) -> None:
     place = site.program.home / "t"
     place.mkdir()
     process = site.start("rehearse flush flashcache", env={**site.program.env, "TMPDIR": str(place)})
-    until(lambda: list(place.glob("exacell-rehearsal-*")) or process.poll() is not None)
+    must_come(lambda: list(place.glob("exacell-rehearsal-*")) or process.poll() is not None)
     process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 4 and "told to end (SIGTERM)" in said, said
     assert not list(place.glob("exacell-rehearsal-*"))
     for path in Path("/proc").glob("[0-9]*/cmdline"):

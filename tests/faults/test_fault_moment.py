@@ -22,6 +22,7 @@ from exacell.output.console import SilentConsole
 from exacell.session.opening import open_session
 from exacell.session.services import Services
 from exacell.session.state import Options
+from tests.support.surroundings import on_the_hosts_clock
 
 CELLS = ("exa1cel01", "exa1cel02", "exa1cel03")
 HIT, SLOW = "exa1cel02", "exa1cel01"
@@ -58,7 +59,7 @@ class Night:
     def another(self, *words: str) -> str:
         """Run a command as the other operator and return what it says."""
         home = {"EXACELL_HOME": str(self.other), "EXACELL_RACK": "t1"}
-        said, _ = self._process(*words, env={**self.env, **home}).communicate(timeout=120)
+        said, _ = self._process(*words, env={**self.env, **home}).communicate(timeout=300)
         return said
 
     def _process(self, *words: str | dict[str, str], env: dict[str, str] | None = None) -> subprocess.Popen[str]:
@@ -101,7 +102,8 @@ def night(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Night]:
     info, _ = control.start(home, "t1", options={"speed": 600, **kind.options})
     fault_control.fault(home, "t1", list(info.cells), "unguarded")
     (other / "racks.d").symlink_to(home / "racks.d")
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
+    with on_the_hosts_clock():
+        kept = {k: v for k, v in os.environ.items() if not k.startswith("EXACELL")}
     found = Night(home, other, {**kept, "EXACELL_HOME": str(home), "HOME": str(home)}, kind)
     session, services = open_session(Options(rack="t1", yes=True), SilentConsole(), env=found.env)
     session.need_rack()
@@ -143,7 +145,7 @@ def test_a_proof_that_went_while_a_neighbour_was_slow(night: Night) -> None:
     process = night.start("resize flashcache size=288g -y")
     until(lambda: flushed(night.rows()), process)
     night.dirty_again(HIT)
-    said, _ = process.communicate(timeout=200)
+    said, _ = process.communicate(timeout=300)
     assert night.lost() == {}
     assert process.returncode in (1, 2) and HIT in said, said
     assert any(row.target == HIT and row.body["state"] == "refused" for row in drops(night.rows(), "outcome")), said
@@ -167,7 +169,7 @@ def test_a_process_that_stood_still_between_intent_and_statement(night: Night, t
         control.load(night.home, "t1", db="SPOT", seconds=120)
     finally:
         os.kill(process.pid, signal.SIGCONT)
-    said, _ = process.communicate(timeout=200)
+    said, _ = process.communicate(timeout=300)
     assert night.lost() == {}
     ended = drops(night.rows(), "outcome")
     assert {row.target for row in ended} == set(CELLS) and {row.body["state"] for row in ended} == {"refused"}, said

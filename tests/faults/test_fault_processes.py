@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from exacell.emulator.rack_world import RackWorld
 from exacell.emulator.store import rack_files
 from exacell.journal.left import caching_off
 from exacell.journal.record import Journal
+from tests.support.patience import must_come
 
 CELL, NODE, OTHER_NODE = "exa1cel02", "exa1db01", "exa1db02"
 
@@ -33,6 +33,7 @@ class Blow:
         fault: ``hang`` holds the host's statement until the program is killed by its process id; ``drop`` cuts the link
             behind a statement that was carried out; ``error`` and ``ms-down`` let it fail. All but hang leave the program.
         match: expression that the struck statement contains; ``nth`` of them.
+        endless: the flush that is struck has no end of its own: the rack's time goes on while our process waits for its turn.
         then: what the operator says afterwards, each of which has to end well.
         done: whether the statement is in force in the end, or taken back.
     """
@@ -42,6 +43,7 @@ class Blow:
     match: str
     host: str = CELL
     nth: int = 1
+    endless: bool = False
     then: tuple[str, ...] = ("resume -y",)
     done: bool = True
 
@@ -51,7 +53,7 @@ MENDS = "flush flashcache -y"
 
 NIGHT = (
     Blow("flush flashcache", "hang", "alter flashcache all flush"),
-    Blow("flush flashcache", "hang", "metriccurrent", nth=3),
+    Blow("flush flashcache", "hang", "metriccurrent", nth=3, endless=True),
     Blow("flush flashcache", "hang", "cancel flush"),
     Blow("resize flashcache size=288g", "hang", "alter flashcache all flush", then=("undo -y", MENDS), done=False),
     Blow("resize flashcache size=288g", "hang", "drop flashcache", then=("undo -y",), done=False),
@@ -95,7 +97,7 @@ class Night:
     def run(self, statement: str) -> tuple[int, str]:
         """Run the program and return its exit code and what it said."""
         process = self.start(statement)
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=300)
         return process.returncode, said
 
     def strike(self, blow: Blow) -> str:
@@ -104,13 +106,17 @@ class Night:
         if blow.fault == "error":
             options["code"] = "CELL-02559"
         fault_control.fault(self.home, "t1", [blow.host], blow.fault, **options)
+        if blow.endless:
+            fault_control.fault(self.home, "t1", [blow.host], "stuck-flush", variant="endless")
         process = self.start(f"{blow.statement} -y")
         if blow.fault == "hang":
-            until(lambda: self._struck(blow) or process.poll() is not None)
+            must_come(lambda: self._struck(blow) or process.poll() is not None)
             assert process.poll() is None, process.communicate()[0]
             process.kill()
-        said, _ = process.communicate(timeout=120)
+        said, _ = process.communicate(timeout=300)
         fault_control.clear_faults(self.home, "t1", [blow.host], blow.fault)
+        if blow.endless:
+            fault_control.clear_faults(self.home, "t1", [blow.host], "stuck-flush")
         return said
 
     def _struck(self, blow: Blow) -> bool:
@@ -120,14 +126,6 @@ class Night:
     def parts(self) -> Mapping[str, Any]:
         """Return the rack's stored state."""
         return rack_files(self.home, "t1").read_state()
-
-
-def until(condition: Callable[[], bool], timeout: float = 60.0) -> None:
-    """Wait until ``condition()`` holds; fail when it does not in time."""
-    deadline = time.monotonic() + timeout
-    while not condition():
-        assert time.monotonic() < deadline, "what was waited for did not happen"
-        time.sleep(0.05)
 
 
 @pytest.fixture
@@ -184,9 +182,9 @@ def test_sigterm_in_a_flush_leaves_caching_on(night: Night) -> None:
     behind it in the script is not run, and resume finishes it."""
     fault_control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
     process = night.start("-y", "-e", "flush flashcache; list cell")
-    until(lambda: any(row.kind == "intent" for row in night.journal.entries()) or process.poll() is not None)
+    must_come(lambda: any(row.kind == "intent" for row in night.journal.entries()) or process.poll() is not None)
     process.terminate()
-    said, _ = process.communicate(timeout=120)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 4, said
     assert "told to end (SIGTERM)" in said and "online" not in said
     assert night.journal.entries()[-1].kind == "end" and not caching_off(night.journal.caching_entries("t1"))

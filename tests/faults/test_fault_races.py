@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.surroundings import on_the_hosts_clock
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
 SEED = 1
@@ -32,9 +34,10 @@ def course() -> Iterator[Any]:
     """Racks and operators for all races of the module."""
     from races_run import Course
 
-    found = Course(SEED)
-    yield found
-    found.close()
+    with on_the_hosts_clock():
+        found = Course(SEED)
+        yield found
+        found.close()
 
 
 SPARE = 24

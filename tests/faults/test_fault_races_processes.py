@@ -44,11 +44,11 @@ def test_a_process_that_has_the_number_of_an_earlier_one_is_another(tmp_path: Pa
 
     operators = Operators([sys.executable, "-c", SAME_NUMBER])
     first = operators.start("list cell", tmp_path, tmp_path / "out")
-    assert operators.wait(first, 20) == 2
+    assert operators.wait(first, 300) == 2
     second = operators.start("list cell", tmp_path, tmp_path / "out")
     assert operators.wait(second, 0) is None
     operators.start("list cell", tmp_path, tmp_path / "out")
-    assert operators.wait(second, 20) == 0
+    assert operators.wait(second, 300) == 0
     assert operators.wait(first, 0) == 2
     operators.close()
 
@@ -57,7 +57,7 @@ def test_who_has_ended_gets_no_signal(operators: Any, tmp_path: Path) -> None:
     """A signal to a process that has ended reaches nobody and is no error; its text is all there when its end is known."""
     out = tmp_path / "out"
     operator = operators.start("list cell", tmp_path, out)
-    assert operators.wait(operator, 20) == 2
+    assert operators.wait(operator, 300) == 2
     assert "there is no rack t1" in out.read_text()
     assert operator.signal(signal.SIGSTOP) is False
     operators.leave(operator)

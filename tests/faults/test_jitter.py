@@ -92,7 +92,7 @@ def goes_on(place: Path) -> bool:
 def test_a_run_is_held_and_ends_as_it_would(jitter: Jitter, tmp_path: Path, well: str, code: int) -> None:
     """What leaves its parent is held too, the exit code is pytest's, each hold is told, and nobody stays held."""
     process = jitter("--rate=20", "--longest=0.3", well=well)
-    said, _ = process.communicate(timeout=200)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == code, said
     assert "1 passed" in said if code == 0 else "1 failed" in said
     assert " holds" in said
@@ -119,7 +119,7 @@ def test_an_interrupted_run_is_ended(jitter: Jitter, tmp_path: Path) -> None:
     process = jitter("--rate=20", "--longest=0.3")
     assert until(lambda: (tmp_path / "count").exists())
     process.terminate()
-    said, _ = process.communicate(timeout=200)
+    said, _ = process.communicate(timeout=300)
     assert process.returncode == 130 or "1 passed" in said, said
     assert goes_on(tmp_path)
 
@@ -137,6 +137,6 @@ def test_an_fsync_takes_its_time(tmp_path: Path) -> None:
         "    subprocess.run([sys.executable, '-c', ask], env={**os.environ, **env}, check=True)\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code, str(SCRIPT.parent)], capture_output=True, text=True, timeout=200, check=True
+        [sys.executable, "-c", code, str(SCRIPT.parent)], capture_output=True, text=True, timeout=300, check=True
     )
     assert done.stdout == "True\n"

@@ -80,7 +80,7 @@ def test_the_man_page_knows_every_statement() -> None:
 def test_the_man_page_is_read_without_complaint() -> None:
     """groff formats it without a warning."""
     done = subprocess.run(
-        ["groff", "-man", "-Tutf8", "-ww"], input=manual(), capture_output=True, text=True, check=False, timeout=60
+        ["groff", "-man", "-Tutf8", "-ww"], input=manual(), capture_output=True, text=True, check=False, timeout=300
     )
     assert done.stderr == ""
     assert "tutorial" in done.stdout

@@ -241,7 +241,7 @@ def test_processes_append_at_once(tmp_path: Path) -> None:
     path = tmp_path / "journal.db"
     names = [f"t{n}" for n in range(4)]
     running = [subprocess.Popen([sys.executable, "-c", WRITER, str(path), name]) for name in names]
-    assert [process.wait(60) for process in running] == [0] * 4
+    assert [process.wait(300) for process in running] == [0] * 4
     journal = Journal(path)
     assert journal.verify() == ""
     rows = journal.entries()

@@ -63,7 +63,7 @@ def test_files_are_the_owners_alone_whatever_the_mask(tmp_path: Path, mask: int)
         f"os.umask({mask})\njournal = Journal(Path(sys.argv[1]))\n"
         "for _ in range(2):\n    journal.begin('t1', {})\nassert journal.verify() == ''\n"
     )
-    subprocess.run([sys.executable, "-c", code, str(folder / "journal.db")], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", code, str(folder / "journal.db")], check=True, timeout=300)
     modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
     assert set(modes) == {"journal.db", "journal.head", "journal.lock"}
     assert set(modes.values()) == {0o600}
@@ -108,7 +108,7 @@ def test_the_journal_of_another_user(tmp_path: Path) -> None:
     for mode in (0o755, 0o700):
         tmp_path.chmod(mode)
         done = subprocess.run(
-            [sys.executable, "-c", code, str(tmp_path / "journal.db")], capture_output=True, text=True, timeout=60, check=False
+            [sys.executable, "-c", code, str(tmp_path / "journal.db")], capture_output=True, text=True, timeout=300, check=False
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         told = done.stdout.splitlines()
@@ -131,7 +131,7 @@ def test_what_is_synced_before_a_row_counts(tmp_path: Path) -> None:
     calls = "fsync,fdatasync,rename,renameat,renameat2,unlink,unlinkat,write"
     done = subprocess.run(
         ["strace", "-y", "-qq", "-e", f"trace={calls}", "-o", str(log), sys.executable, "-c", code, str(path)],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     if done.returncode and "ptrace" in done.stderr:
         pytest.skip("this host lets nobody trace")

@@ -235,7 +235,7 @@ def test_an_editor_that_died_leaves_the_rows_as_they_were(anew: Callable[[], Jou
         "c.execute('create table other (a)')\n"
         "for _ in range(200):\n    c.execute('insert into other values (randomblob(3000))')\nos.kill(os.getpid(), 9)\n"
     )
-    subprocess.run([sys.executable, "-c", code, str(journal.path)], check=False, timeout=60)
+    subprocess.run([sys.executable, "-c", code, str(journal.path)], check=False, timeout=300)
     assert Path(f"{journal.path}-journal").stat().st_size
     assert journal.verify() == "" and told(journal) == before
 

@@ -24,7 +24,7 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
     def run(*words: str) -> None:
         command = [sys.executable, "-m", "exacell", *words]
-        subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+        subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
 
     run("emulator", "start", "t1")
     try:
@@ -44,7 +44,7 @@ def run(rack: Path) -> Run:
         command = [sys.executable, "-m", "exacell", "-r", "t1", *words]
         env = {**os.environ, "EXACELL_HOME": str(rack)}
         return subprocess.run(
-            command, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
+            command, env=env, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=300, check=False
         )
 
     return begin
@@ -64,7 +64,7 @@ def start(rack: Path) -> Iterator[Start]:
             ["-m", "exacell", "-r", "t1", *argv],
             env={key: value for key, value in given.items() if not (key == "NO_COLOR" and not value)},
             dimensions=(rows, columns),
-            timeout=20,
+            timeout=300,
             encoding="utf-8",
         )
         started.append(child)

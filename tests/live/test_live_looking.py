@@ -14,6 +14,7 @@ from exacell.core.errors import RefusedError
 from exacell.live.polling import Looking
 from exacell.session.answers import Answer
 from exacell.transport.base import Reply, State
+from tests.support.patience import must_come
 
 CELLS = ("cel01", "cel02", "cel03")
 
@@ -33,7 +34,7 @@ class Fleet:
 
     def _each(self, cells: Sequence[str], told: Callable[[Reply], None]) -> None:
         for cell in sorted(cells, key=lambda cell: cell in self.hang):
-            if cell in self.hang and not self.let_go.wait(120):
+            if cell in self.hang and not self.let_go.wait(300):
                 raise AssertionError("never let go")
             down = cell in self.down
             told(Reply(target=cell, state=State.UNREACHABLE if down else State.OK, problem="refused" if down else ""))
@@ -77,14 +78,6 @@ def look() -> Iterator[Callable[..., Looking]]:
         fleet.let_go.set()
 
 
-def until(found: Callable[[], bool]) -> None:
-    """Wait until something is so."""
-    end = time.monotonic() + 30
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
 def seen(looking: Looking, *wanted: str) -> None:
     """Wait until these were shown."""
     left = set(wanted)
@@ -94,7 +87,7 @@ def seen(looking: Looking, *wanted: str) -> None:
             left.difference_update(f"{answer.cell} {answer.problem}".strip() for answer in answers)
         return not left
 
-    until(all_there)
+    must_come(all_there)
 
 
 @pytest.mark.parametrize("known", [CELLS, ()])
@@ -102,13 +95,13 @@ def test_a_cell_that_hangs_holds_up_no_other(look: Callable[..., Looking], known
     """The others are asked again and again, also where releases were not known yet; the hanging one once."""
     fleet = Fleet(known=known, hang=["cel02"])
     looking = look(fleet)
-    until(lambda: fleet.asked.count("cel01") > 3 and fleet.asked.count("cel03") > 3)
+    must_come(lambda: fleet.asked.count("cel01") > 3 and fleet.asked.count("cel03") > 3)
     seen(looking, "cel01", "cel03")
     assert (fleet.asked + fleet.greeted).count("cel02") == 1
-    until(lambda: looking.late().get("cel02", 0) > 0.2)
+    must_come(lambda: looking.late().get("cel02", 0) > 0.2)
     fleet.let_go.set()
     seen(looking, "cel02")
-    until(lambda: "cel02" not in looking.late())
+    must_come(lambda: "cel02" not in looking.late())
     assert looking.status == ""
 
 
@@ -134,12 +127,12 @@ def test_paused_it_asks_nobody(look: Callable[..., Looking]) -> None:
         time.sleep(0.3)
         return asked[-1] == asked[-2]
 
-    until(still)
+    must_come(still)
     before = len(fleet.asked)
     time.sleep(0.3)
     assert len(fleet.asked) == before and looking.paused
     looking.pause(False)
-    until(lambda: len(fleet.asked) > before)
+    must_come(lambda: len(fleet.asked) > before)
 
 
 def test_errors_are_told_and_our_mistakes_raised(look: Callable[..., Looking]) -> None:
@@ -147,7 +140,7 @@ def test_errors_are_told_and_our_mistakes_raised(look: Callable[..., Looking]) -
     fleet = Fleet(known=CELLS)
     fleet.error = RefusedError("the transport is closed")
     looking = look(fleet)
-    until(lambda: looking.error is not None and looking.status == "the transport is closed")
+    must_come(lambda: looking.error is not None and looking.status == "the transport is closed")
     fleet.error = None
     seen(looking, *CELLS)
     assert looking.error is None
@@ -160,4 +153,4 @@ def test_errors_are_told_and_our_mistakes_raised(look: Callable[..., Looking]) -
             return True
         return False
 
-    until(raised)
+    must_come(raised)

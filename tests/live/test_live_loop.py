@@ -67,7 +67,7 @@ def test_q_leaves_while_a_reading_hangs() -> None:
     hanging = threading.Event()
     screen = Keys("s", "q")
     view = Seen()
-    run_live(screen, reader(lambda: int(hanging.wait(120)), screen), view)  # type: ignore[arg-type]
+    run_live(screen, reader(lambda: int(hanging.wait(300)), screen), view)  # type: ignore[arg-type]
     assert view.pressed == ["s", "q"] and not view.values
     hanging.set()
 

@@ -39,7 +39,7 @@ class Held(Open):
             if listing:
                 self.asked.append(request.target)
             if listing and request.target.endswith("3"):
-                assert self.let.wait(120)
+                assert self.let.wait(300)
             text = f"\t name:   \t {request.target}\n" if listing else f"\t {request.target}\t 19.3.2.0.0.190918\n"
             reply = replies[request.target] = Reply(target=request.target, state=State.OK, stdout=text, exit_status=0)
             if on_reply is not None:

@@ -6,19 +6,20 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
 
+from tests.support.patience import LONG_S
+
 Start = Callable[..., pexpect.spawn]
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 ENTER, ESCAPE, DOWN, RIGHT, LEFT = "\r", "\x1b", "\x1b[B", "\x1b[C", "\x1b[D"
 FRAME = "\x1b[H"
-FRAMES = 60
-"""So many are waited for: half a second each at most."""
 
 
 class Screen:
@@ -29,8 +30,8 @@ class Screen:
 
     def shows(self, *wanted: str) -> list[str]:
         """Wait until one frame shows all these, and return its lines."""
-        lines: list[str] = []
-        for _ in range(FRAMES):
+        lines, deadline = list[str](), time.monotonic() + LONG_S
+        while time.monotonic() < deadline:
             self.child.expect_exact(FRAME)  # It is drawn again and again: what stands before it is the frame before.
             lines = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", self.child.before).split("\n")
             if all(any(text in line for line in lines) for text in wanted):
@@ -55,7 +56,7 @@ def broken(rack: Path) -> None:
     """On exa1cel02 a hard disk has failed, of which there is an alert."""
     env = {**os.environ, "EXACELL_HOME": str(rack)}
     command = [sys.executable, "-m", "exacell", "emulator", "fault", "t1", "exa1cel02", "hard-disk"]
-    subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
+    subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
 
 
 @pytest.fixture
@@ -265,7 +266,7 @@ def test_64_cells_scroll_and_answer_to_keys_while_one_hangs(tmp_path: Path, star
 
     def run(*words: str) -> None:
         command = [sys.executable, "-m", "exacell", *words]
-        subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=120)
+        subprocess.run(command, env=env, check=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=300)
 
     run("emulator", "start", "big", "cells=64")
     try:

@@ -48,7 +48,7 @@ def r(
     program = shutil.which("Rscript")
     if program is None:
         pytest.skip("there is no R (Debian: apt-get install r-base-core)")
-    subprocess.run([program, str(DATA / "make.R"), str(tmp_path)], check=True, timeout=120)
+    subprocess.run([program, str(DATA / "make.R"), str(tmp_path)], check=True, timeout=300)
     return read(tmp_path)
 
 

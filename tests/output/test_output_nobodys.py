@@ -30,7 +30,7 @@ def test_a_full_output_is_one_plain_line(words: tuple[str, ...], tmp_path: Path)
     argv = [sys.executable, "-m", "exacell", *words]
     with open("/dev/full", "w", encoding="utf-8") as full:
         done = subprocess.run(
-            argv, stdout=full, stderr=subprocess.PIPE, text=True, env={"EXACELL_HOME": str(tmp_path)}, timeout=60
+            argv, stdout=full, stderr=subprocess.PIPE, text=True, env={"EXACELL_HOME": str(tmp_path)}, timeout=300
         )
     assert done.returncode == 1
     told = [line for line in done.stderr.splitlines() if line.startswith("exacell: ")]
@@ -45,7 +45,7 @@ def test_a_full_file_is_one_plain_line(statement: str, tmp_path: Path) -> None:
     """A file behind ``>`` that takes no more is named in one line, and the exit code is 1; also where it is written while
     the statement goes on."""
     argv = [sys.executable, "-m", "exacell", "-c", "c1", f"{statement} > /dev/full"]
-    done = subprocess.run(argv, capture_output=True, text=True, env={"EXACELL_HOME": str(tmp_path)}, timeout=60)
+    done = subprocess.run(argv, capture_output=True, text=True, env={"EXACELL_HOME": str(tmp_path)}, timeout=300)
     assert done.returncode == 1
     assert "/dev/full: no space left on device; it is cut off" in done.stderr
     assert len(done.stderr.splitlines()) == 1

@@ -148,7 +148,7 @@ def test_a_reader_that_leaves_is_no_error_in_any_format(rack: Program, form: str
     """| head -1 in a shell and behind a statement: one line, exit code 0, nothing on standard error."""
     outside = f"set -o pipefail; {sys.executable} -m exacell -r o -o {form} list metriccurrent | head -n 1"
     done = subprocess.run(
-        ["bash", "-c", outside], env=rack.env, capture_output=True, text=True, timeout=60, check=False
+        ["bash", "-c", outside], env=rack.env, capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.returncode, done.stderr, len(done.stdout.splitlines())) == (0, "", 1)
 

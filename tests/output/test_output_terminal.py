@@ -153,11 +153,11 @@ def test_the_clock_of_a_stage_moves_while_no_news_come(monkeypatch: pytest.Monke
     console.progress(progress(c1="flushing"))
     assert err.getvalue().startswith("[1/2] flush, about 1m05s left\n")
     now[0] += 25
-    assert err.seen.wait(30)
+    assert err.seen.wait(300)
     now[0] += 100
     err.text = "[1/2] flush, 2m05s\n"
     err.seen.clear()
-    assert err.seen.wait(30)
+    assert err.seen.wait(300)
     assert console.confirm("proceed?")
     err.text = "["
     err.seen.clear()
@@ -167,7 +167,7 @@ def test_the_clock_of_a_stage_moves_while_no_news_come(monkeypatch: pytest.Monke
     console.progress(None)
     clocks = [thread for thread in threading.enumerate() if thread.name == "exacell-clock"]
     for clock in clocks:
-        clock.join(30)
+        clock.join(300)
     assert not any(clock.is_alive() for clock in clocks)
 
 

@@ -36,7 +36,7 @@ def start(home: Path) -> Iterator[Callable[..., pexpect.spawn]]:
             ["-m", "exacell", *argv],
             env={key: value for key, value in given.items() if not (key == "NO_COLOR" and not value)},
             dimensions=(24, 100),
-            timeout=60,
+            timeout=300,
             encoding="utf-8",
         )
         started.append(child)

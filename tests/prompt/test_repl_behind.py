@@ -18,6 +18,7 @@ from exacell.session.opening import open_session
 from exacell.session.services import Services
 from exacell.session.state import Options, Session
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, State
+from tests.support.patience import must_come
 from tests.support.transports import Open
 
 PROMPT = "exacell> "
@@ -42,7 +43,7 @@ class Held(Open):
         replies: dict[str, Reply] = {}
         for request in sorted(requests, key=lambda request: request.target):
             if request.target.endswith("3") and "detail" in request.command.lower():
-                assert self.let.wait(120)
+                assert self.let.wait(300)
             reply = replies[request.target] = self._reply(request)
             if on_reply is not None:
                 on_reply(reply)
@@ -68,22 +69,13 @@ def held(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Session, Services
     return session, services, transport
 
 
-def until(true: Callable[[], object]) -> None:
-    """Wait, at most 20 seconds, until something holds."""
-    for _ in range(2000):
-        if true():
-            return
-        threading.Event().wait(0.01)
-    raise AssertionError("it never came to that")
-
-
 def test_an_answer_is_whole_whatever_comes_late(held: tuple[Session, Services, Held]) -> None:
     """What a dead cell and a late one hold up is one answer: the good cells', the late one's and the dead one's problem."""
     session, services, cells = held
     line = parse_line("list cell attributes name,status detail")
     assert line is not None
     reading = Reading(session, services, line, "list cell detail", lambda: None)
-    until(lambda: list(reading.waiting_for) == ["exa1cel03"])
+    must_come(lambda: list(reading.waiting_for) == ["exa1cel03"])
     assert not reading.ended
     cells.let.set()
     whole = reading.outcome(20)

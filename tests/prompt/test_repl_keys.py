@@ -79,7 +79,7 @@ def shell(home: Path) -> Iterator[pexpect.spawn]:
     # bash keeps its history in HOME.
     env = {**kept, "EXACELL_HOME": str(home), "HOME": str(home), "TERM": "xterm-256color", "PS1": "SH% "}
     child = pexpect.spawn(
-        bash, ["--norc", "--noprofile", "-i"], env=env, encoding="utf-8", timeout=60, dimensions=(24, 100)
+        bash, ["--norc", "--noprofile", "-i"], env=env, encoding="utf-8", timeout=300, dimensions=(24, 100)
     )
     child.expect_exact("SH% ")
     yield child

@@ -250,7 +250,7 @@ def test_two_threads_that_learn_lose_nothing(tmp_path: Path, monkeypatch: pytest
 
     monkeypatch.setattr(paths.os, "replace", meanwhile)
     cache.learn({Kind.CELL: ["exa1cel01"]})
-    other.join(120)
+    other.join(300)
     for known in (cache, NameCache(tmp_path / "names.json")):
         assert (known.get(Kind.CELL), known.get(Kind.GRIDDISK)) == (("exa1cel01",), ("DATA_CD_00",))
 
@@ -267,7 +267,7 @@ def test_names_are_found_while_they_are_learned(tmp_path: Path, monkeypatch: pyt
             target=lambda: (cache.learn({Kind.CELL: ["exa1cel02"]}), cache.vocabulary(Kind.GRIDDISK))
         )
         learner.start()
-        learner.join(120)
+        learner.join(300)
         return made(*given, **more)
 
     monkeypatch.setattr(names, "Vocabulary", meanwhile)

@@ -249,7 +249,7 @@ class Guests:
             AssertionError: it does not, or has ended; the message is the end of its console.
         """
         process = self._processes[name]
-        until(lambda: process.poll() is not None or self.said(name, "echo here") == "here\n", seconds=240)
+        until(lambda: process.poll() is not None or self.said(name, "echo here") == "here\n")
         console = (self.folder / f"{name}.console").read_text(errors="replace")
         assert self.said(name, "echo here") == "here\n", console[-2000:]
 
@@ -269,7 +269,7 @@ class Guests:
             given: its standard input.
         """
         words = ["ssh", "-F", str(self.folder / "ssh_config"), "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", name]
-        done = subprocess.run([*words, command], input=given, capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run([*words, command], input=given, capture_output=True, text=True, timeout=300, check=False)
         return done.stdout
 
     def rack(self, home: Path) -> None:

@@ -79,7 +79,7 @@ def test_block_limits_measures_at_each_size_and_puts_back_the_first(lab: Program
             if "kb=32767: keep sh --detach fio" in line:
                 break
         apart = "ls -d /tmp/exacell-*"
-        assert until(lambda: all(guests.said(host, apart) for host in guests.names), seconds=20), said
+        assert until(lambda: all(guests.said(host, apart) for host in guests.names)), said
         os.kill(process.pid, signal.SIGKILL)
     finally:
         process.kill()

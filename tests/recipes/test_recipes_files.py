@@ -44,7 +44,7 @@ def begin(program: InProcess, tmp_path: Path) -> Iterator[Begin]:
             ["-m", "exacell", *words],
             env={**program.env, "EDITOR": str(editor), "VISUAL": "", "TERM": "xterm", "NO_COLOR": "1", **env},
             dimensions=(40, 200),
-            timeout=60,
+            timeout=300,
             encoding="utf-8",
         )
         started.append(child)

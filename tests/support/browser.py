@@ -46,7 +46,7 @@ class Browser:
         command = [CHROMIUM, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                    "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={self.folder / 'profile'}", *words]  # fmt: skip
         env = {**os.environ, "HOME": str(self.folder)}
-        return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True, env=env).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, env=env).stdout
 
     def seen(self, page: str, width: int, *, dark: bool = False) -> dict[str, Any]:
         """Return what the page looks like in a window of that width: its own width, colours, texts that are cut."""

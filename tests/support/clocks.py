@@ -1,10 +1,25 @@
-"""A host's clock that is set back."""
+"""Clocks that tests give: one that stands until it is told to pass, and a host's that is set back."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, tzinfo
 
 import pytest
+
+
+class Standing:
+    """Seconds that pass when a test says so.
+
+    Attributes:
+        now: what it shows.
+    """
+
+    def __init__(self, now: float = 1000.0) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        """Return what it shows."""
+        return self.now
 
 
 class LongAgo(datetime):

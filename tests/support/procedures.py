@@ -30,11 +30,12 @@ from typing import Any, Protocol
 import paramiko
 
 from exacell.emulator import control
+from tests.support.patience import LONG_S
 from tests.support.program import Done, InProcess
 
 FOLDER = Path(__file__).parents[1] / "data" / "procedures"
 RACK, NODE = "t1", "exa1db01"
-_PATIENCE_S = 60.0
+_PATIENCE_S = LONG_S
 _AS_SYSASM = "export ORACLE_SID=+ASM1 ORAENV_ASK=NO; . oraenv > /dev/null; sqlplus -S -L '/ as sysasm'"
 _SQLPLUS = "set heading off feedback on pagesize 0 linesize 300 colsep '|'"
 

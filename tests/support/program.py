@@ -17,7 +17,7 @@ from typing import Any, Self
 import pexpect
 
 from exacell.cli import main
-from tests.support.patience import until
+from tests.support.patience import LONG_S, until
 
 PROMPT = "exacell> "
 
@@ -67,6 +67,16 @@ class Program:
         assert done.code == 0, f"{words}: exit {done.code}\n{done.out}\n{done.err}"
         return done
 
+    def dies(self, at: str, *words: str) -> str:
+        """Run it until it says ``at`` on standard error, which kills it as ``kill -9`` does; return all that it said there."""
+        done = subprocess.run(
+            [sys.executable, "-m", "tests.support.dying", at, *words],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=self.env,
+            timeout=LONG_S, check=False,
+        )  # fmt: skip
+        assert done.returncode == -9, f"{words}: exit {done.returncode}\n{done.stderr}"
+        return done.stderr
+
     def mend(self, rack: str) -> None:
         """End a rack's faults, and wait until ASM has brought up to date what they took from it.
 
@@ -74,7 +84,7 @@ class Program:
         """
         self.ok("emulator", "fault", rack, "all", "clear")
         look = ("-r", rack, "-o", "json", "list griddisk attributes name where asmModeStatus != ONLINE")
-        assert until(lambda: self.ok(*look).records == [], seconds=300)
+        assert until(lambda: self.ok(*look).records == [])
 
     def with_rack_of(self, other: Program) -> Self:
         """Take the other home's racks into this one: the same running cells, a journal of its own."""
@@ -90,7 +100,7 @@ class Program:
             ["-m", "exacell", *words],
             env={**kept, "TERM": "xterm-256color", "PAGER": "", **env},
             dimensions=(rows, columns),
-            timeout=120,
+            timeout=300,
             encoding="utf-8",
         )
         return Terminal(child)

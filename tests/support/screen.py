@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import pexpect
 
+from tests.support.patience import LONG_S
+
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pexpect import ANSI
@@ -41,7 +43,7 @@ class Window:
             ["-m", "exacell", *argv],
             env={**given, "TERM": "xterm-256color"},
             dimensions=size,
-            timeout=60,
+            timeout=300,
             encoding="utf-8",
         )
 
@@ -66,7 +68,7 @@ class Window:
         """Return the screen's rows without blanks at their ends."""
         return [row.rstrip() for row in str(self._screen).split("\n")]
 
-    def until(self, text: str, *, seconds: float = 60) -> list[str]:
+    def until(self, text: str, *, seconds: float = LONG_S) -> list[str]:
         """Return the rows once ``text`` stands in one of them and nothing more is written.
 
         Raises:

@@ -126,7 +126,7 @@ class Sshd:
         )
         process = subprocess.Popen([str(PROGRAM), "-D", "-f", config, "-E", self.directory / "log"])
         # Whoever answers on the port need not be ours: its log says that it listens.
-        until(lambda: "Server listening on" in self.log()[known:] or process.poll() is not None, seconds=30)
+        until(lambda: "Server listening on" in self.log()[known:] or process.poll() is not None)
         if process.poll() is None and "Server listening on" in self.log()[known:]:
             self._process = process
             return True

@@ -14,9 +14,11 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from unittest import mock
 
+from tests.support.anyload import sitecustomize as anyload
 from tests.support.patience import until
 
 KEPT = re.compile(
@@ -27,6 +29,9 @@ KEPT = re.compile(
 
 ROOT = "PYTEST_DEBUG_TEMPROOT"
 """Where pytest and its workers make their folders. Source: docs.pytest.org, tmp_path."""
+
+ANY_LOAD = str(Path(anyload.__file__).parent)
+"""Processes that have this on their path measure a look by the work behind it."""
 
 SLOW_TO_END_S = 4.0
 """So long what a test began may take to end: a guardian or a daemon that was told to."""
@@ -65,6 +70,8 @@ class Surroundings:
             del os.environ[name]
         os.environ |= {"HOME": str(self.home), "TMPDIR": str(self.temporary), "LANG": "C.UTF-8"}
         os.environ["LESSHISTFILE"] = "-"
+        os.environ["PYTHONPATH"] = path_of(ANY_LOAD, os.environ.get("PYTHONPATH", ""))
+        anyload.install()
         tempfile.tempdir = None
         self._umask = os.umask(0o022)
 
@@ -115,6 +122,19 @@ class Surroundings:
                     )
             except OSError:
                 continue  # It has ended meanwhile, or is another user's.
+
+
+def path_of(*places: str) -> str:
+    """Return a PYTHONPATH of those that are not empty."""
+    return os.pathsep.join(filter(None, places))
+
+
+@contextmanager
+def on_the_hosts_clock() -> Iterator[None]:
+    """Let processes that are started in here measure a look as exacell does for everybody: for who stops them meanwhile."""
+    path = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    with mock.patch.dict(os.environ, {"PYTHONPATH": path_of(*(place for place in path if place != ANY_LOAD))}):
+        yield
 
 
 def process_state() -> dict[str, object]:

@@ -59,7 +59,7 @@ def done(reader: Reader, work: Callable[[], object] = lambda: None, of: wire.Wir
     behind = threading.Event()
     reader.call(work, of=of)
     reader.call(behind.set)
-    assert behind.wait(120)
+    assert behind.wait(300)
 
 
 def wire_of(connection: Connection) -> wire.Wire:
@@ -145,7 +145,7 @@ def test_every_stream_hears_of_the_end(
     broken = wire_of(two[0])
     done(reader, lambda: [broken.register(Waiting(hear)) for hear in (mistake, heard.set)])  # type: ignore[arg-type]
     two[0].close()
-    assert heard.wait(120) and len(told) == 1
+    assert heard.wait(300) and len(told) == 1
     done(reader)
     assert two[1].alive
 
@@ -218,14 +218,14 @@ def test_closing_does_not_hold_the_reader_up(two: tuple[Connection, Connection],
     release, ended = threading.Event(), threading.Event()
 
     def slow() -> None:
-        release.wait(120)
+        release.wait(300)
         ended.set()
 
     two[0]._on_close = slow
     done(reader, two[0].close)
     assert not ended.is_set() and two[1].alive
     release.set()
-    assert ended.wait(120)
+    assert ended.wait(300)
     two[0].close()
 
 

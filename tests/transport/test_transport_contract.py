@@ -110,7 +110,7 @@ def test_whom_a_run_still_waits_for_is_told(make: Any, monkeypatch: pytest.Monke
 
     def work(flight: Flight) -> Reply:
         if flight.request.target != "c1":
-            go_on.wait(60)
+            go_on.wait(300)
         return flight.reply(State.OK)
 
     monkeypatch.setattr(transport, "_perform", work)
@@ -125,7 +125,7 @@ def test_whom_a_run_still_waits_for_is_told(make: Any, monkeypatch: pytest.Monke
     assert until(lambda: set(transport.awaited) == {"c2", "c3"})
     go_on.set()
     for run in runs:
-        run.join(60)
+        run.join(300)
     assert transport.awaited == ()
 
 

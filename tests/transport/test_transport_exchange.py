@@ -8,23 +8,14 @@ import pytest
 
 from exacell.transport.base import Judgement, Pair
 from exacell.transport.exchange import AGE, LOOKS, PATIENT_LOOKS, TICK, Act, Exchange
-
-
-class Clock:
-    """Seconds that pass when a test says so."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+from tests.support.clocks import Standing
 
 
 class Bench:
     """An exchange on a clock that stands; ``ours`` are the answers to whose the rack is, the last one for good."""
 
     def __init__(self, *, ours: Sequence[str | None] = ("",)) -> None:
-        self.clock = Clock()
+        self.clock = Standing()
         self.ours = list(ours)
         self.reading = 0.0
         """Seconds that asking whose the rack is takes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from exacell.core.errors import ExitCode
 from exacell.transport.base import State
 from exacell.transport.ssh import SshTransport
 from tests.support.faulty import FaultyServer
-from tests.support.patience import patiently, until
+from tests.support.patience import LONG_S, patiently, until
 from tests.support.requests import CELLS, read, write
 
 MakeTransport = Callable[..., SshTransport]
@@ -109,20 +108,18 @@ def test_refused_login_falls_back_only_for_reads(faulty: FaultyServer, transport
 
 def test_slow_login_is_a_deadline(faulty: FaultyServer, transport_to: MakeTransport) -> None:
     """It should give up on a login that hangs, naming that, while others answer."""
-    transport = transport_to(faulty.ssh_config(), "u", connect_timeout=10)
+    transport = transport_to(faulty.ssh_config(), "u", connect_timeout=LONG_S)
     assert transport.run([read("a", "echo x")]).ok
-    faulty.login_delay = 60
+    faulty.login_delay = LONG_S
     transport.settings = transport.settings.with_value("connect_timeout", "0.3")
-    started = time.monotonic()
     reply = transport.run([read("b", "echo x")]).replies["b"]
-    assert time.monotonic() - started < 20
     assert reply.state is State.UNREACHABLE and "did not finish the login" in reply.problem
 
 
 def test_frozen_host_on_a_kept_link(faulty: FaultyServer, transport_to: MakeTransport) -> None:
     """It should notice a kept connection that has fallen silent, try a new one, and give up in time."""
     transport = transport_to(faulty.ssh_config(), "u", connect_timeout=0.2)
-    transport.settings = transport.settings.with_value("connect_timeout", "10")
+    transport.settings = transport.settings.with_value("connect_timeout", f"{LONG_S:g}")
     assert transport.run([write("a", "echo one")]).ok
     transport.settings = transport.settings.with_value("connect_timeout", "0.2")
     with faulty.frozen():
@@ -154,7 +151,7 @@ def test_not_an_ssh_server(tmp_path: Path, transport_to: MakeTransport) -> None:
         thread.start()
         config = tmp_path / "web"
         config.write_text(f"Host *\nHostName 127.0.0.1\nPort {web.getsockname()[1]}\n")
-        reply = transport_to(config, "u", connect_timeout=10).run([read("a", "echo x")]).replies["a"]
+        reply = transport_to(config, "u", connect_timeout=LONG_S).run([read("a", "echo x")]).replies["a"]
         thread.join()
     assert reply.state is State.UNREACHABLE and "closed the connection" in reply.problem
 
@@ -171,7 +168,7 @@ def test_unresolvable_and_refused(tmp_path: Path, transport_to: MakeTransport, r
 
 def test_interrupt_leaves_no_channel(faulty: FaultyServer, transport_to: MakeTransport) -> None:
     """It should raise KeyboardInterrupt at once and close the channels of what was in flight."""
-    transport = transport_to(faulty.ssh_config(), "u", timeout=30)
+    transport = transport_to(faulty.ssh_config(), "u", timeout=LONG_S)
 
     def interrupt(reply: object) -> None:
         raise KeyboardInterrupt
@@ -184,13 +181,13 @@ def test_interrupt_leaves_no_channel(faulty: FaultyServer, transport_to: MakeTra
 
 def test_close_ends_what_is_in_flight(faulty: FaultyServer, transport_to: MakeTransport) -> None:
     """It should end a run of another thread as failed when the transport is closed."""
-    transport = transport_to(faulty.ssh_config(), "u", timeout=30)
+    transport = transport_to(faulty.ssh_config(), "u", timeout=LONG_S)
     results = []
     thread = threading.Thread(target=lambda: results.append(transport.run([write("a", "hang")])))
     thread.start()
     assert until(lambda: faulty.running > 0)
     transport.close()
-    thread.join(120)
+    thread.join(300)
     assert results and results[0].replies["a"].state is State.FAILED
 
 
@@ -240,7 +237,7 @@ def test_proxy_command(faulty: FaultyServer, transport_to: MakeTransport) -> Non
     script = faulty.directory / "relay.py"
     script.write_text(relay)
     config = faulty.ssh_config("Host good", f"ProxyCommand python3 {script} %h %p", "Host bad", "ProxyCommand false")
-    result = transport_to(config, "u", connect_timeout=15).run([read("good", "echo x"), read("bad", "echo x")])
+    result = transport_to(config, "u", connect_timeout=LONG_S).run([read("good", "echo x"), read("bad", "echo x")])
     assert result.replies["good"].stdout == "x\n", result.replies["good"]
     assert result.replies["bad"].state is State.UNREACHABLE
     assert "closed the connection" in result.replies["bad"].problem

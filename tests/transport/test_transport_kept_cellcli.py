@@ -117,7 +117,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 def transport(cell: CellcliServer, transport_to: MakeTransport) -> SshTransport:
     """A transport that keeps a CellCLI open from the first read on."""
     made = transport_to(cell.ssh_config(), "u", timeout=30)
-    made.warm(["c"]).join(120)
+    made.warm(["c"]).join(300)
     return made
 
 
@@ -218,7 +218,7 @@ def test_deadline_holds_for_all_that_is_tried(
     def in_time(seconds: float) -> None:
         # A connection goes without a kept CellCLI after some losses, also those of an attempt that took too long.
         transport.close()
-        transport.warm(["c"]).join(120)
+        transport.warm(["c"]).join(300)
         cell.commands.clear()
         monkeypatch.setattr(session_module, "START_S", 0.9 * seconds)
         reply = transport.run([fed("a", timeout=seconds)]).replies["c"]

@@ -89,7 +89,7 @@ def test_a_kept_cellcli_may_answer_at_length(
     server.start()
     try:
         transport = transport_to(server.ssh_config(), "u", timeout=60)
-        transport.warm(["c"]).join(120)
+        transport.warm(["c"]).join(300)
         wanted = "".join(f"\t {n}\n" for n in range(LINES))
         large, text = ask(transport, in_pieces=True), ask(transport, in_pieces=False)
         assert large.large is not None and large.large.text == wanted == text.stdout

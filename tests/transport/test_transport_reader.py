@@ -113,7 +113,7 @@ def test_what_was_told_to_be_unreachable_is_not_sent(
     answered, opened = threading.Event(), Stream._opened
 
     def late(stream: Stream, message: paramiko.Message) -> None:
-        answered.wait(60)
+        answered.wait(300)
         opened(stream, message)
 
     monkeypatch.setattr(Stream, "_opened", late)
@@ -333,12 +333,12 @@ def test_reader_calls_in_order_from_anywhere() -> None:
         thread.join()
     finished = threading.Event()
     reader.call(finished.set)
-    assert finished.wait(120)
+    assert finished.wait(300)
     assert [[number for thread, number in done if thread == n] for n in range(4)] == [list(range(500))] * 4
     reader.stop()
     again = threading.Event()
     reader.call(again.set)
-    assert again.wait(120)
+    assert again.wait(300)
     reader.stop()
 
 
@@ -358,7 +358,7 @@ def test_reader_timers(monkeypatch: pytest.MonkeyPatch) -> None:
             reader.later(0.01, lambda: done.append("first"))
 
     reader.call(arrange)
-    assert finished.wait(120)
+    assert finished.wait(300)
     reader.stop()
     assert done == ["first", "second"]
 
@@ -377,7 +377,7 @@ def test_timers_that_were_taken_back_do_not_add_up() -> None:
         reader.later(0.1501, finished.set)
 
     reader.call(arrange)
-    assert finished.wait(120)
+    assert finished.wait(300)
     assert len(reader._timers) < 600
     reader.stop()
     assert done == [0, 500, 1000, 1500]
@@ -425,7 +425,7 @@ def test_broken_off_while_handed_over(faulty: FaultyServer, reader: Reader, monk
     assert until(lambda: bool(handed_over) and handed_over[0].sock.fileno() < 0)
     reached = threading.Event()
     reader.call(reached.set)
-    assert reached.wait(120) and other.alive
+    assert reached.wait(300) and other.alive
 
 
 def test_closed_while_handed_over(faulty: FaultyServer, reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:

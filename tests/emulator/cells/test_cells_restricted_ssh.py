@@ -27,7 +27,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def _run(config: Path, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     program, *rest = words
     arguments = [program, "-F", str(config), *rest]
-    return subprocess.run(arguments, input=stdin, capture_output=True, text=True, check=False, timeout=30)
+    return subprocess.run(arguments, input=stdin, capture_output=True, text=True, check=False, timeout=300)
 
 
 @pytest.mark.parametrize("login", ["celladmin", "cellmonitor"])

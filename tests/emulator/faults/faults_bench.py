@@ -65,13 +65,13 @@ class Bench:
     def ssh(self, host: str, command: str, *, stdin: str = "") -> subprocess.CompletedProcess[bytes]:
         """Run a command with OpenSSH's client."""
         arguments = ["ssh", "-F", str(self.info.ssh_config), host, command]
-        return subprocess.run(arguments, input=stdin.encode(), capture_output=True, timeout=60)
+        return subprocess.run(arguments, input=stdin.encode(), capture_output=True, timeout=300)
 
     def exacell(self, *words: str) -> subprocess.CompletedProcess[str]:
         """Run exacell itself on the rack."""
         env = {"EXACELL_HOME": str(self.home), "HOME": str(self.home), "PATH": os.environ["PATH"]}
         command = [sys.executable, "-m", "exacell", "-r", "t1", *words]
-        return subprocess.run(command, capture_output=True, text=True, env=env, timeout=60)
+        return subprocess.run(command, capture_output=True, text=True, env=env, timeout=300)
 
     @contextmanager
     def session(self, host: str, command: str) -> Iterator[subprocess.Popen[bytes]]:
@@ -90,7 +90,7 @@ class Bench:
         """Run a program of ``emulator path`` on this machine."""
         path = f"{control.program_path(self.home, 't1')}:{os.environ['PATH']}"
         env = {"PATH": path, "HOME": str(self.home), **environment}
-        return subprocess.run(list(words), input=stdin, capture_output=True, text=True, env=env, cwd=cwd, timeout=60)
+        return subprocess.run(list(words), input=stdin, capture_output=True, text=True, env=env, cwd=cwd, timeout=300)
 
     def restart(self) -> None:
         """Stop and start the rack."""

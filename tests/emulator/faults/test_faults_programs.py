@@ -83,7 +83,7 @@ def test_opensshs_own_server_in_front(bench: Bench, front: Sshd, tmp_path: Path)
 
     def ssh(command: str, stdin: str = "") -> str:
         arguments = ["ssh", "-F", str(front.directory / "ssh_config"), "front", command]
-        return subprocess.run(arguments, input=stdin, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(arguments, input=stdin, capture_output=True, text=True, timeout=300).stdout
 
     assert ssh("cellcli -e list cell").split() == [C2, "online"]
     piped = ssh("( hostname; cellcli -e list flashcache detail | egrep size: ) 2>&1").split()

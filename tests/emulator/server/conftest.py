@@ -7,10 +7,11 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from server_fakes import FakeWorld, RunningRack, wait_for
+from server_fakes import FakeWorld, RunningRack
 
 from exacell.emulator.daemon import Daemon
 from exacell.emulator.store import RackFiles, hold_running_lock
+from tests.support.patience import must_come
 
 
 @pytest.fixture(scope="session")
@@ -31,11 +32,11 @@ def rack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningRack]:
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
     try:
-        wait_for(files.control.exists)
+        must_come(files.control.exists)
         yield RunningRack(files, world)
     finally:
         daemon, loop = daemons[0]
         loop.call_soon_threadsafe(daemon.stop)
-        thread.join(120)
+        thread.join(300)
         assert not thread.is_alive()
         assert not files.control.exists()

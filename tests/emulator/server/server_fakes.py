@@ -178,7 +178,7 @@ class RunningRack:
 
     def run(self, program: str, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         command = [program, "-F", str(self.files.ssh_config), *arguments]
-        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=300)
 
 
 def wait_for(condition: Callable[[], bool], timeout: float = 60.0) -> None:

@@ -52,7 +52,7 @@ class Machine:
             line = line.replace("{" + word + "}", value)
         command = ["ssh", "-F", str(self.rack.ssh_config), login, line]
         done = subprocess.run(
-            command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False
+            command, input=stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False
         )
         return done.stdout
 
@@ -198,7 +198,7 @@ def test_files_stay_until_a_reset(tmp_path: Path) -> None:
     def said(line: str) -> str:
         info = control.status(tmp_path, "kept")[0]
         command = ["ssh", "-F", str(info.ssh_config), CELL, line]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False).stdout
 
     options = {"cells": 2, "dbnodes": 1}
     control.start(tmp_path, "kept", options=options)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from server_fakes import wait_for
 
 from exacell.emulator import control
 from exacell.emulator.fronts import front_scripts
 from exacell.emulator.infiniband import FABRIC, has_infiniband
+from tests.support.patience import must_come
 
 RACK = "front"
 Front = Callable[..., subprocess.CompletedProcess[str]]
@@ -35,7 +35,7 @@ def front(home: Path, tmp_path: Path) -> Front:
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            ["env", *words], env=env, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60
+            ["env", *words], env=env, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300
         )
 
     return run
@@ -240,10 +240,10 @@ def test_ping_tells_of_a_host_that_is_switched_off(front: Front, home: Path) -> 
     hosts = ("exa1cel01", "exa1cel02", "192.168.10.12")
     control.fault(home, RACK, ["exa1cel02"], "power-off")
     try:
-        wait_for(lambda: answers(*hosts) == [True, False, False])
+        must_come(lambda: answers(*hosts) == [True, False, False])
         done = front("ping", "-c", "3", "exa1cel02")
         assert (done.returncode, "bytes from" in done.stdout) == (1, False)
         assert "3 packets transmitted, 0 received, 100% packet loss" in done.stdout
     finally:
         control.clear_faults(home, RACK)
-    wait_for(lambda: answers(*hosts) == [True, True, True])
+    must_come(lambda: answers(*hosts) == [True, True, True])

@@ -39,7 +39,7 @@ def run(home: Path, program: str, *words: str, stdin: str = "") -> str:
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=60,
+        timeout=300,
         env={**os.environ, "SSH_AUTH_SOCK": ""},
     )
     return done.stdout

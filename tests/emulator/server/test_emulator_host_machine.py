@@ -39,7 +39,7 @@ def say(home: Path) -> Say:
         # The semicolon makes it work for a shell, also where the rack's process could answer by itself.
         command = ["ssh", "-F", config, login, f": ; {line}"]
         done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False
         )
         return done.stdout
 

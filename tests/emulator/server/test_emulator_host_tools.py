@@ -36,7 +36,7 @@ def ssh(home: Path) -> Ssh:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=300,
             env={**os.environ, "SSH_AUTH_SOCK": ""},
         )
 
@@ -115,7 +115,7 @@ def test_a_login_without_a_terminal_runs_what_it_reads_in_silence(home: Path) ->
     program = control.program_path(home, RACK) / "ssh"
     script = f"echo $ORACLE_SID\n{GRID}/bin/asmcmd lsdg --suppressheader | wc -l\ncat <<E\nmore\nE\nexit 3\n"
     done = subprocess.run(
-        [program, "grid@exa1db02"], input=script, capture_output=True, text=True, check=False, timeout=60
+        [program, "grid@exa1db02"], input=script, capture_output=True, text=True, check=False, timeout=300
     )
     assert (done.stdout, done.returncode) == ("+ASM2\n2\nmore\n", 3)
     assert "grid@" not in done.stderr

@@ -42,14 +42,14 @@ def files() -> Iterator[RackFiles]:
 
 def as_root(files: RackFiles, login: str, text: str) -> subprocess.CompletedProcess[str]:
     words = ["ssh", "-F", str(files.ssh_config), "-l", login, "exa1cel01", text]
-    return subprocess.run(words, capture_output=True, text=True, timeout=60, check=True)
+    return subprocess.run(words, capture_output=True, text=True, timeout=300, check=True)
 
 
 def neighbour(*argv: str) -> subprocess.CompletedProcess[str]:
     """Run a program as the neighbour, in /."""
     return subprocess.run(
         argv, user=NEIGHBOUR, group=NEIGHBOUR, extra_groups=[], cwd="/", env={"PATH": "/usr/bin:/bin"},
-        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
 
 
@@ -66,7 +66,7 @@ def asked(files: RackFiles, token: str, kind: bytes) -> bytes:
         payload = json.dumps({"token": token, "op": "status"}).encode()
     else:
         payload = "\0".join((token, "exa1cel01", "celladmin", "0", "/", "cellcli", "2", "-e", "list cell")).encode()
-    with socket.create_connection(("127.0.0.1", place["port"]), timeout=30) as connection:
+    with socket.create_connection(("127.0.0.1", place["port"]), timeout=300) as connection:
         connection.sendall(wire.frame(kind, payload))
         return b"".join(iter(lambda: connection.recv(4096), b""))
 

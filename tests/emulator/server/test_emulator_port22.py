@@ -116,7 +116,7 @@ def test_a_client_without_any_configuration_logs_in(home: Path) -> None:
             "StrictHostKeyChecking=yes",
         )
         command = ["ssh", *options, "-i", str(files.identity), f"root@{addresses[host]}", "hostname; imageinfo -ver"]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
         assert done.stdout == f"{host}\n19.3.2.0.0.191119\n", done.stderr
 
 

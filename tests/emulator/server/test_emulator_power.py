@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from server_fakes import wait_for
 
 from exacell.emulator import control
+from tests.support.patience import must_come
 
 RACK = "power"
 CELL, NODE = "exa1cel01", "exa1db01"
@@ -27,7 +27,7 @@ class Rack:
         """Run a line on a host."""
         command = ["ssh", "-F", str(self.info.ssh_config), login, line]
         return subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False
+            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=300, check=False
         )
 
     @property
@@ -42,7 +42,7 @@ class Rack:
     def switch_on(self, host: str) -> None:
         """Press the button of a host."""
         control.clear_faults(self.home, RACK, [host], "power-off")
-        wait_for(lambda: host not in self.down)
+        must_come(lambda: host not in self.down)
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ AGAIN = ("reboot", "shutdown -r now", "telinit 6", "systemctl reboot --force", "
 def test_a_host_that_is_switched_off_stays_down(rack: Rack, line: str, host: str) -> None:
     """It takes no login, status names it, other hosts go on, and it answers again when it is switched on."""
     rack.ssh(f"root@{host}", line)
-    wait_for(lambda: rack.down == (host,))
+    must_come(lambda: rack.down == (host,))
     assert not rack.answers(host) and rack.answers("exa1cel02")
     rack.switch_on(host)
     assert rack.answers(host)
@@ -73,8 +73,8 @@ def test_a_host_that_is_switched_off_stays_down(rack: Rack, line: str, host: str
 def test_a_host_that_reboots_comes_up_by_itself(rack: Rack, line: str, host: str) -> None:
     """It is down for as long as a boot takes on the rack's clock, and answers then."""
     rack.ssh(f"root@{host}", line)
-    wait_for(lambda: rack.down == (host,))
-    wait_for(lambda: rack.down == ())
+    must_come(lambda: rack.down == (host,))
+    must_come(lambda: rack.down == ())
     assert rack.answers(host)
 
 
@@ -89,9 +89,9 @@ def test_a_cell_that_reboots_ends_what_ran_there(rack: Rack) -> None:
         if client.stdout.readline() != b"here\n":
             pytest.skip("this machine allows no fence around emulated hosts")
         rack.ssh(f"root@{CELL}", "reboot")
-        assert client.wait(60) == 255
-    wait_for(lambda: rack.answers(CELL))
-    wait_for(lambda: rack.down == ())
+        assert client.wait(300) == 255
+    must_come(lambda: rack.answers(CELL))
+    must_come(lambda: rack.down == ())
     assert rack.ssh(f"root@{CELL}", "cat /var/kept; pgrep -f '^sleep 333' | cat").stdout == "kept\n"
     said = rack.ssh(CELL, "cellcli -e list cell attributes msStatus, cellsrvStatus, upTime").stdout
     assert said.split()[:4] == ["running", "running", "0", "days,"]
@@ -104,7 +104,7 @@ def test_a_cell_that_is_down_is_missed_by_asm(rack: Rack) -> None:
         pytest.skip("this machine allows no fence around emulated hosts")
     assert rack.ssh(f"grid@{NODE}", query).stdout == "0\n"
     rack.ssh(f"root@{CELL}", "poweroff")
-    wait_for(lambda: rack.down == (CELL,))
+    must_come(lambda: rack.down == (CELL,))
     assert rack.ssh(f"grid@{NODE}", query).stdout == "12\n"
     rack.switch_on(CELL)
 
@@ -122,7 +122,7 @@ def test_a_shutdown_can_wait_and_be_called_off(rack: Rack) -> None:
 def test_a_host_stays_down_over_a_stop_of_the_rack(rack: Rack) -> None:
     """Whoever stops and starts the rack does not press a host's button."""
     rack.ssh(f"root@{CELL}", "poweroff")
-    wait_for(lambda: rack.down == (CELL,))
+    must_come(lambda: rack.down == (CELL,))
     control.stop(rack.home, RACK)
     control.start(rack.home, RACK, options={})
     assert rack.down == (CELL,) and not rack.answers(CELL)

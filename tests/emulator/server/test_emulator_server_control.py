@@ -14,11 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from server_fakes import wait_for
 
 from exacell.core.errors import EmulatorError
 from exacell.emulator import control
 from exacell.emulator.store import rack_files
+from tests.support.patience import must_come
 
 SMALL = {"cells": 2, "dbnodes": 1}
 
@@ -35,7 +35,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 def ssh(info: control.RackInfo, host: str, command: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     arguments = ["ssh", "-F", str(info.ssh_config), host, command]
-    return subprocess.run(arguments, input=stdin, capture_output=True, text=True, timeout=60)
+    return subprocess.run(arguments, input=stdin, capture_output=True, text=True, timeout=300)
 
 
 def test_a_rack_starts_answers_and_stops(home: Path) -> None:
@@ -75,7 +75,7 @@ def test_state_keys_and_ports_survive_a_restart_and_not_a_reset(home: Path) -> N
     changed = ssh(first, "exa1cel01", "cellcli -e drop flashlog")
     assert changed.returncode == 0, changed.stdout + changed.stderr
     # Whoever ends a connection keeps its port for a minute.
-    with socket.create_connection(("127.0.0.1", json.loads(before[1])["exa1cel01"]), timeout=60) as client:
+    with socket.create_connection(("127.0.0.1", json.loads(before[1])["exa1cel01"]), timeout=300) as client:
         assert client.recv(4) == b"SSH-"
         control.stop(home, "t1")
         while client.recv(4096):  # What is left unread would end it at once.
@@ -109,7 +109,7 @@ def test_a_change_survives_a_killed_process(home: Path) -> None:
     assert ssh(info, "exa1cel01", "cellcli -e drop flashlog").returncode == 0
     assert info.pid is not None
     os.kill(info.pid, signal.SIGKILL)
-    wait_for(lambda: not control.status(home, "t1")[0].running)
+    must_come(lambda: not control.status(home, "t1")[0].running)
     again, already = control.start(home, "t1", options={})
     assert not already
     assert ssh(again, "exa1cel01", "cellcli -e list flashlog").stdout.strip() == ""
@@ -213,7 +213,7 @@ def test_the_process_keeps_none_of_the_callers_descriptors(home: Path) -> None:
         [sys.executable, "-c", code, str(home)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={**os.environ, "PYTHONPATH": root + os.pathsep + os.environ.get("PYTHONPATH", "")},
     )
     assert done.stderr == "" and done.returncode == 0
@@ -228,7 +228,7 @@ def test_sigterm_is_a_clean_stop(home: Path) -> None:
     info, _ = control.start(home, "t1", options=SMALL)
     assert info.pid is not None
     os.kill(info.pid, signal.SIGTERM)
-    wait_for(lambda: not control.status(home, "t1")[0].running)
+    must_come(lambda: not control.status(home, "t1")[0].running)
     assert not rack_files(home, "t1").control.exists()
 
 
@@ -236,7 +236,7 @@ def test_a_rack_whose_directory_is_gone_ends(home: Path) -> None:
     """When somebody removes the rack's directory, its process ends by itself."""
     info, _ = control.start(home, "t1", options=SMALL)
     rack_files(home, "t1").remove()
-    wait_for(
+    must_come(
         lambda: not Path(f"/proc/{info.pid}").exists() or "Z" in Path(f"/proc/{info.pid}/stat").read_text().split()[2]
     )
     assert control.status(home) == ()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pexpect
 import pytest
-from server_fakes import RunningRack, wait_for
+from server_fakes import RunningRack
+
+from tests.support.patience import must_come
 
 
 def test_a_plain_command_is_answered_with_both_streams(rack: RunningRack) -> None:
@@ -66,7 +67,7 @@ def test_a_database_node_is_a_jump_host(
     config = tmp_path / "config"
     config.write_text(rack.files.ssh_config.read_text())
     command = ["ssh", "-F", str(config), *options.split(), host, "cellcli"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert wanted in done.stdout + done.stderr
 
 
@@ -86,7 +87,7 @@ def test_another_key_gets_in_only_through_authorized_keys(rack: RunningRack, tmp
 
     def whoami(login: str) -> str:
         command = ["ssh", "-F", str(own_config), "-l", login, "exa1cel02", "whoami"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+        return subprocess.run(command, capture_output=True, text=True, timeout=300).stdout
 
     assert whoami("celladmin") == ""
     rack.ssh("exa1cel02", "cat >> ~/.ssh/authorized_keys", stdin=key.with_suffix(".pub").read_text())
@@ -154,7 +155,7 @@ def test_long_input_arrives_whole(rack: RunningRack, tmp_path: Path, command: st
     for _ in range(5):
         with subprocess.Popen(source, stdout=subprocess.PIPE) as sender:
             line = ["ssh", "-F", str(rack.files.ssh_config), "exa1cel01", command]
-            done = subprocess.run(line, stdin=sender.stdout, capture_output=True, text=True, timeout=60)
+            done = subprocess.run(line, stdin=sender.stdout, capture_output=True, text=True, timeout=300)
         assert (done.stdout.strip(), done.stderr) == (str(size), "")
 
 
@@ -171,7 +172,7 @@ def test_a_terminal_is_as_large_as_the_clients_window(rack: RunningRack) -> None
     """The shell's terminal has the size of the client's window, and takes on another one while a command runs."""
     line = ["-F", str(rack.files.ssh_config), "-tt", "exa1cel01"]
     watch = "trap 'stty size; exit' WINCH; stty size; while :; do sleep 0.1; done"
-    client = pexpect.spawn("ssh", [*line, f"bash -c {shlex.quote(watch)}"], dimensions=(33, 101), timeout=30)
+    client = pexpect.spawn("ssh", [*line, f"bash -c {shlex.quote(watch)}"], dimensions=(33, 101), timeout=300)
     client.expect_exact("33 101")
     client.setwinsize(44, 120)
     client.expect_exact("44 120")
@@ -217,19 +218,18 @@ def test_a_client_that_leaves_ends_what_it_ran(rack: RunningRack) -> None:
         assert client.stdout.readline() == b"asleep\n"
         client.kill()
         client.communicate()
-        wait_for(lambda number=number: f"sleep {number}" in rack.world.closed)
+        must_come(lambda number=number: f"sleep {number}" in rack.world.closed)
     assert subprocess.run(["pgrep", "-f", f"^sleep {unique}$"], capture_output=True).stdout == b""
 
 
 def test_waiting_programs_do_not_hold_up_others(rack: RunningRack) -> None:
     """While one program waits, another session on the same host is served at once."""
-    command_line = ["ssh", "-F", str(rack.files.ssh_config), "exa1cel01", "cellcli sleep 304"]
+    command_line = ["ssh", "-F", str(rack.files.ssh_config), "exa1cel01", "cellcli sleep 30400"]
     client = subprocess.Popen(command_line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     assert client.stdout is not None
     client.stdout.readline()
-    started = time.monotonic()
     assert rack.ssh("exa1cel01", "cellcli status 0").returncode == 0
-    assert time.monotonic() - started < 60
+    assert client.poll() is None, "it was served behind it"
     client.kill()
     client.communicate()
 
@@ -270,7 +270,7 @@ def test_state_is_saved_when_a_statement_has_changed_something(rack: RunningRack
     client.stdin.write(b"alter\n")
     client.stdin.flush()
     state = rack.files.state / "cell-exa1cel01.json"
-    wait_for(lambda: state.exists() and state.read_text() == f'{{"statements":{before + 1}}}\n')
+    must_come(lambda: state.exists() and state.read_text() == f'{{"statements":{before + 1}}}\n')
     client.communicate()
     saved = state.stat().st_ino
     rack.ssh("exa1cel01", "cellcli -e list cell")
@@ -281,7 +281,7 @@ def test_state_is_saved_when_a_statement_has_changed_something(rack: RunningRack
 def terminal(rack: RunningRack) -> Iterator[pexpect.spawn]:
     """A login shell on exa1cel01 in a terminal, at its prompt."""
     arguments = ["-F", str(rack.files.ssh_config), "exa1cel01"]
-    child = pexpect.spawn("ssh", arguments, encoding="utf-8", timeout=60, dimensions=(30, 100), env=_TERMINAL)
+    child = pexpect.spawn("ssh", arguments, encoding="utf-8", timeout=300, dimensions=(30, 100), env=_TERMINAL)
     child.expect_exact("[celladmin@exa1cel01 ~]$ ")
     yield child
     child.close(force=True)
@@ -326,13 +326,13 @@ def test_ctrl_c_interrupts_a_program_in_a_terminal(rack: RunningRack, terminal: 
     terminal.expect_exact("asleep")
     terminal.sendintr()
     terminal.expect_exact("[celladmin@exa1cel01 ~]$ ")
-    wait_for(lambda: "sleep 305" in rack.world.closed)
+    must_come(lambda: "sleep 305" in rack.world.closed)
 
 
 def test_ssh_with_a_terminal_runs_one_program(rack: RunningRack) -> None:
     """ssh -t host cellcli is an interactive cellcli whose end ends the connection with its status."""
     arguments = ["-t", "-F", str(rack.files.ssh_config), "exa1cel01", "cellcli", "ask"]
-    child = pexpect.spawn("ssh", arguments, encoding="utf-8", timeout=60, env=_TERMINAL)
+    child = pexpect.spawn("ssh", arguments, encoding="utf-8", timeout=300, env=_TERMINAL)
     child.expect_exact("CellCLI> ")
     child.sendline("quit")
     child.expect(pexpect.EOF)

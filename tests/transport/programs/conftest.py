@@ -10,6 +10,7 @@ import pytest
 from exacell.core.config import RackConfig, Settings, parse_rack
 from exacell.emulator import control
 from exacell.transport.base import Transport
+from tests.support.patience import LONG_S
 
 RACK = "t1"
 
@@ -36,13 +37,13 @@ class EmulatedRack:
     def exacli(self, *words: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
         """Run the emulated exacli."""
         return subprocess.run(
-            [self.path / "exacli", *words], input=stdin, capture_output=True, text=True, check=False, timeout=60
+            [self.path / "exacli", *words], input=stdin, capture_output=True, text=True, check=False, timeout=300
         )
 
     def dcli(self, *words: str, **more: str) -> subprocess.CompletedProcess[str]:
         """Run the emulated dcli."""
         return subprocess.run(
-            [self.path / "dcli", *words], capture_output=True, text=True, check=False, timeout=60, **more
+            [self.path / "dcli", *words], capture_output=True, text=True, check=False, timeout=300, **more
         )
 
     def fault(self, cell: str, kind: str, **options: str) -> None:
@@ -78,7 +79,11 @@ def made(rack: EmulatedRack) -> Iterator[Make]:
 
     def make(kind: type, **changes: object) -> Transport:
         names = ("timeout", "connect_timeout", "fanout")
-        settings = {"timeout": 20.0, **{key: changes.pop(key) for key in names if key in changes}}
+        settings = {
+            "timeout": LONG_S,
+            "connect_timeout": LONG_S,
+            **{key: changes.pop(key) for key in names if key in changes},
+        }
         read_only = bool(changes.pop("read_only", False))
         reach = replace(
             rack.config.reach, **{k: changes.pop(k) for k in list(changes) if hasattr(rack.config.reach, k)}

@@ -94,18 +94,16 @@ def test_an_unknown_host_key_is_no_connection(made: Any, tmp_path: Path, rack: A
 
 
 def test_a_silent_login_ends_at_its_deadline(made: Any, tmp_path: Path) -> None:
-    """A host that accepts the connection and says nothing is unreachable after the connect timeouts, not later."""
+    """A host that accepts the connection and says nothing is unreachable after the connect timeouts, though commands may take
+    hours."""
     import socket
-    import time
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         config = tmp_path / "config"
         config.write_text(f"Host silent\n  HostName 127.0.0.1\n  Port {server.getsockname()[1]}\n")
-        transport = made(OpensshTransport, ssh_config=config, cells=("silent",), connect_timeout=1.0)
-        started = time.monotonic()
+        transport = made(OpensshTransport, ssh_config=config, cells=("silent",), connect_timeout=1.0, timeout=36_000.0)
         reply = transport.run([read("silent", ECHO)]).replies["silent"]
     assert reply.state is State.UNREACHABLE
-    assert time.monotonic() - started < 25
 
 
 def test_standard_input_is_given(made: Any) -> None:
