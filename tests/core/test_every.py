@@ -34,6 +34,18 @@ def test_cases_that_all_hold_pass_and_none_do_not() -> None:
         every([])(lambda case: None)()
 
 
+def test_a_case_of_several_arguments_is_a_tuple() -> None:
+    """Each of its values is one argument."""
+    seen = []
+
+    @every([(1, "a"), (2, "b")])
+    def judged(number: int, text: str) -> None:
+        seen.append(text * number)
+
+    judged()
+    assert seen == ["a", "bb"]
+
+
 def test_pytest_sees_a_test_without_arguments() -> None:
     """The docstring and the name stay, and no fixture is asked for."""
 

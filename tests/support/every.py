@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import update_wrapper
-from typing import TypeVar
+from inspect import signature
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,21 +14,25 @@ T = TypeVar("T")
 
 def every(
     cases: Iterable[T] | Callable[[], Iterable[T]], *, name: Callable[[T], str] = ascii
-) -> Callable[[Callable[[T], None]], Callable[[], None]]:
-    """Make a test of all cases out of a function that judges one.
+) -> Callable[[Callable[..., None]], Callable[[], None]]:
+    """Make a test of all cases out of a function that judges one; of several arguments a case is a tuple.
 
-    It stands where ``pytest.mark.parametrize`` with one argument would, over functions that take no fixture.
+    It stands where ``pytest.mark.parametrize`` would, over functions that take no fixture.
 
     Args:
         cases: what is judged, one or more; a function that returns it is called when the test runs, not when it is collected.
         name: returns what a case is called where it does not hold.
     """
 
-    def made(judge: Callable[[T], None]) -> Callable[[], None]:
+    def made(judge: Callable[..., None]) -> Callable[[], None]:
+        several = len(signature(judge).parameters) > 1
+
         def test() -> None:
             found = list(cases() if callable(cases) else cases)
             assert found, "there is no case"
-            wrong = [f"{name(case)}: {fault}" for case in found if (fault := _fault(judge, case))]
+            wrong = [
+                f"{name(case)}: {fault}" for case in found if (fault := _fault(judge, *(case if several else (case,))))
+            ]
             assert not wrong, f"{len(wrong)} of {len(found)}:\n" + "\n".join(wrong)
 
         update_wrapper(test, judge)
@@ -37,10 +42,10 @@ def every(
     return made
 
 
-def _fault(judge: Callable[[T], None], case: T) -> str:
+def _fault(judge: Callable[..., None], *case: Any) -> str:
     """Return what a case fails with; nothing where it holds."""
     try:
-        judge(case)
+        judge(*case)
     except (Exception, pytest.fail.Exception) as error:
         return f"{type(error).__name__}: {error}"
     return ""
