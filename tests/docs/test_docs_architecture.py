@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from benchmarks import draw_house
+from tests.support import sources
 from tests.support.every import every
 
 ROOT = Path(__file__).parents[2]
@@ -33,4 +34,4 @@ def test_every_module_beside_the_packages_is_on_the_page(name: str) -> None:
 
 def test_the_picture_is_drawn_from_the_imports() -> None:
     """docs/pictures/architecture.svg is what ``python benchmarks/draw_house.py`` draws now."""
-    assert draw_house.PICTURE.read_text(encoding="utf-8") == draw_house.drawn()
+    assert draw_house.PICTURE.read_text(encoding="utf-8") == draw_house.drawn(sources.modules())
