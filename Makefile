@@ -1,11 +1,15 @@
-# make demo: try it on an emulated rack    make test: everything    make install: just .venv/bin/exacell
+# make demo: try it on an emulated rack    make test: before each commit    make test-all: everything
+# make install: just .venv/bin/exacell
 PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3; do \
 	if command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then echo $$p; break; fi; done)
 VENV := .venv
 PIP_QUIET := --quiet --disable-pip-version-check
 ARGS ?=
 
-.PHONY: install demo test test-real faults races mutants fuzz lint man clean
+# What is compiled is kept beside it. Without that each of the processes that tests start, thousands, would compile exacell anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: install demo test test-rest test-all test-real faults races mutants fuzz lint man clean
 
 install: $(VENV)/.installed
 
@@ -22,6 +26,8 @@ $(VENV)/.installed: $(VENV)/bin/python setup.cfg pyproject.toml
 $(VENV)/.tested: $(VENV)/.installed
 	@echo "installing what the tests need ..." >&2
 	@$(VENV)/bin/python -m pip install $(PIP_QUIET) --editable '.[test,dev]'
+	@echo "compiling the tests ..." >&2
+	@$(VENV)/bin/python -m pytest -n 0 -qq --collect-only tests >/dev/null || true
 	@touch $@
 
 demo: $(VENV)/.installed
@@ -29,9 +35,27 @@ demo: $(VENV)/.installed
 
 # worksteal keeps the tests of a module together, so that its emulated rack is started once and not in every worker;
 # how many workers auto means, and what they begin with, tests/conftest.py says.
+PYTEST = $(VENV)/bin/python -m pytest -n auto --dist worksteal
+
+# What make test leaves out, and only make test-all does; the folders of make test are testpaths in setup.cfg.
+REST := tests/e2e tests/faults tests/referees
+
+# Before each commit: everything that needs no running rack, and the main job on emulated racks. The modules' own folders are
+# named in setup.cfg, so that what is not run is not collected.
 test: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
-	@$(VENV)/bin/python -m pytest -n auto --dist worksteal $(ARGS)
+	@echo "make test: the modules and the main job on emulated racks; on two quiet cores some 4 minutes. make test-all runs everything" >&2
+	@$(PYTEST) $(ARGS)
+
+test-rest: $(VENV)/.tested
+	@sh .ci/install-os-packages tests
+	@echo "make test-rest: what make test leaves out: $(REST); on two quiet cores some 12 minutes" >&2
+	@$(PYTEST) $(REST) $(ARGS)
+
+test-all: $(VENV)/.tested
+	@sh .ci/install-os-packages tests
+	@echo "make test-all: every test; on two quiet cores some 15 minutes" >&2
+	@$(PYTEST) tests $(ARGS)
 
 # What is compared with what only some machines have: R (docs/measuring.md), a browser for reports (docs/reports.md), and two
 # Linux guests in QEMU whose kernels are set (docs/hosts.md). What is not there is skipped by name.

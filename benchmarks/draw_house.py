@@ -21,9 +21,8 @@ WIDTH, HEIGHT, ACROSS, DOWN = 118, 44, 26, 46
 """Units of a box and of the room between two boxes."""
 
 
-def leans() -> dict[str, set[str]]:
+def leans(found: Mapping[str, house.Module]) -> dict[str, set[str]]:
     """Return for each package, and each module beside them, the others that its modules import."""
-    found = house.modules()
     graph: dict[str, set[str]] = {}
     for name, targets in house.arrows(found).items():
         if name.count("."):
@@ -67,10 +66,10 @@ def rows(graph: Mapping[str, set[str]]) -> list[list[str]]:
     return [sorted(name for name in graph if height[name] == level) for level in range(max(height.values()), -1, -1)]
 
 
-def drawn() -> str:
-    """Return the picture as SVG."""
-    graph = leans()
-    lines, found = rows(graph), house.modules()
+def drawn(found: Mapping[str, house.Module]) -> str:
+    """Return the picture of these modules as SVG."""
+    graph = leans(found)
+    lines = rows(graph)
     sizes = {name: sum(own.split(".")[1:2] == [name] for own in found) for name in graph}
     widest = max(len(line) for line in lines)
     full = widest * (WIDTH + ACROSS) + ACROSS
@@ -105,4 +104,4 @@ def drawn() -> str:
 
 
 if __name__ == "__main__":
-    PICTURE.write_text(drawn(), encoding="utf-8")
+    PICTURE.write_text(drawn(house.modules()), encoding="utf-8")

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 from exacell.core.errors import StatementError  # noqa: E402
 from exacell.language.line import parse_line  # noqa: E402
 from exacell.language.registry import Effect, commands  # noqa: E402
-from tests.docs.test_docs_commands import PAGES, inline, shown  # noqa: E402
+from tests.e2e.test_docs_commands import PAGES, inline, shown  # noqa: E402
 from tests.support.recording import KEPT, Player, Said, Scene, kept, levelled  # noqa: E402
 from tests.support.ways import ways  # noqa: E402
 

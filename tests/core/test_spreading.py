@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from itertools import groupby
+from pathlib import Path
 
 import pytest
 
-from tests.support.spreading import spread
+from tests.support.spreading import LONG, spread
 
 ITEMS = [
     *(f"tests/plan/test_a.py::{n}" for n in range(40)),
@@ -19,6 +20,12 @@ ITEMS = [
 
 def _module(item: str) -> str:
     return item.partition("::")[0]
+
+
+def test_what_takes_long_is_there() -> None:
+    """Each part of a path that is said to take long is one of a module of tests."""
+    paths = [path.as_posix() for path in Path(__file__).parents[1].rglob("test_*.py")]
+    assert [part for part in LONG if not any(part in path for path in paths)] == []
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3, 4, 7, 100])

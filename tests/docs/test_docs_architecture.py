@@ -5,28 +5,28 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from benchmarks import draw_house
+from tests.support import sources
+from tests.support.every import every
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 PACKAGES = sorted(path.parent.name for path in (ROOT / "exacell").glob("*/__init__.py"))
 
 
-@pytest.mark.parametrize("package", PACKAGES)
+@every(PACKAGES)
 def test_every_package_is_on_the_page(package: str) -> None:
     """Each package of exacell is in the table of packages."""
     assert f"`exacell/{package}/`" in PAGE
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)`", PAGE))))
+@every(sorted(set(re.findall(r"`((?:\w+/)*\w+\.py)`", PAGE))))
 def test_every_module_on_the_page_exists(name: str) -> None:
     """A module that the page names is a file of the tree, below exacell where no other folder is said."""
     assert (ROOT / name).is_file() or list((ROOT / "exacell").rglob(name)), name
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "exacell").glob("[a-z]*.py")))
+@every(sorted(path.name for path in (ROOT / "exacell").glob("[a-z]*.py")))
 def test_every_module_beside_the_packages_is_on_the_page(name: str) -> None:
     """Each module that stands in no package is in the table of modules."""
     assert f"`{name}`" in PAGE
@@ -34,4 +34,4 @@ def test_every_module_beside_the_packages_is_on_the_page(name: str) -> None:
 
 def test_the_picture_is_drawn_from_the_imports() -> None:
     """docs/pictures/architecture.svg is what ``python benchmarks/draw_house.py`` draws now."""
-    assert draw_house.PICTURE.read_text(encoding="utf-8") == draw_house.drawn()
+    assert draw_house.PICTURE.read_text(encoding="utf-8") == draw_house.drawn(sources.modules())

@@ -165,8 +165,8 @@ ELSEWHERE = {
     "fio_compare": "real/test_real_recipes.py",
     "fio_row": "real/test_real_recipes.py",
     "iscsi_sessions": "real/test_real_iscsi.py",
-    "orion_row": "e2e/test_e2e_recipe_library.py",
-    "slob_compare": "e2e/test_e2e_recipe_library.py",
+    "orion_row": "daily/test_e2e_recipe_library.py",
+    "slob_compare": "daily/test_e2e_recipe_library.py",
     "vpd_limits": "real/test_real_recipes.py",
 }
 """Recipes for what no emulated rack has, and the tests that run them; calibrate_cell is run by calibrate_cells."""

@@ -322,7 +322,7 @@ NO_ROW: dict[str, str] = {
     "undo": "takes back a change of another row: half of the cases end with it",
     "undo run": "takes back a recipe's changes one by one, each as undo does",
     "ack alert": "marks an alert as seen: it changes no storage and no caching",
-    "set setting": "changes hosts beside the cells: tests/e2e/test_e2e_settings.py and tests/real kill it",
+    "set setting": "changes hosts beside the cells: tests/daily/test_e2e_settings.py and tests/real kill it",
     "trace on": "changes what a database writes down: it changes no storage and no caching",
     "trace off": "changes what a database writes down: it changes no storage and no caching",
     "drive commits": "loads a database: tests/e2e/test_e2e_traces.py kills it",

@@ -18,11 +18,12 @@ from exacell.language.options import OPTIONS, usage
 from exacell.language.registry import Command, Effect, commands, handler_of
 from exacell.output.render import lines
 from exacell.output.result import Result
+from tests.support.every import every
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.parametrize("code", sorted(CODES))
+@every(sorted(CODES))
 def test_each_code_has_a_page_whose_example_parses(code: str) -> None:
     """A code's page says what it means, in 80 columns, and its example is a statement."""
     shown = page([code])
@@ -99,8 +100,9 @@ def test_the_man_page_in_the_tree_is_todays() -> None:
     assert (ROOT / "docs" / "man" / "exacell.1").read_text(encoding="utf-8") == manual(), "make man writes it anew"
 
 
-@pytest.mark.parametrize("name", [name for name in metrics() if name.startswith(("FL_", "FC_IO_R", "FC_BY_D"))
-                                  and "REPLACEMENT" not in name])  # fmt: skip
+@every(
+    [name for name in metrics() if name.startswith(("FL_", "FC_IO_R", "FC_BY_D")) and "REPLACEMENT" not in name],
+)
 def test_metrics_of_the_flash_log_say_what_they_count(name: str) -> None:
     """Each has a meaning of its own besides type and unit; one a second says so."""
     said = metric_meaning(name)

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-import exacell
-
-ROOT = Path(exacell.__file__).parent
+from tests.support.sources import ROOT, calls, trees
 
 NOT_FOR_PEOPLE = {
     "UnreadError": "a piece of a finding, which names the rule and the way out",
@@ -46,13 +42,8 @@ _PLACE = re.compile(r"^(?:[\w ]*\{\}:\s|(?:carve|create) \w+: )+(?=.*\s)")
 
 
 @cache
-def _trees() -> dict[Path, ast.Module]:
-    return {path: ast.parse(path.read_text()) for path in sorted(ROOT.rglob("*.py"))}
-
-
-@cache
 def _errors() -> frozenset[str]:
-    classes = [node for tree in _trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    classes = [node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     found = {"ExacellError"}
     while more := {c.name for c in classes if found & {b.id for b in c.bases if isinstance(b, ast.Name)}} - found:
         found |= more
@@ -75,16 +66,19 @@ def _put_in(text: str) -> str:
     return passed_on[0] if passed_on else "{}"
 
 
-def _sites() -> Iterator[tuple[str, str]]:
-    """Yield (place, message) of each error that is made with a text of its own and without a way out beside it."""
-    for path, tree in _trees().items():
-        for node in ast.walk(tree):
-            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
+@cache
+def _sites() -> tuple[tuple[str, str], ...]:
+    """Return (place, message) of each error that is made with a text of its own and without a way out beside it."""
+    errors = _errors() - set(NOT_FOR_PEOPLE)
+    found = []
+    for path in trees():
+        for node in calls(path):
+            if not isinstance(node.func, ast.Name) or node.func.id not in errors or not node.args:
                 continue
-            given = {keyword.arg for keyword in node.keywords}
             text = _message(node.args[0])
-            if node.func.id in _errors() - set(NOT_FOR_PEOPLE) and not given & {"hint", "suggestions"} and text:
-                yield f"{path.relative_to(ROOT)}:{node.lineno}", text
+            if text and not {keyword.arg for keyword in node.keywords} & {"hint", "suggestions"}:
+                found.append((f"{path.relative_to(ROOT)}:{node.lineno}", text))
+    return tuple(found)
 
 
 def without_way_out(message: str) -> bool:
@@ -104,7 +98,7 @@ def test_every_error_says_the_rule_or_the_way_out() -> None:
 
 def test_the_sites_are_found() -> None:
     """The sweep sees the places where errors are made, not an empty list."""
-    assert len(list(_sites())) > 100 and {"RefusedError", "LockedError", "StoreError"} <= _errors()
+    assert len(_sites()) > 100 and {"RefusedError", "LockedError", "StoreError"} <= _errors()
 
 
 @pytest.mark.parametrize("place", sorted(CAUGHT))

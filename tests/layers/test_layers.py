@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-import exacell
 from benchmarks import house
 from exacell.cellcli.schema import objects, objects_of
 from exacell.core.errors import StatementError
@@ -22,9 +21,11 @@ from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
 from exacell.language.registry import MODULES as REGISTERED, Command, Effect, Kind, commands, handler_of, wanted_by
 from exacell.session.request import Request
+from tests.support import sources
+from tests.support.every import every
 from tests.support.sessions import Session
 
-ROOT = Path(exacell.__file__).parent
+ROOT = sources.ROOT
 MODULES = sorted(ROOT.rglob("*.py"))
 
 PURE = (
@@ -105,7 +106,7 @@ def _name(path: Path) -> str:
 @cache
 def imports(path: Path) -> tuple[tuple[str, bool], ...]:
     """Return (dotted module, whether for type checkers only) for every import at any level of a module."""
-    return tuple(_imports(ast.parse(path.read_text(encoding="utf-8")), typing=False))
+    return tuple(_imports(sources.trees()[path], typing=False))
 
 
 def _imports(node: ast.AST, *, typing: bool) -> Iterator[tuple[str, bool]]:
@@ -143,6 +144,7 @@ def inside(*parts: str) -> list[Path]:
     return found
 
 
+@cache
 def called_pure() -> list[Path]:
     """Return the modules of PURE, and those elsewhere whose docstring says that they are pure."""
     said = [path for path in MODULES if re.search(r"\b(Pure[.:;]|No I/O\.)", _docstring(path))]
@@ -150,10 +152,10 @@ def called_pure() -> list[Path]:
 
 
 def _docstring(path: Path) -> str:
-    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return ast.get_docstring(sources.trees()[path]) or ""
 
 
-@pytest.mark.parametrize("path", called_pure(), ids=_name)
+@every(called_pure, name=_name)
 def test_pure_modules_reach_nothing(path: Path) -> None:
     """Errors, units, cell sets, CellCLI, plans, measures and the language import no socket, file, clock or terminal; nor
     does any other module that says so of itself."""
@@ -166,21 +168,20 @@ def test_pure_modules_reach_nothing(path: Path) -> None:
     assert reached <= allowed
 
 
-@pytest.mark.parametrize("path", called_pure(), ids=_name)
+@every(called_pure, name=_name)
 def test_pure_modules_open_no_file_and_ask_no_clock(path: Path) -> None:
     """No pure module calls open, input, print or now."""
-    calls = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call):
-            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            if name in ("open", "input", "print", "now", "utcnow", "today", "read_text", "write_text"):
-                calls.add(name)
-    assert not calls
+    names = {
+        node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
+        for node in sources.calls(path)
+    }
+    assert not names & {"open", "input", "print", "now", "utcnow", "today", "read_text", "write_text"}
 
 
-PRODUCT = {name: module for name, module in house.modules().items() if module.product}
-ARROWS = {name: {target for target in targets if target in PRODUCT} for name, targets in house.arrows(PRODUCT).items()}
-"""What each module of the product imports of it: in functions and for type checkers, too."""
+@cache
+def arrows() -> dict[str, set[str]]:
+    """Return what each module of the product imports of it: in functions and for type checkers, too."""
+    return house.arrows({name: module for name, module in sources.modules().items() if module.product})
 
 
 def test_no_import_goes_up() -> None:
@@ -188,7 +189,7 @@ def test_no_import_goes_up() -> None:
     rank = {part: place for place, part in enumerate(ORDER)}
     pairs = [
         (name, target)
-        for name, targets in ARROWS.items()
+        for name, targets in arrows().items()
         for target in targets
         if name.count(".") and target.count(".") and rank[name.split(".")[1]] < rank[target.split(".")[1]]
     ]
@@ -197,7 +198,7 @@ def test_no_import_goes_up() -> None:
 
 def test_each_package_has_its_place() -> None:
     """The order names every package and every module beside them, and no others."""
-    there = {name.split(".")[1] for name in PRODUCT if name.count(".")}
+    there = {name.split(".")[1] for name in arrows() if name.count(".")}
     assert there == set(ORDER)
 
 
@@ -211,7 +212,7 @@ def test_the_emulator_leans_on_data_alone() -> None:
 
 def test_there_is_no_circle() -> None:
     """No module of the product reaches itself by imports, wherever they stand: at the top, in a function, for type checkers."""
-    knots = house.circles(ARROWS)
+    knots = house.circles(arrows())
     assert knots == [], "\n".join(" ".join(knot) for knot in knots)
 
 
@@ -221,7 +222,7 @@ def test_a_circle_is_seen() -> None:
     assert house.circles(graph) == [["a", "b", "c"]]
 
 
-@pytest.mark.parametrize("path", inside("session/state", "session/services"), ids=_name)
+@every(lambda: inside("session/state", "session/services"), name=_name)
 def test_what_a_session_is_knows_nothing_of_what_is_done_in_it(path: Path) -> None:
     """A session's state and services know no request, not even for type checkers."""
     assert "exacell.session.request" not in {module for module, _ in imports(path)}
@@ -249,7 +250,7 @@ DECLARED = ("core", "cellcli", "language", "commands.declared", "change.dcli.off
 """What declarations of commands are made of."""
 
 
-@pytest.mark.parametrize("path", inside("commands/declared"), ids=_name)
+@every(lambda: inside("commands/declared"), name=_name)
 def test_declarations_know_no_work(path: Path) -> None:
     """What declares commands imports what declarations are made of, and none of the work, not even for type checkers."""
     known = [module.removeprefix("exacell.") for module, _ in imports(path) if module.startswith("exacell.")]
@@ -266,12 +267,10 @@ def test_each_noun_is_declared_in_one_module_and_carried_out_in_the_other() -> N
         assert {found.handler.partition(":")[0] for found in declared} == {f"exacell.commands.{noun}"}
 
 
-@pytest.mark.parametrize("path", inside("commands"), ids=_name)
+@every(lambda: inside("commands"), name=_name)
 def test_commands_import_at_the_top(path: Path) -> None:
     """No module of commands imports inside a function: it is itself imported only when one of its commands is carried out."""
-    functions = [
-        node for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(node, ast.FunctionDef)
-    ]
+    functions = [node for node in ast.walk(sources.trees()[path]) if isinstance(node, ast.FunctionDef)]
     assert not [n.lineno for f in functions for n in ast.walk(f) if isinstance(n, (ast.Import, ast.ImportFrom))]
 
 
@@ -297,19 +296,17 @@ def test_only_one_command_module_knows_the_emulator() -> None:
             assert not found, _name(path)
 
 
-@pytest.mark.parametrize(
-    "path",
-    inside("commands", "plan", "cellcli", "measure", "journal", "change/engine", "change/undoing", "session"),
-    ids=_name,
+@every(
+    lambda: inside("commands", "plan", "cellcli", "measure", "journal", "change/engine", "change/undoing", "session"),
+    name=_name,
 )
 def test_commands_and_core_never_print(path: Path) -> None:
     """Commands return results; only surfaces print."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    names = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    names = {node.func.id for node in sources.calls(path) if isinstance(node.func, ast.Name)}
     assert "print" not in names
     assert "input" not in names
-    writes = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
-    assert not {"sys.stdout", "sys.stderr", "sys.stdin"} & set(writes)
+    attributes = [node for node in ast.walk(sources.trees()[path]) if isinstance(node, ast.Attribute)]
+    assert not {"sys.stdout", "sys.stderr", "sys.stdin"} & {ast.unparse(node) for node in attributes}
 
 
 def test_importing_has_no_effect(tmp_path: Path) -> None:
@@ -359,7 +356,7 @@ def test_importing_has_no_effect(tmp_path: Path) -> None:
 COMMANDS = sorted(commands().values(), key=lambda found: found.words)
 
 
-@pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
+@every(COMMANDS, name=lambda found: found.name)
 def test_command_is_declared_whole(found: Command) -> None:
     """Every command has a summary, a group, help for each parameter and flag, and an example of its own that parses."""
     assert found.summary
@@ -376,7 +373,7 @@ def test_command_is_declared_whole(found: Command) -> None:
 HANDED_OVER = ("session", "services", "request", "call")
 
 
-@pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
+@every(COMMANDS, name=lambda found: found.name)
 def test_the_function_of_a_command_is_there(found: Command) -> None:
     """Every command's handler is text that names a function below exacell.commands, which takes of what is handed over what
     it works with, in one order, and says what it returns or changes."""
@@ -389,7 +386,7 @@ def test_the_function_of_a_command_is_there(found: Command) -> None:
     assert handler.__doc__
 
 
-@pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
+@every(COMMANDS, name=lambda found: found.name)
 def test_parameters_make_sense(found: Command) -> None:
     """Names are unique, rest is last, required positionals come first, choices and defaults fit."""
     names = [param.name.lower() for param in found.params]
@@ -404,7 +401,7 @@ def test_parameters_make_sense(found: Command) -> None:
         assert not (param.required and param.default is not None)
 
 
-@pytest.mark.parametrize("found", COMMANDS, ids=lambda c: c.name)
+@every(COMMANDS, name=lambda found: found.name)
 def test_no_pair_that_cellcli_owns(found: Command) -> None:
     """No command reuses a verb and object that CellCLI owns; a verb alone leaves all of its objects to CellCLI."""
     if len(found.words) > 1 and found.words[0].upper() in VERBS:
@@ -416,7 +413,7 @@ def test_no_pair_that_cellcli_owns(found: Command) -> None:
             assert line is not None and line.cellcli is not None
 
 
-@pytest.mark.parametrize("found", [c for c in COMMANDS if c.effect is Effect.WRITE], ids=lambda c: c.name)
+@every([c for c in COMMANDS if c.effect is Effect.WRITE], name=lambda found: found.name)
 def test_missing_parameters_are_asked_for(found: Command) -> None:
     """A changing command without its required parameters is an error that names the first one."""
     required = [param for param in found.params if param.required]

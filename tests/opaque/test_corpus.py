@@ -7,6 +7,7 @@ import pytest
 from exacell.opaque.findings import UnreadError
 from exacell.opaque.scan import command_findings
 from exacell.opaque.shell import read_shell
+from tests.support.every import every
 from tests.support.judging.fuzzing import Judge
 from tests.support.judging.sandbox import missing
 from tests.support.ways import Way, ways
@@ -22,7 +23,7 @@ def test_the_corpus_is_whole() -> None:
     assert len({way.text for way in ways()}) == len(ways())
 
 
-@pytest.mark.parametrize("way", [way for way in ways() if not way.read], ids=lambda way: ascii(way.text)[:60])
+@every(lambda: [way for way in ways() if not way.read], name=lambda way: ascii(way.text))
 def test_what_may_do_something_else_is_no_read(way: Way) -> None:
     """A text of the corpus is unread, or a CellCLI change is found in it: it never passes as one that only reads."""
     findings = command_findings(way.text)
@@ -30,7 +31,7 @@ def test_what_may_do_something_else_is_no_read(way: Way) -> None:
     assert all(findings.unread)
 
 
-@pytest.mark.parametrize("way", [way for way in ways() if way.read], ids=lambda way: ascii(way.text)[:60])
+@every(lambda: [way for way in ways() if way.read], name=lambda way: ascii(way.text))
 def test_what_only_looks_like_it_is_read(way: Way) -> None:
     """A text that only looks like one of the others is read, and does nothing."""
     assert command_findings(way.text).harmless

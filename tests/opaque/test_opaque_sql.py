@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from exacell.opaque.findings import UnreadError
 from exacell.opaque.sql import read_sql
 from exacell.opaque.sqltokens import columns, functions, reserved, values, views
+from tests.support.every import every
 
 DATA = Path(__file__).parents[1] / "data/sql/reads.sql"
 
@@ -220,7 +221,7 @@ UNREAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "sign"), UNREAD)
+@every(UNREAD)
 def test_everything_else_is_unread(text: str, sign: str) -> None:
     """What is outside the language is unread, and its first such word or sign is named."""
     with pytest.raises(UnreadError) as raised:

@@ -11,6 +11,7 @@ from exacell.opaque.findings import UnreadError
 from exacell.opaque.scan import command_findings
 from exacell.opaque.shell import read_shell
 from exacell.opaque.table import Row, table
+from tests.support.every import every
 
 ROWS = table().rows
 
@@ -110,13 +111,13 @@ def shapes_of_operands(row: Row) -> Iterator[str]:
 ALL = sorted({text for row in ROWS.values() for text in shapes(row)})
 
 
-@pytest.mark.parametrize("text", ALL, ids=ascii)
+@every(ALL)
 def test_everything_in_the_table_can_be_used(text: str) -> None:
     """Each option and each shape of each row is read where it is written as the table has it."""
     assert read_shell(text).pipelines
 
 
-@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
+@every(ROWS.values(), name=lambda row: row.name)
 def test_row_tells_why_and_whence(row: Row) -> None:
     """Each row says why it changes nothing and where that is written, and what it takes."""
     assert row.why
@@ -127,7 +128,7 @@ def test_row_tells_why_and_whence(row: Row) -> None:
     assert set(row.sockets) <= {"netlink", "inet", "unix"}
 
 
-@pytest.mark.parametrize("row", ROWS.values(), ids=lambda row: row.name)
+@every(ROWS.values(), name=lambda row: row.name)
 def test_words_in_capitals_are_kinds(row: Row) -> None:
     """No kind is misspelt: whatever ends in three capitals is one, but for words that programs themselves have."""
     for text in (*row.options, *row.operands):
@@ -164,7 +165,7 @@ TEXTS = ("{name} ../x", "{name} /dev/watchdog", "{name} /run/x", "{name} /etc/..
 """What is the pattern of a process where a pattern stands."""
 
 
-@pytest.mark.parametrize("name", ROWS)
+@every(ROWS)
 def test_what_no_row_takes_is_unread(name: str) -> None:
     """No command takes an unlisted option, a device, a file elsewhere, a pattern alone or a redirection to a file."""
     for shape in NEAR:
@@ -176,7 +177,7 @@ MORE = ("-Z", "--output=/tmp/x", "-o/tmp/x", "--zzz", "/dev/watchdog", "../x")
 """Words that no row takes; behind tr the last two are characters."""
 
 
-@pytest.mark.parametrize("text", [text for text in ALL[::3] if " -e " not in text], ids=ascii)
+@every([text for text in ALL[::3] if " -e " not in text])
 def test_nothing_more_may_stand_behind_what_is_read(text: str) -> None:
     """A text that is read is unread with one more word that its last command does not take."""
     for more in MORE[: 4 if "| tr" in text else None]:

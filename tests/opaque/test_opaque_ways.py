@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from exacell.opaque.findings import UnreadError
 from exacell.opaque.scan import command_findings
 from exacell.opaque.shell import read_shell
+from tests.support.every import every
 
 WAYS = Path(__file__).parents[1] / "data" / "opaque" / "ways.txt"
 
@@ -19,7 +18,7 @@ def ways() -> list[str]:
     return [line.encode("ascii").decode("unicode_escape") for line in lines if line and not line.startswith("## ")]
 
 
-@pytest.mark.parametrize("text", ways(), ids=ascii)
+@every(ways)
 def test_way_is_unread(text: str) -> None:
     """No way that was ever found to do something behind a harmless look is taken for a read."""
     found = command_findings(text)

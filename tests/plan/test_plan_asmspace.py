@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from plan_factory import asm, asm_disk, group
@@ -11,6 +12,7 @@ from exacell.core.errors import RefusedError
 from exacell.core.units import ALLOCATION_UNIT, GIB, MIB
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, DiskGroup
 from exacell.plan.asmspace import AU_SIZES, COPIES, Keeping, keeps_failgroup, largest_au, least_disk
+from tests.support.every import every
 
 PUBLISHED = [16, 16, 16]
 """Disks a cell of the empty group whose lsdg is published: 48 of 6144 MB. Source: reference asm.md section 7."""
@@ -23,10 +25,7 @@ def test_as_published() -> None:
     assert keeping.usable(6144 * MIB, PUBLISHED) == 144282 * MIB
 
 
-@pytest.mark.parametrize("redundancy", COPIES)
-@pytest.mark.parametrize("by_failgroup", [False, True])
-@pytest.mark.parametrize("au_size", AU_SIZES)
-@pytest.mark.parametrize("asked", [1, 700 * MIB + 1, 10 * GIB])
+@every(product(COPIES, [False, True], AU_SIZES, [1, 700 * MIB + 1, 10 * GIB]))
 def test_what_is_asked_can_be_used_and_no_less_would_do(
     redundancy: str, by_failgroup: bool, au_size: int, asked: int
 ) -> None:

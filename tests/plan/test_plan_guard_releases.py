@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from plan_factory import CELLS, cell
@@ -11,6 +12,7 @@ from plan_guarding import flushed, guard, only, pmem
 from exacell.core.errors import RefusedError
 from exacell.plan.facts import FLUSHED
 from exacell.plan.model import Plan
+from tests.support.every import every
 
 RELEASES = (
     "11.2.3.2.1.130109",
@@ -41,9 +43,7 @@ def judged(text: str, release: str, *, mode: str = "writeback") -> Plan:
     return guard(text, replace(cell(), release=release, mode=mode))
 
 
-@pytest.mark.parametrize("mode", ["writeback", ""])
-@pytest.mark.parametrize("text", TAKES_FLASH)
-@pytest.mark.parametrize("release", RELEASES)
+@every(product(RELEASES, TAKES_FLASH, ["writeback", ""]))
 def test_an_unproven_cache_stays(release: str, text: str, mode: str) -> None:
     """On every release that has write-back, also where the mode is not told, an unflushed cache is not taken away."""
     with pytest.raises(RefusedError, match="may hold the only copy of data"):

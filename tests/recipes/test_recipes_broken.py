@@ -13,6 +13,7 @@ from exacell.recipes.files import shipped
 from exacell.recipes.filled import line_of, values_of
 from exacell.recipes.parsing import Problem, read_draft
 from exacell.recipes.values import holds
+from tests.support.every import every
 from tests.support.recipes import parse_recipe
 
 DATA = Path(__file__).parents[1] / "data/recipes/broken.txt"
@@ -36,7 +37,7 @@ def told(problem: Problem) -> str:
     return f"{problem.number}: {problem.message}" + (f" | {problem.hint}" if problem.hint else "")
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@every(BROKEN)
 def test_all_that_is_wrong_is_listed(name: str) -> None:
     """Each broken recipe has exactly the problems that stand behind it, each with its line and way out."""
     text, problems = BROKEN[name]
@@ -44,7 +45,7 @@ def test_all_that_is_wrong_is_listed(name: str) -> None:
     assert problems, "it is broken"
 
 
-@pytest.mark.parametrize("name", BROKEN)
+@every(BROKEN)
 def test_a_broken_recipe_is_never_run(name: str) -> None:
     """What the checker finds wrong is refused by whatever would run it, with the first problem."""
     text, problems = BROKEN[name]

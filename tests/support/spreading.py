@@ -8,13 +8,16 @@ from typing import TypeVar
 
 LONG: Mapping[str, float] = {
     "/care/": 0.5,
-    "/docs/": 0.5,
-    "/e2e/": 3,
-    "/faults/test_fault_matrix": 3,
-    "/faults/test_fault_processes": 14,
+    "/daily/": 5,
+    "/docs/test_docs_installed": 5,
+    "/docs/test_docs_pictures": 2,
+    "/e2e/": 4,
+    "/faults/test_fault_endings": 6,
+    "/faults/test_fault_matrix": 10,
+    "/faults/test_fault_processes": 37,
     "/live/test_live_sessions": 1,
-    "/referees/": 1,
-    "/repl/test_repl_pty": 0.5,
+    "/referees/": 3.5,
+    "/prompt/test_repl_pty": 0.5,
     "/transport/programs/": 0.5,
 }
 """Part of a module's path -> seconds that a test of it takes, roughly: those that drive running racks or many changes."""

@@ -19,6 +19,7 @@ from exacell.core.paths import Home
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
 from exacell.language.registry import commands
+from tests.support.every import every
 from tests.support.program import Done, InProcess, told
 from tests.support.surroundings import ANY_LOAD, path_of
 
@@ -278,7 +279,7 @@ def inline() -> Iterator[tuple[str, str]]:
                 yield page.name, " ".join(words)
 
 
-@pytest.mark.parametrize(("page", "text"), sorted(set(inline())))
+@every(lambda: sorted(set(inline())))
 def test_the_statements_in_the_prose_are_statements(page: str, text: str) -> None:
     """What the pages call a statement is one."""
     try:
