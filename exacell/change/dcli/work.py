@@ -211,7 +211,7 @@ def _status(reply: Reply) -> int:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text.strip())
+    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text)
 
 
 def in_parallel(
