@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.lookalikes import refuse_lookalikes
 from exacell.core.values import dataclass
 from exacell.plan.asmfacts import END, PREAMBLE
 
@@ -77,8 +78,11 @@ def one_line(sql: str) -> str:
     """Return the statement on one line: comments gone, line ends blanks, no ``;`` and no line of ``/`` at the end.
 
     Raises:
-        StatementError: there is no statement, or a second one behind ``;``, or a quote is open.
+        StatementError: there is no statement, or a second one behind ``;``, or a quote is open; or a character outside of
+            ASCII stands outside of quotes and comments and is no letter.
     """
+    taken = {place for match in _TOKEN.finditer(sql) for place in range(*match.span())}
+    refuse_lookalikes(sql, (place for place in range(len(sql)) if place not in taken), inside=True)
     text = "".join(text for text, _ in _pieces(sql)).strip()
     ended = re.sub(r"(?:(?<=;)\s*|\n\s*)/\Z", "", text) if is_unit(text) else re.sub(r"(?<![;\s])\s*\n\s*/\Z", "", text)
     line = ended.replace("\n", " ").strip()

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 from exacell.core.errors import CellSetError
+from exacell.core.lookalikes import LookalikeError, refuse_lookalikes
 
 GroupResolver = Callable[[str], Iterable[str]]
 K = TypeVar("K")
@@ -77,6 +78,12 @@ class CellSet:
         """
         if not text.strip():
             raise CellSetError("no cell is named", hint="such as exa1cel[01-03] or @all")
+        try:
+            refuse_lookalikes(text, range(len(text)))
+        except LookalikeError as error:
+            raise CellSetError(
+                f"cells '{text}': {error.message}", part=text[error.start or 0], hint=error.hint
+            ) from error
         result = cls()
         operator = ","
         for piece, following in _split(text.strip()):
