@@ -75,7 +75,8 @@ def refuse_session_bound(sql: str) -> None:
 
 
 def one_line(sql: str) -> str:
-    """Return the statement on one line: comments gone, line ends blanks, no ``;`` and no line of ``/`` at the end.
+    """Return the statement on one line: comments gone, line ends blanks, no ``;`` and no line of ``/`` at the end; for SHOW
+    PARAMETER, which is SQL*Plus's own, the query that it asks.
 
     Raises:
         StatementError: there is no statement, or a second one behind ``;``, or a quote is open; or a character outside of
@@ -95,7 +96,16 @@ def one_line(sql: str) -> str:
         raise StatementError("one statement at a time: there is more behind ;")
     if "'" in bare:
         raise StatementError("a quote is open in the SQL", hint="close it; a ' inside a text is written twice")
-    return line
+    shown = _SHOWS.fullmatch(line)
+    return line if shown is None else _PARAMETERS.format((shown[1] or "").lower())
+
+
+_SHOWS = re.compile(r"sho(?:w)?\s+parameters?(?:\s+([A-Za-z0-9_$#]+))?", re.IGNORECASE)
+_PARAMETERS = (
+    "select name, decode(type, 1, 'boolean', 2, 'string', 3, 'integer', 4, 'file', 6, 'big integer', 'unknown') type, "
+    "display_value value from v$parameter where name like '%{}%' order by name"
+)
+"""What SHOW PARAMETER prints. Source: SQL*Plus User's Guide, SHOW; Oracle Database Reference, V$PARAMETER."""
 
 
 def _pieces(sql: str) -> Iterator[tuple[str, bool]]:

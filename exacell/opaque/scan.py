@@ -78,6 +78,7 @@ def script_findings(data: bytes, name: str) -> Findings:
 
 def _take(reading: Reading, findings: Findings) -> None:
     for pipeline in reading.pipelines:
+        findings.programs |= {command.row for command in pipeline}
         for command in pipeline:
             _statements(command.statements, findings)
 
