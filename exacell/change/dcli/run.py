@@ -62,7 +62,7 @@ from exacell.change.dcli.work import (
     in_parallel,
     work_through,
 )
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, known_as
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass, field, replace
 from exacell.language.registry import Call, Value
@@ -192,6 +192,9 @@ class _Run:
     def _targets(self) -> tuple[Target, ...]:
         rack = current_rack(self.session, self.services)
         named = targets_of(self.options, lambda group: self.session.selection.resolve(group))
+        if rack is not None:
+            hosts = (*rack.cells, *rack.host_names)
+            named = tuple(replace(where, host=known_as(where.host, hosts)) for where in named)
         limit = self.session.selection.limit if rack is not None else None
         if limit is not None:
             named = tuple(t for t in named if t.host in limit)
