@@ -284,14 +284,8 @@ class _Run:
             errors = "2>/dev/null" if options.hide_stderr else "2>&1"
             command = options.command
             text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
-            yield self._step(
-                text,
-                reads=findings.harmless,
-                limited=True,
-                carries=True,
-                change=self._change,
-                grid=findings.asks_asm,
-            )
+            kind = {"change": self._change, "grid": findings.asks_asm}
+            yield self._step(text, reads=findings.harmless, limited=True, carries=True, **kind)
         if options.drop_key:
             yield self._step(drop_command(line))
 
