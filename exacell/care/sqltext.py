@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from exacell.core.errors import RefusedError, StatementError
+from exacell.core.lookalikes import refuse_lookalikes
 from exacell.core.values import dataclass
 from exacell.plan.asmfacts import END, PREAMBLE
 
@@ -74,11 +75,15 @@ def refuse_session_bound(sql: str) -> None:
 
 
 def one_line(sql: str) -> str:
-    """Return the statement on one line: comments gone, line ends blanks, no ``;`` and no line of ``/`` at the end.
+    """Return the statement on one line: comments gone, line ends blanks, no ``;`` and no line of ``/`` at the end; for SHOW
+    PARAMETER, which is SQL*Plus's own, the query that it asks.
 
     Raises:
-        StatementError: there is no statement, or a second one behind ``;``, or a quote is open.
+        StatementError: there is no statement, or a second one behind ``;``, or a quote is open; or a character outside of
+            ASCII stands outside of quotes and comments and is no letter.
     """
+    taken = {place for match in _TOKEN.finditer(sql) for place in range(*match.span())}
+    refuse_lookalikes(sql, (place for place in range(len(sql)) if place not in taken), inside=True)
     text = "".join(text for text, _ in _pieces(sql)).strip()
     ended = re.sub(r"(?:(?<=;)\s*|\n\s*)/\Z", "", text) if is_unit(text) else re.sub(r"(?<![;\s])\s*\n\s*/\Z", "", text)
     line = ended.replace("\n", " ").strip()
@@ -91,7 +96,16 @@ def one_line(sql: str) -> str:
         raise StatementError("one statement at a time: there is more behind ;")
     if "'" in bare:
         raise StatementError("a quote is open in the SQL", hint="close it; a ' inside a text is written twice")
-    return line
+    shown = _SHOWS.fullmatch(line)
+    return line if shown is None else _PARAMETERS.format((shown[1] or "").lower())
+
+
+_SHOWS = re.compile(r"sho(?:w)?\s+parameters?(?:\s+([A-Za-z0-9_$#]+))?", re.IGNORECASE)
+_PARAMETERS = (
+    "select name, decode(type, 1, 'boolean', 2, 'string', 3, 'integer', 4, 'file', 6, 'big integer', 'unknown') type, "
+    "display_value value from v$parameter where name like '%{}%' order by name"
+)
+"""What SHOW PARAMETER prints. Source: SQL*Plus User's Guide, SHOW; Oracle Database Reference, V$PARAMETER."""
 
 
 def _pieces(sql: str) -> Iterator[tuple[str, bool]]:

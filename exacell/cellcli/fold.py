@@ -13,6 +13,7 @@ from functools import cache
 from typing import TypeVar
 
 from exacell.cellcli.schema import Kind, ObjectType, find_object
+from exacell.core.cellset import label_of
 from exacell.core.values import dataclass
 
 OWN_NAME = "{cell}"
@@ -20,12 +21,6 @@ OWN_NAME = "{cell}"
 
 OWN_UPPER = "{CELL}"
 """Stands for it in capitals, as ASM spells it (``DATA_CD_00_EXA1CEL01``)."""
-
-
-def label_of(cell: str) -> str:
-    """Return what a cell's objects call it: the first part of its name, all of an address."""
-    label = cell.partition(".")[0]
-    return cell if label.isdigit() else label
 
 
 def for_cell(text: str, cell: str) -> str:

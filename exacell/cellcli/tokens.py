@@ -20,6 +20,7 @@ from enum import StrEnum
 
 from exacell.cellcli.nodes import Group, Scalar, Setting, Value
 from exacell.core.errors import StatementError
+from exacell.core.lookalikes import lookalikes, refuse_lookalikes, unclosed
 from exacell.core.meant import closest
 from exacell.core.values import dataclass
 
@@ -62,6 +63,9 @@ class Token:
         return self.kind is TokenKind.OPERATOR and self.text in operators
 
 
+BLANKS = " \t\n\r\f\v"
+"""What separates words: the blanks of ASCII."""
+
 _WORD_END = r"\s\"'(),;|=!<>"
 _TOKEN = re.compile(
     rf"""
@@ -81,26 +85,29 @@ def tokenize(text: str) -> tuple[Token, ...]:
     """Return the tokens of ``text`` in order; empty when it holds blanks and comments only.
 
     Raises:
-        StatementError: a quote is not closed; start and end mark the text from that quote on.
+        StatementError: a quote is not closed; start and end mark the text from that quote on. Or a character outside of ASCII
+            stands outside of quotes and is no letter.
     """
     tokens: list[Token] = []
     position, at_line_start, after_blank = 0, True, True
     while position < len(text):
         if text.startswith("--", position) and after_blank:
             following = text[position + 2 : position + 3]
-            if at_line_start or not following or following.isspace():
+            if at_line_start or not following or following in BLANKS:
                 comment = _COMMENT.match(text, position)
                 position = comment.end() if comment else len(text)
                 continue
         match = _TOKEN.match(text, position)
         if match is None:
             quote = text[position]
-            raise StatementError(
+            raise unclosed(text, position) or StatementError(
                 f"the text that begins with {quote} has no closing {quote}",
                 start=position,
                 end=len(text),
                 hint=f"close it with {quote}, or put it between the other quotes",
             )
+        if match["string"] is None:
+            refuse_lookalikes(text, range(position, match.end()))
         position = match.end()
         if match["gap"] is not None:
             line_ended = "\n" in match[0]
@@ -114,7 +121,7 @@ def tokenize(text: str) -> tuple[Token, ...]:
 
 def is_word(text: str) -> bool:
     """Whether ``text`` can stand unquoted as one word anywhere in a line, also at its end."""
-    return _WHOLE_WORD.fullmatch(text) is not None
+    return _WHOLE_WORD.fullmatch(text) is not None and next(lookalikes(text, range(len(text))), None) is None
 
 
 _MARKS = {mark.value: mark for mark in (TokenKind.OPEN, TokenKind.CLOSE, TokenKind.COMMA, TokenKind.SEMICOLON)}

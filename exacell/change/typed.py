@@ -12,7 +12,7 @@ from exacell.change.consent import accepted_loss
 from exacell.change.leftbehind import unnoted
 from exacell.change.pending import observe_caching
 from exacell.core.errors import RefusedError
-from exacell.core.meant import refuse_slip
+from exacell.core.meant import absent, refuse_slip
 from exacell.journal.left import observe_services
 from exacell.language.line import Line
 from exacell.plan.facts import CellFacts
@@ -174,6 +174,10 @@ def _unchanged(
     same = [cell for cell, rows in told.items() if holds_already(_on(statement, cell), rows)]
     if same and (named := services_of(statement)):
         _run_again(session, services, named, same)
+    if isinstance(statement, Change) and statement.verb == "DROP":
+        return done | {
+            cell: absent(holds, statement.names, [str(row.get("name")) for row in told[cell]]) for cell in same
+        }
     return done | dict.fromkeys(same, holds)
 
 

@@ -241,6 +241,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
             reads=findings.harmless,
             deadline=_deadline(flags),
             carries=True,
+            grid=findings.asks_asm,
         )
         unnamed = _unnamed_on_hosts(session, text)
         if session.need_rack().production and unnamed != [] and findings.unread:

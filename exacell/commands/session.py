@@ -17,7 +17,7 @@ from exacell.core.units import counted
 from exacell.language.calls import VERBS
 from exacell.language.registry import Call, commands
 from exacell.language.shorthand import ALIAS_NAME
-from exacell.language.words import unquote
+from exacell.language.words import refuse_typography, unquote
 from exacell.output.result import Column, Result
 from exacell.session.given import Services, Session
 from exacell.session.history import Aliases, history_file, read_entries
@@ -263,6 +263,7 @@ def alias(session: Session, call: Call) -> Result:
             raise StatementError(f"there is no alias {name}", suggestions=closest(name.lower(), known.all()))
         return Result(records=shown, columns=(Column("name"), Column("statement")), data=True)
     _refuse_taken(name)
+    refuse_typography(statement)
     known.define(name, statement)
     return Result(notes=(f"{name.lower()} stands for: {statement}",))
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
 from exacell.core.errors import CellSetError
+from exacell.core.lookalikes import LookalikeError, refuse_lookalikes
 
 GroupResolver = Callable[[str], Iterable[str]]
 K = TypeVar("K")
@@ -55,6 +56,29 @@ def _nodeset(text: str) -> Any:
         ) from error
 
 
+def label_of(cell: str) -> str:
+    """Return what a cell's objects call it: the first part of its name, all of an address."""
+    label = cell.partition(".")[0]
+    return cell if label.isdigit() or ":" in cell else label
+
+
+def known_as(name: str, known: Iterable[str]) -> str:
+    """Return the one of the known names that is the same cell or host, short or in full; ``name`` itself where none is, or two.
+
+    ``exa1cel01`` and ``exa1cel01.example.com`` are one; two full names with different domains are two.
+    """
+    wanted, label = name.lower(), label_of(name).lower()
+    there = tuple(known)
+    if name in there:
+        return name
+    found = [
+        one
+        for one in there
+        if one.lower() == wanted or (label_of(one).lower() == label and (one.lower() == label) is not (wanted == label))
+    ]
+    return found[0] if len(found) == 1 else name
+
+
 class CellSet:
     """An immutable set of names, iterated in natural order (``cel2`` before ``cel10``)."""
 
@@ -77,6 +101,12 @@ class CellSet:
         """
         if not text.strip():
             raise CellSetError("no cell is named", hint="such as exa1cel[01-03] or @all")
+        try:
+            refuse_lookalikes(text, range(len(text)))
+        except LookalikeError as error:
+            raise CellSetError(
+                f"cells '{text}': {error.message}", part=text[error.start or 0], hint=error.hint
+            ) from error
         result = cls()
         operator = ","
         for piece, following in _split(text.strip()):

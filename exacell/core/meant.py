@@ -120,6 +120,26 @@ def did_you_mean(names: Sequence[str]) -> str:
     return f"did you mean {' or '.join(names)}?" if names else ""
 
 
+def absent(what: str, names: Sequence[str], known: Iterable[str]) -> str:
+    """Return why there is nothing to drop, with the nearest of those that there are.
+
+    Args:
+        what: says that it is not there, ``there is no disk group DATB``.
+        names: those that are not there.
+        known: the names of that kind that are.
+    """
+    there = sorted(set(known))
+    if {name.lower() for name in names} & {name.lower() for name in there}:
+        return what  # One of them is there and can't be meant by the others: something else is wrong with it.
+    meant = dict.fromkeys(found for name in names for found in closest(name, there, limit=1))
+    few = f"there are: {', '.join(there)}" if len(there) <= _LISTED else ""
+    return "; ".join(filter(None, (what, did_you_mean(list(meant)[:_OFFERED]) or (few if there else ""))))
+
+
+_LISTED = 6
+"""So many names are listed where none is near."""
+
+
 def no_such(text: str, kind: str, where: str, names: Sequence[str], known: Sequence[str]) -> RefusedError:
     """Return the refusal of names of which none is there, with those that may be meant.
 
@@ -127,7 +147,7 @@ def no_such(text: str, kind: str, where: str, names: Sequence[str], known: Seque
         kind: what they are the names of, ``cell disk``.
         where: the cells that were looked at.
     """
-    meant = dict.fromkeys(found for name in names for found in near(name, known))
+    meant = dict.fromkeys(found for name in names for found in near(name, known) or closest(name, known, limit=1))
     return RefusedError(
         f"{text}: there is no such {kind} on {where}; nothing was sent", hint=did_you_mean(list(meant)[:_OFFERED])
     )

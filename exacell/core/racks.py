@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from exacell.core.cellset import CellSet
+from exacell.core.cellset import CellSet, known_as
 from exacell.core.config import RACK_NAME, Config, RackConfig
 from exacell.core.errors import CellSetError, ConfigError, why_unreadable
 from exacell.core.meant import closest, did_you_mean
@@ -185,10 +185,15 @@ def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -
         known = _known(config) or "no rack is configured"
         raise ConfigError(f"there is no rack {name}; {known}", hint=_closest(config, name))
     rack = config.racks[name]
-    strangers = CellSet(names) - CellSet((*rack.cells, *rack.dbnodes))
+    strangers = CellSet(_as_known(names, rack)) - CellSet((*rack.cells, *rack.dbnodes))
     if strangers and wanted:
         raise ConfigError(f"rack {name} has no {strangers}; its cells are {CellSet(rack.cells)}")
     return None if strangers else rack
+
+
+def _as_known(names: Iterable[str], rack: RackConfig) -> tuple[str, ...]:
+    """Return names as the rack has them, where it has them short or in full."""
+    return tuple(known_as(name, (*rack.cells, *rack.dbnodes)) for name in names)
 
 
 def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
@@ -199,10 +204,15 @@ def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
     Raises:
         ConfigError: several racks have them, or one has some.
     """
-    racks = [rack for rack in config.racks.values() if not rack.emulated and {*rack.cells, *rack.dbnodes} & {*names}]
+    racks = [
+        rack
+        for rack in config.racks.values()
+        if not rack.emulated and {*rack.cells, *rack.dbnodes} & {*_as_known(names, rack)}
+    ]
     if not racks:
         return None
     known = ", ".join(sorted(rack.name for rack in racks))
+    names = _as_known(names, racks[0])
     strangers = CellSet(names) - CellSet((*racks[0].cells, *racks[0].dbnodes))
     if len(racks) > 1:
         raise ConfigError(

@@ -262,8 +262,8 @@ class Dcli:
             host.said = banner.read().decode("utf-8", "replace").replace("\r\n", "\n")
         with self.lock:
             for _ in range(1 if host.copied else 2):
-                if host.said:
-                    print(f"{host.name}:{host.said}")
+                for line in host.said.splitlines(keepends=True):
+                    print(f"{host.name}:{line}")
             sys.stdout.flush()
             if host.status == UNREACHABLE:
                 self.bad.append(host.name)

@@ -56,6 +56,12 @@ def fixed_files(machine: Machine) -> dict[str, str]:
             f"/sys/block/{name}/dev": "{}:{}\n".format(*_number(number)),
             f"/sys/block/{name}/removable": "0\n",
             f"/sys/block/{name}/ro": "0\n",
+            f"/sys/block/{name}/queue/logical_block_size": "512\n",
+            f"/sys/block/{name}/queue/max_hw_sectors_kb": "4096\n",
+            f"/sys/block/{name}/queue/max_sectors_kb": "1024\n",
+            f"/sys/block/{name}/queue/nr_requests": "128\n",
+            f"/sys/block/{name}/queue/read_ahead_kb": "128\n",
+            f"/sys/block/{name}/queue/scheduler": "noop [deadline] cfq\n" if name.startswith("sd") else "[none]\n",
         }
     for what in ("online", "possible", "present"):
         files[f"/sys/devices/system/cpu/{what}"] = f"0-{machine.threads - 1}\n"

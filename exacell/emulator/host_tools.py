@@ -26,6 +26,7 @@ TOOLS: Mapping[str, tuple[str, ...]] = {
 TELLING: Mapping[str, tuple[str, ...]] = {
     **dict.fromkeys(("arch", "nproc", "uname"), _BINARIES),
     **dict.fromkeys(("dmesg", "findmnt"), _BINARIES),
+    "xfs_info": ("/sbin", "/usr/sbin"),
 }
 """Those that need no rack to tell the same, or nothing."""
 
@@ -103,6 +104,8 @@ def telling_scripts(kernel: str, threads: int) -> dict[str, str]:
         "dmesg": "echo 'dmesg: read kernel buffer failed: Operation not permitted' >&2; exit 1\n",
         "findmnt": "echo 'findmnt: command not found' >&2; exit 127\n",
         "uname": uname_script(kernel),
+        # The file systems of these hosts are ext4. Source: xfsprogs, xfs_info.
+        "xfs_info": 'echo "xfs_info: ${1:-.} is not a mounted XFS filesystem" >&2; exit 1\n',
     }
 
 

@@ -6,8 +6,10 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from exacell.cellcli.tokens import BLANKS
 from exacell.core.errors import StatementError
-from exacell.language.words import RAW_TAILS, scan, takes_all_words
+from exacell.core.lookalikes import LookalikeError
+from exacell.language.words import RAW_TAILS, refuse_typography, scan, takes_all_words
 
 _OPERATORS = ("=", "!=", ">", "<", "!")
 
@@ -67,6 +69,13 @@ def _is_one_word(value: str) -> bool:
     """Whether the prompt would read ``value`` as one word too, quotes or parentheses around it included."""
     if value.startswith("#") or value == "--" or not value:
         return False
+    if not any(char in BLANKS for char in value):
+        try:
+            refuse_typography(value)
+        except LookalikeError:
+            return True  # It is refused where it stands: nobody knows whether it was in the shell's quotes.
+        except StatementError:
+            return False
     try:
         places = list(scan(value))
     except StatementError:

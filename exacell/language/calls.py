@@ -441,8 +441,6 @@ def _too_much(command: Command, word: Word, first: Word) -> StatementError:
     near = tuple(f"{n}=" for n in closest(word.value, names, limit=2)) or tuple(
         f"{p.name}={choice}" for p in command.params if not p.positional for choice in closest(word.value, p.choices)
     )
-    if word.value[0:1] in "–—":  # A word processor makes them of two hyphens.
-        near = ("--" + word.value[1:],)
     if near:
         message = f"'{word.value}' is not a parameter of {command.name}"
     elif command.positionals and not names:

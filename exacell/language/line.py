@@ -29,7 +29,7 @@ from exacell.language.pasted_sql import sql_error
 from exacell.language.recipewords import SUFFIX
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.shellwords import bang_command
-from exacell.language.words import RAW_TAILS, Word, scan, split_words, strip_comment
+from exacell.language.words import RAW_TAILS, Word, refuse_typography, scan, split_words, strip_comment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +87,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
         StatementError: it is no statement; ``start`` and ``end`` are offsets into ``text``.
     """
     text = without_shell(text)
+    refuse_typography(text)
     lead = _LEAD.match(text)
     if lead is not None:
         _, given = take_flags(split_words(lead[1]), COMMON_FLAGS)

@@ -24,7 +24,7 @@ _QUOTED = re.compile(
 _PROMPT = re.compile(
     r"\s*(?:(?:CellCLI|SQL|ASMCMD(?:\s+\[[^\]]*\])?)>|(?:\S+ \d+(?: of \d+)? cells? )?(?:R[OW] )?(?:!\d+ )?exacell>"
     r"|\[?\w[\w.-]*@[\w.-]+[^\n\]$#]*\]?\s*[$#](?=\s))\s*",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 """The prompt of a shell that a line was copied with."""
 
@@ -73,7 +73,7 @@ def without_shell(text: str) -> str:
     statement. Every place in it stays where it was."""
     led = _PROMPT.match(text)
     text = " " * led.end() + text[led.end() :] if led is not None else text
-    called = re.match(r"\s*cellcli\s+(?:-(?!e\b)\w+\s+)*-e\s+", text, re.IGNORECASE)
+    called = re.match(r"\s*cellcli\s+(?:-(?!e\b)\w+\s+)*-e\s+", text, re.IGNORECASE | re.ASCII)
     if called is None:
         return text
     rest = text[called.end() :]

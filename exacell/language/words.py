@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from exacell.cellcli.tokens import BLANKS
 from exacell.core.errors import StatementError
+from exacell.core.lookalikes import refuse_lookalikes, unclosed
 from exacell.core.values import dataclass
 from exacell.language.pasted import goes_on, here_document
 
@@ -58,9 +60,22 @@ def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
             depth -= 1
         yield offset, char, False, depth
     if quote:
-        raise StatementError(
+        raise unclosed(text, opened) or StatementError(
             f"the quote {quote} is never closed", start=opened, end=len(text), hint="put the same quote at its end"
         )
+
+
+def refuse_typography(text: str) -> None:
+    """Return when outside of quotes and comments a line holds nothing outside of ASCII but letters.
+
+    Behind a command that takes all words the quotes are those around its text; ``!`` is for the shell here, and not asked.
+
+    Raises:
+        LookalikeError: naming the character, its column, and what to type.
+    """
+    if not text.isascii() and not text.lstrip(BLANKS).startswith("!"):
+        said = strip_comment(text)
+        refuse_lookalikes(text, (offset for offset, _, quoted, _ in scan(said) if not quoted))
 
 
 def _opens_quote(text: str, offset: int) -> bool:
@@ -140,7 +155,7 @@ _ALL_WORDS = re.compile(
     r"\s*(?:(?:-[yn]|-o\s+\S+)\s+)*(?:demo\s+)?(?:on\s+(?:\([^)]*\)|[^\s(]\S*)\s+)?(?:!|(?:"
     + "|".join(RAW_TAILS)
     + r")(?:\s|$))",
-    re.IGNORECASE,
+    re.IGNORECASE | re.ASCII,
 )
 
 
@@ -169,7 +184,7 @@ def strip_comment(text: str) -> str:
             and text.startswith("--", offset)
             and offset
             and text[offset - 1].isspace()
-            and (offset + 2 == len(text) or text[offset + 2].isspace())
+            and (offset + 2 == len(text) or text[offset + 2] in BLANKS)
         ):
             return text[:offset]
     return text
@@ -181,14 +196,14 @@ def split_statements(text: str) -> list[str]:
     What takes all words is one statement, whatever it holds.
     """
     if takes_all_words(text):
-        return [text.strip()]
+        return [text.strip(BLANKS)]
     pieces, start = [], 0
     for offset, char, quoted, depth in scan(text):
         if char == ";" and not quoted and depth == 0:
             pieces.append(text[start:offset])
             start = offset + 1
     pieces.append(text[start:])
-    return [piece.strip() for piece in pieces if piece.strip()]
+    return [piece.strip(BLANKS) for piece in pieces if piece.strip(BLANKS)]
 
 
 def needs_more(text: str) -> bool:

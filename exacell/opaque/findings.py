@@ -29,17 +29,24 @@ class Findings:
         unread: a phrase for each thing that was not read; it begins with the first word or sign of that.
         losses: what happens to which disk group in what is not read.
         instead: the way to do in exacell what was not read; empty when there is none to name.
+        programs: the commands that were read, as the table names them.
     """
 
     changes: list[FoundStatement] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     losses: dict[str, str] = field(default_factory=dict)
     instead: str = ""
+    programs: frozenset[str] = frozenset()
 
     @property
     def harmless(self) -> bool:
         """Whether everything was read, and nothing of it changes anything."""
         return not self.changes and not self.unread
+
+    @property
+    def asks_asm(self) -> bool:
+        """Whether everything was read, and asmcmd is called, which needs the environment of Grid Infrastructure."""
+        return self.harmless and "asmcmd" in self.programs
 
 
 class UnreadError(ExacellError):

@@ -8,10 +8,13 @@ guards refuse it even where somebody accepts that the rest can't be read.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Iterator
 
 from exacell.care.sqltext import asm_losses
 from exacell.cellcli.statement import Change, Grant, parse as parse_cellcli
+from exacell.cellcli.tokens import tokenize
 from exacell.core.errors import StatementError
+from exacell.core.lookalikes import LookalikeError, refuse_lookalikes
 from exacell.opaque.findings import Findings, FoundStatement, UnreadError
 from exacell.opaque.lexing import refuse_bytes
 from exacell.opaque.shell import Reading, change_in, read_shell, statements_in
@@ -29,7 +32,12 @@ _LONGEST = 200
 
 
 def command_findings(text: str) -> Findings:
-    """Return what a shell would do with ``text``."""
+    """Return what a shell would do with ``text``.
+
+    Raises:
+        LookalikeError: a CellCLI statement in it holds a character outside of ASCII where a quote, an operator or a blank stands.
+    """
+    _refuse_typography(text, lambda plain: _all_statements(read_shell(plain)))
     findings = Findings()
     try:
         _take(read_shell(text), findings)
@@ -44,7 +52,15 @@ def script_findings(data: bytes, name: str) -> Findings:
 
     Args:
         name: the file's name, for what is said about it.
+
+    Raises:
+        LookalikeError: as :func:`command_findings`.
     """
+    _refuse_typography(
+        data.decode("utf-8", "replace"),
+        statements_in if name.endswith(".scl") else lambda plain: _all_statements(read_shell(plain, script=True)),
+        cellcli=name.endswith(".scl"),
+    )
     findings = Findings()
     # What is no ASCII is unread whatever it is; the rest of it may still hold what looks like a change.
     text = data.decode("latin-1")
@@ -62,8 +78,72 @@ def script_findings(data: bytes, name: str) -> Findings:
 
 def _take(reading: Reading, findings: Findings) -> None:
     for pipeline in reading.pipelines:
+        findings.programs |= {command.row for command in pipeline}
         for command in pipeline:
             _statements(command.statements, findings)
+
+
+def _all_statements(reading: Reading) -> tuple[str, ...]:
+    return tuple(each for pipeline in reading.pipelines for command in pipeline for each in command.statements)
+
+
+_STANDS_FOR = "qZ{}Zq"
+"""A word of plain letters that stands for a character, by its place in the text."""
+
+
+def _refuse_typography(text: str, statements: Callable[[str], Iterable[str]], *, cellcli: bool = False) -> None:
+    """Return when no CellCLI statement in a text holds a character outside of ASCII where quotes, operators and blanks stand.
+
+    Nobody accepts by --accept-opaque that ``= ‘No’`` finds nothing. Where the text is not read, those characters count that
+    fewer than two pairs of quotes enclose: the shell's and CellCLI's.
+
+    Args:
+        statements: returns those of a text, which has letters for all characters outside of ASCII.
+        cellcli: whether the text is CellCLI's own, without a shell.
+
+    Raises:
+        LookalikeError: one does; its column counts in the text.
+    """
+    if text.isascii() or not (cellcli or "cellcli" in text):
+        return
+    plain = "".join(char if char.isascii() else _STANDS_FOR.format(place) for place, char in enumerate(text))
+    try:
+        found = tuple(statements(plain))
+    except UnreadError:
+        refuse_lookalikes(text, _hardly_quoted(text, 1 if cellcli else 2), inside=True)
+        return
+    for statement in found:
+        places = [int(number) for number in re.findall(_STANDS_FOR.format(r"(\d+)"), statement)]
+        written = re.sub(_STANDS_FOR.format(r"(\d+)"), lambda one: text[int(one[1])], statement)
+        try:
+            tokenize(written)
+        except LookalikeError as error:
+            before = sum(not char.isascii() for char in written[: error.start])
+            raise LookalikeError(text, places[before], inside=True) from None
+        except StatementError:
+            continue  # What else is wrong with it is told elsewhere.
+
+
+def _hardly_quoted(text: str, enough: int) -> Iterator[int]:
+    """Yield the places of a text that fewer than so many pairs of ASCII quotes enclose, comment lines left out."""
+    open_: dict[str, int] = {}
+    at_start = comment = False
+    for place, char in enumerate(f"\n{text}", start=-1):
+        if char == "\n":
+            at_start, comment = True, False
+            continue
+        comment = comment or (at_start and char == "#")
+        at_start = at_start and char in " \t"
+        if comment:
+            continue
+        if char in open_:
+            if (last := max(open_.values())) > open_[char]:  # No ASCII quote has closed what was opened last.
+                yield from range(last + 1, place)
+            open_ = {quote: begun for quote, begun in open_.items() if begun < open_[char]}
+        elif char in "'\"":
+            open_[char] = place
+        elif len(open_) < enough:
+            yield place
 
 
 def _statements(statements: tuple[str, ...], findings: Findings) -> None:

@@ -17,8 +17,8 @@ from exacell.opaque.findings import UnreadError
 FOLDERS = ("/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin")
 """Where a command of the table may be named with its path."""
 
-_MANY = {"FILES": "FILE", "PLACES": "PLACE"}
-"""Operands of which there may be any number, patterns among them → what each of them is."""
+_MANY = {"FILES": "FILE", "PLACES": "PLACE", "PRINTED": "PRINTED"}
+"""Operands of which there may be any number → what each of them is; files may be patterns."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,9 +192,9 @@ def _refuse_shape(
         try:
             if not part:
                 raise UnreadError(word, f"an operand of {row.name} that exacell does not read")
-            if place in globs and not many:
-                raise UnreadError(word, f"a pattern where {row.name} takes one word")
             kind = _MANY.get(part, part)
+            if place in globs and not (many and kind in ("FILE", "PLACE")):
+                raise UnreadError(word, f"a pattern where {row.name} takes one word")
             if kind in ("FILE", "PLACE"):
                 refuse_place(word, glob=place in globs, shown=kind == "PLACE")
             elif not _written(part).fullmatch(word):
@@ -226,7 +226,13 @@ SINGLE = re.compile(
     r"/dev/null"
     r"|/proc/(?:meminfo|cpuinfo|loadavg|uptime|version|mounts|cmdline|interrupts|vmstat|stat|swaps|partitions|mdstat"
     r"|modules|diskstats|buddyinfo|filesystems|net/dev|net/bonding/\w+"
-    r"|sys/kernel/(?:hostname|osrelease)|sys/vm/(?:nr_hugepages|swappiness))"
+    r"|net/sockstat|net/snmp|net/route|sys/fs/(?:file-nr|file-max|aio-nr|aio-max-nr)"
+    r"|sys/kernel/(?:hostname|osrelease|sem|shmmax|shmall|shmmni|threads-max|pid_max)|sys/net/core/[rw]mem_(?:max|default)"
+    r"|sys/vm/(?:nr_hugepages|swappiness|min_free_kbytes|dirty_ratio|dirty_background_ratio))"
+    r"|/sys/block/[a-z0-9]+/(?:size|ro|removable|stat|dev|device/(?:model|vendor|rev|state|queue_depth|timeout))"
+    r"|/sys/block/[a-z0-9]+/queue/(?:max_sectors_kb|max_hw_sectors_kb|scheduler|rotational|nr_requests|read_ahead_kb"
+    r"|logical_block_size|physical_block_size|hw_sector_size|max_segments|nomerges|rq_affinity|write_cache)"
+    r"|/sys/kernel/mm/transparent_hugepage/(?:enabled|defrag)"
     r"|/sys/class/net/\w+/(?:operstate|speed|mtu|address)"
     r"|/sys/class/infiniband/\w+/ports/\d/(?:state|rate|phys_state)"
     r"|/sys/class/dmi/id/(?:product_name|product_serial|bios_version|sys_vendor)",

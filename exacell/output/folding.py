@@ -13,9 +13,9 @@ from functools import cache
 from itertools import pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from exacell.cellcli.fold import OWN_NAME, OWN_UPPER, label_of
+from exacell.cellcli.fold import OWN_NAME, OWN_UPPER
 from exacell.cellcli.rows import Rows
-from exacell.core.cellset import CellSet, fold, grouped, natural_key
+from exacell.core.cellset import CellSet, fold, grouped, label_of, natural_key
 from exacell.core.errors import CellSetError, StatementError
 from exacell.core.values import dataclass, replace
 from exacell.output.result import Result

@@ -12,13 +12,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
+from exacell.cellcli.tokens import BLANKS
 from exacell.core.errors import ExacellError, StatementError
 from exacell.core.values import dataclass
 from exacell.language.calls import find_command
 from exacell.language.pasted import here_document
 from exacell.language.recipewords import BLOCKS, HEADER
 from exacell.language.registry import Kind
-from exacell.language.words import RAW_TAILS, join_continued, scan, split_words, strip_comment, takes_all_words
+from exacell.language.words import (
+    RAW_TAILS,
+    join_continued,
+    refuse_typography,
+    scan,
+    split_words,
+    strip_comment,
+    takes_all_words,
+)
 from exacell.recipes.parsing import ENDS, opening, physical_lines, split_when
 from exacell.recipes.rolling import split_rolling
 from exacell.recipes.values import PARAM, conditions, read_needs, read_risk, read_title
@@ -75,9 +84,9 @@ def _set(run: Sequence[_Piece]) -> Iterator[str]:
         line = ""
         for cell, width, between in zip(piece.cells, widths, (*piece.between, 0), strict=False):
             line += cell.ljust(width) + " " * between
-        told = [line.rstrip()] if line.strip() else []
+        told = [line.rstrip(BLANKS)] if line.strip(BLANKS) else []
         told += [piece.comment] if piece.comment else []
-        yield (_STEP * piece.depth + "  ".join(told)).rstrip() if not piece.more else _STEP * piece.depth + line
+        yield (_STEP * piece.depth + "  ".join(told)).rstrip(BLANKS) if not piece.more else _STEP * piece.depth + line
         yield from piece.more
 
 
@@ -116,7 +125,7 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
 def _long(lines: Sequence[str], depth: int) -> _Piece:
     """Return a line that goes on: its further lines stand deeper, but where blanks in front of them could mean something."""
-    first, more = lines[0].lstrip(), list(lines[1:])
+    first, more = lines[0].lstrip(BLANKS), list(lines[1:])
     if not _verbatim(lines):
         first = first.rstrip()
         more = [(_STEP * (depth + 1) + line.strip()).rstrip() for line in more]
@@ -129,6 +138,7 @@ def _verbatim(lines: Sequence[str]) -> bool:
     if here_document(whole) is not None or takes_all_words(whole):
         return True
     try:
+        refuse_typography(whole)
         breaks = [list(scan(join_continued(lines[:count])))[-1:] for count in range(1, len(lines) + 1)]
     except StatementError:
         return True
@@ -138,8 +148,9 @@ def _verbatim(lines: Sequence[str]) -> bool:
 def _short(raw: str, depth: int) -> _Piece:
     try:
         body = strip_comment(raw)
-    except StatementError:  # A quote is open to the end of the file.
-        return _Piece(cells=(raw.lstrip(),), depth=depth)
+        refuse_typography(raw)
+    except StatementError:  # A quote is open to the end of the file, or a web page's signs stand for ASCII's.
+        return _Piece(cells=(raw.lstrip(BLANKS),), depth=depth)
     comment, body = raw[len(body) :].strip(), body.strip()
     piece = _of_body(body)
     line = " ".join(piece.cells)

@@ -21,7 +21,7 @@ from exacell.language.calls import VERBS
 from exacell.language.reading import Reading, read_reading
 from exacell.language.recipewords import BLOCKS, HEADER
 from exacell.language.registry import Param, commands
-from exacell.language.words import join_continued, needs_more, split_words, strip_comment
+from exacell.language.words import join_continued, needs_more, refuse_typography, split_words, strip_comment
 from exacell.recipes.foreign import CLOSING, INLINE, INSTEAD, LIKE_BLOCKS
 from exacell.recipes.matrix import Matrix, read_matrix
 from exacell.recipes.rolling import WAVE, Turns, read_rolling, split_rolling
@@ -203,6 +203,12 @@ class _Scanner:
             return
         word, *behind = plain.split(None, 1)
         rest = behind[0].strip() if behind else ""
+        if word.lower() != "recipe":  # Its title is a text for people.
+            try:
+                refuse_typography(raw)
+            except StatementError as error:
+                self._wrong(number, error)
+                return
         if word.lower() in HEADER:
             self._header(number, word.lower(), rest, plain)
         elif word.lower() == "end":
@@ -455,7 +461,8 @@ def physical_lines(text: str) -> list[tuple[int, list[str]]]:
     """Return the lines of each statement, more than one where it goes on, with the number of the first."""
     found: list[tuple[int, list[str]]] = []
     going_on = False
-    for number, raw in enumerate(text.splitlines(), start=1):
+    for number, raw in enumerate(re.findall(r"[^\r\n]*(?=\r|\n)(?:\r\n|\r|\n)|[^\r\n]+\Z", text), start=1):
+        raw = raw.rstrip("\r\n")
         if going_on:
             found[-1][1].append(raw)
         else:

@@ -19,6 +19,7 @@ from exacell.language.reading import Reading, ReadingCheck, read_fact, read_unti
 from exacell.language.registry import Call, Kind, Param
 from exacell.language.shellwords import command_given
 from exacell.language.words import split_words
+from exacell.opaque.scan import command_findings
 from exacell.recipes.answers import read_kept, reads
 
 _OF_METRICS = ("METRICCURRENT", "METRICHISTORY", "METRICDEFINITION", "METRICSTREAM")
@@ -88,7 +89,7 @@ def _of_call(call: Call, anything: Collection[str]) -> Iterator[tuple[str, str]]
         if command.words in (("sql",), ("sql", "asm")):
             refuse_session_bound(one_line(call.text_arg("text")))
         elif command.words in (("sh",), ("host",)):
-            command_given(call, call.flags)
+            command_findings(command_given(call, call.flags)[0])  # Which refuses quotes from web pages.
         elif command.words == ("keep",):
             yield from _of_kept(call, anything)
     except ExacellError as error:

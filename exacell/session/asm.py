@@ -24,6 +24,21 @@ from exacell.session.answers import problem_of
 from exacell.transport.base import Judgement, Ours, Pair, Reply, Request, Role, State, Transport
 
 
+def in_grid(config: AsmConfig, node: str, program: str) -> str:
+    """Return the remote command line that runs ``program`` on a node with the home and the instance of an ASM cluster.
+
+    Source: reference asm.md section 1; the sudo form is for racks where only root's or one's own login is allowed.
+    """
+    home = config.home
+    settings = (
+        f"ORACLE_HOME={shlex.quote(home)} ORACLE_SID={shlex.quote(config.sid_on(node))} "
+        f"LD_LIBRARY_PATH={shlex.quote(home + '/lib')} PATH={shlex.quote(home + '/bin')}:$PATH"
+    )
+    if config.sudo:
+        return f"sudo -n -u {shlex.quote(config.user)} env {settings} {program}"
+    return f"env {settings} {program}"
+
+
 class AsmClient:
     """One ASM cluster, reached through the first of its nodes that answers. Thread-safe as the transport is."""
 
@@ -33,18 +48,8 @@ class AsmClient:
         self._node: str | None = None
 
     def command(self, node: str, program: str = "sqlplus -S -L '/ as sysasm'") -> str:
-        """Return the remote command line that runs ``program`` in the Grid home's environment.
-
-        Source: reference asm.md section 1; the sudo form is for racks where only root's or one's own login is allowed.
-        """
-        home = self.config.home
-        settings = (
-            f"ORACLE_HOME={shlex.quote(home)} ORACLE_SID={shlex.quote(self.config.sid_on(node))} "
-            f"LD_LIBRARY_PATH={shlex.quote(home + '/lib')} PATH={shlex.quote(home + '/bin')}:$PATH"
-        )
-        if self.config.sudo:
-            return f"sudo -n -u {shlex.quote(self.config.user)} env {settings} {program}"
-        return f"env {settings} {program}"
+        """Return the remote command line that runs ``program`` in the Grid home's environment; see :func:`in_grid`."""
+        return in_grid(self.config, node, program)
 
     def facts(self, *, first: str = "", timeout: float | None = None) -> AsmFacts:
         """Return what the cluster knows, from the node that answered last or the first that answers now.

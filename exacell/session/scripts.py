@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from exacell.core.errors import StatementError, why_unreadable
+from exacell.core.lookalikes import LookalikeError
 from exacell.core.values import dataclass
 from exacell.language.pasted import here_document, pasted
-from exacell.language.words import join_continued, needs_more, split_statements, strip_comment
+from exacell.language.words import join_continued, needs_more, scan, split_statements, strip_comment
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,7 @@ def script_at(path: Path) -> list[ScriptStatement]:
     except (OSError, UnicodeDecodeError) as error:
         raise StatementError(f"{path} can't be read: {why_unreadable(error)}") from error
     except StatementError as error:
-        raise StatementError(f"{path}: {error.message}") from error
+        raise StatementError(f"{path}: {error.message}", hint=error.hint) from error
 
 
 def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
@@ -64,6 +65,7 @@ def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
         joined = join_continued([*pending, ""]) if pending[-1].rstrip().endswith("-") else join_continued(pending)
         if needs_more(joined):
             end = len(joined)
+            _refuse_foreign_quote(joined, first)
             raise StatementError(
                 f"the statement that starts on line {first} never ends: a quote or parenthesis is open; close it",
                 start=end,
@@ -71,6 +73,23 @@ def read_script(lines: Iterable[str]) -> Iterator[ScriptStatement]:
             )
         for text in split_statements(joined):
             yield ScriptStatement(text=text, number=first)
+
+
+def _refuse_foreign_quote(text: str, line: int) -> None:
+    """Return when the quote that is open in a statement is none that a web page's quote was meant to close.
+
+    Raises:
+        StatementError: it is; names the line on which the statement starts, and the character.
+    """
+    try:
+        for _ in scan(text):
+            pass
+    except LookalikeError as error:
+        raise StatementError(
+            f"line {line}: {error.message}", start=error.start, end=error.end, hint=error.hint
+        ) from error
+    except StatementError:
+        return
 
 
 def _is_silent(line: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from exacell.core.cellset import CellSet, fold
+from exacell.core.cellset import CellSet, fold, known_as
 from exacell.core.config import RackConfig
 from exacell.core.errors import CellSetError
 from exacell.core.hostgroups import TAKEN
@@ -160,7 +160,8 @@ class Selection:
 
     @staticmethod
     def _full(name: str, known: Sequence[str]) -> str:
-        """Return the one of ``known`` whose name ends so (``cel07``), ``name`` itself when that is not one."""
+        """Return the one of ``known`` that is the same cell, or whose name ends so (``cel07``); ``name`` itself for none."""
+        name = known_as(name, known)
         if name in known:
             return name
         ending = [one for one in known if one.lower().endswith(name.lower())]

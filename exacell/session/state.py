@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.core.background import Interruption
-from exacell.core.cellset import CellSet, fold
+from exacell.core.cellset import CellSet, fold, known_as
 from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
 from exacell.core.errors import CellSetError, RefusedError
 from exacell.core.paths import Home
@@ -121,7 +121,9 @@ class Session:
         )
         self._take(rack)
         if cells or group:
-            self._selection = Selection(rack, named_cells(cells, group), changed=self._ended)
+            hosts = (*rack.cells, *rack.host_names)
+            named = [known_as(name, hosts) for name in named_cells(cells, group)]
+            self._selection = Selection(rack, named, changed=self._ended)
         return rack
 
     def _login(self) -> str | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import given, strategies as st
 
-from exacell.core.cellset import CellSet, fold, natural_key
+from exacell.core.cellset import CellSet, fold, known_as, natural_key
 from exacell.core.errors import CellSetError
 
 NAMES = st.builds(
@@ -107,3 +107,21 @@ def test_membership_and_equality() -> None:
     assert cells == CellSet(["a2", "a1"])
     assert hash(cells) == hash(CellSet(["a2", "a1"]))
     assert len(cells) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "found"),
+    [
+        ("exa1cel01", ["exa1cel01.example.com", "exa1cel02.example.com"], "exa1cel01.example.com"),
+        ("exa1cel01.example.com", ["exa1cel01", "exa1cel02"], "exa1cel01"),
+        ("EXA1CEL01", ["exa1cel01"], "exa1cel01"),
+        ("exa1cel01.a.com", ["exa1cel01.b.com"], "exa1cel01.a.com"),
+        ("exa1cel01", ["exa1cel01.a.com", "exa1cel01.b.com"], "exa1cel01"),
+        ("192.168.10.3", ["192.168.10.4", "192"], "192.168.10.3"),
+        ("exa1cel010", ["exa1cel01"], "exa1cel010"),
+        ("exa1cel01.example.com", ["exa1cel01", "exa1cel01.example.com"], "exa1cel01.example.com"),
+    ],
+)
+def test_short_and_full_name_are_one_cell(name: str, known: list[str], found: str) -> None:
+    """A cell is known by its name with or without its domain; two domains are two cells, and an address is itself alone."""
+    assert known_as(name, known) == found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.core.meant import closest, near, unknown
+from exacell.core.meant import absent, closest, near, unknown
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,18 @@ def test_where_something_is_near_the_list_of_all_is_left_out() -> None:
     assert unknown("no plan x", "mondy", ["monday", "other"], hint="make one") == ("no plan x", "did you mean monday?")
     assert unknown("no plan x", "zzz", ["b", "a"], hint="make one") == ("no plan x; there are: a, b", "make one")
     assert unknown("no plan x", "zzz", [], hint="make one") == ("no plan x; there are: none", "make one")
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "why"),
+    [
+        ("DATB", ["DATA", "RECO"], "it is not there; did you mean DATA?"),
+        ("XYZ", ["DATA", "RECO"], "it is not there; there are: DATA, RECO"),
+        ("XYZ", [], "it is not there"),
+        ("data", ["DATA", "RECO"], "it is not there"),
+        ("XYZ", [f"D{n}" for n in range(7)], "it is not there"),
+    ],
+)
+def test_what_is_absent_is_told_with_the_nearest(name: str, known: list[str], why: str) -> None:
+    """What can't be dropped because it is not there is told with the nearest that is, else with all where they are few."""
+    assert absent("it is not there", [name], known) == why

@@ -72,15 +72,19 @@ def test_one_target_or_serial_loses_no_line() -> None:
 
 
 def test_what_ssh_said_stands_without_a_blank_and_with_an_empty_line() -> None:
-    """Text from ssh itself should look as dcli prints it, and nothing be printed for none."""
+    """Each line from ssh itself stands behind the target's name and a colon, then comes an empty line; nothing for none."""
     assert said_lines(Outcome(target="a", said="refused\n")) == ["a:refused", ""]
-    assert said_lines(Outcome(target="a", said="one\r\n\ntwo\n")) == ["a:one", "", "two", ""]
-    assert said_lines(Outcome(target="a", said="\n")) == []
+    assert said_lines(Outcome(target="a", said="one\r\n\n two\n")) == ["a:one", "", "a:", "", "a: two", ""]
+    assert said_lines(Outcome(target="a", said="one\ntwo")) == ["a:one", "", "a:two", ""]
+    assert said_lines(Outcome(target="a", said="\n")) == ["a:", ""]
+    assert said_lines(Outcome(target="a")) == []
 
 
 def test_a_copy_that_failed_is_told_twice() -> None:
-    """What scp said should come twice, each time with its empty line."""
+    """What scp said should come twice, each line with its empty line."""
     assert said_lines(Outcome(target="a", said="scp: no\n", status=1, twice=True)) == ["a:scp: no", ""] * 2
+    twice = Outcome(target="a", said="scp: no\nscp: failed\n", status=1, twice=True)
+    assert said_lines(twice) == ["a:scp: no", "", "a:scp: failed", ""] * 2
 
 
 def test_a_cut_off_target_is_told_with_the_way_out() -> None:

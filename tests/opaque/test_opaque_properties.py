@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import suppress
 
 from hypothesis import assume, given, strategies as st
 
+from exacell.core.lookalikes import LookalikeError
 from exacell.opaque.findings import UnreadError
 from exacell.opaque.scan import command_findings, script_findings
 from exacell.opaque.shell import Reading, read_shell
@@ -38,12 +40,18 @@ def reading(text: str) -> Reading | None:
 
 @given(texts)
 def test_every_text_is_read_or_named(text: str) -> None:
-    """Whatever the text, it comes back as read, or with a phrase that names what was not: nothing else is ever raised."""
-    found = command_findings(text)
+    """Whatever the text, it comes back as read, or with a phrase that names what was not; nothing else is ever raised than
+    that CellCLI gets quotes, operators or blanks from a web page."""
+    try:
+        found = command_findings(text)
+    except LookalikeError:
+        assert "cellcli" in text and not text.isascii()
+        return
     assert all(": " in phrase for phrase in found.unread)
     assert found.harmless is (not found.unread and not found.changes)
     assert script_findings(text.encode(), "x.sh").unread or text.startswith("#!")
-    script_findings(text.encode(), "x.scl")
+    with suppress(LookalikeError):
+        script_findings(text.encode(), "x.scl")
 
 
 @given(st.one_of(texts, reads))
@@ -99,10 +107,14 @@ def test_what_is_in_double_quotes_comes_out_as_it_was(text: str) -> None:
 
 @given(reads, st.integers(min_value=0), st.characters(exclude_characters="\t\n", exclude_categories=["Cs"]))
 def test_no_foreign_character_is_ever_read(text: str, place: int, character: str) -> None:
-    """A text with one character that is no printable ASCII, wherever it stands, is unread."""
+    """A text with one character that is no printable ASCII, wherever it stands, is unread or refused by its name."""
     assume(not " " <= character <= "~")
     at = place % (len(text) + 1)
-    assert command_findings(text[:at] + character + text[at:]).unread
+    try:
+        assert command_findings(text[:at] + character + text[at:]).unread
+    except LookalikeError as error:
+        column = at - (text[:at].rfind("\n") + 1) + 1
+        assert f"U+{ord(character):04X}" in error.message and f"column {column} " in error.message
 
 
 @given(reads, st.integers(min_value=0), st.sampled_from(list("$`\\~(){}[]^!")))

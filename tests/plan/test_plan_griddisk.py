@@ -413,7 +413,7 @@ def test_release_refuses_used_disks() -> None:
 def test_release_without_such_disks() -> None:
     """Cells without the disks are done already."""
     plan = release(with_flash_grids(cell()), cell(CELLS[1]))
-    assert plan.done == {CELLS[1]: "it has no grid disks ssd_*"}
+    assert plan.done == {CELLS[1]: "it has no grid disks ssd_*; there are: DATA"}
     assert not release(cell(), prefix="nix").changes_something
 
 

@@ -89,11 +89,12 @@ def name_list(names: Sequence[str]) -> str:
 
 
 def said_lines(outcome: Outcome) -> list[str]:
-    """Return what ssh said as dcli prints it at once: no blank behind the colon, and an empty line at the end."""
-    if not outcome.said.strip():
-        return []
-    first, *others = split_lines(outcome.said)
-    return [f"{outcome.target}:{first}", *others, ""] * (2 if outcome.twice else 1)
+    """Return what ssh said as dcli prints it at once: each line behind ``target:`` without a blank, then an empty line.
+
+    The empty line is the line's own end, which dcli keeps when it prints. Source: reference dcli.md, section 5.
+    """
+    printed = [text for line in split_lines(outcome.said) for text in (f"{outcome.target}:{line}", "")]
+    return printed * (2 if outcome.twice else 1)
 
 
 def with_banner(outcome: Outcome) -> tuple[str, ...]:

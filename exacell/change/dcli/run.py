@@ -62,7 +62,7 @@ from exacell.change.dcli.work import (
     in_parallel,
     work_through,
 )
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, known_as
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass, field, replace
 from exacell.language.registry import Call, Value
@@ -192,6 +192,9 @@ class _Run:
     def _targets(self) -> tuple[Target, ...]:
         rack = current_rack(self.session, self.services)
         named = targets_of(self.options, lambda group: self.session.selection.resolve(group))
+        if rack is not None:
+            hosts = (*rack.cells, *rack.host_names)
+            named = tuple(replace(where, host=known_as(where.host, hosts)) for where in named)
         limit = self.session.selection.limit if rack is not None else None
         if limit is not None:
             named = tuple(t for t in named if t.host in limit)
@@ -281,7 +284,8 @@ class _Run:
             errors = "2>/dev/null" if options.hide_stderr else "2>&1"
             command = options.command
             text = command if self.bare else carried(wrapped(before + command, errors), read=not findings.unread)
-            yield self._step(text, reads=findings.harmless, limited=True, carries=True, change=self._change)
+            kind = {"change": self._change, "grid": findings.asks_asm}
+            yield self._step(text, reads=findings.harmless, limited=True, carries=True, **kind)
         if options.drop_key:
             yield self._step(drop_command(line))
 

@@ -19,6 +19,7 @@ from exacell.change.dcli.output import (
 )
 from exacell.change.running import why_late
 from exacell.core.values import dataclass, field, replace
+from exacell.session.asm import in_grid
 from exacell.transport.base import Looked, Ours, Reply, Request, Role, State, Upload
 from exacell.transport.replies import ENDED_BY_SIGNAL
 
@@ -41,6 +42,7 @@ class Step:
         deadline: seconds after which we give up.
         carries: it is what was judged; what goes before it only makes it ready (a key, a directory, a copy).
         change: the one CellCLI change that the command is, which goes upon a look by its own CellCLI; empty for none.
+        grid: whether it calls asmcmd, which needs the environment of Grid Infrastructure.
     """
 
     command: str
@@ -50,6 +52,7 @@ class Step:
     deadline: float = UNLIMITED
     carries: bool = False
     change: str = ""
+    grid: bool = False
 
 
 LiveLine = Callable[[str, str], None]
@@ -192,7 +195,7 @@ def _send(group: Group, target: Target, step: Step, login: str, listener: _Liste
     reads, writes = (Role.HOST_READ, Role.HOST_WRITE) if group.hosts else (Role.READ, Role.WRITE)
     asked = Request(
         target=target.host,
-        command=step.command,
+        command=_command(group, target, step),
         role=reads if step.reads else writes,
         timeout=step.deadline if step.limit is None else step.limit + _GRACE_S,
         login=login or None,
@@ -203,6 +206,13 @@ def _send(group: Group, target: Target, step: Step, login: str, listener: _Liste
     return group.transport.run([asked], cancel=group.session.interrupted).replies[target.host]
 
 
+def _command(group: Group, target: Target, step: Step) -> str:
+    """Return a step's command, with the home and the instance that the configuration of the target's ASM names, where it needs
+    them: a login that runs single commands has none of them."""
+    asm = group.session.rack.asm_of(target.host) if step.grid and group.session.rack is not None else None
+    return step.command if asm is None else in_grid(asm, target.host, step.command)
+
+
 def _status(reply: Reply) -> int:
     if reply.state is State.UNREACHABLE:
         return UNREACHABLE
@@ -211,7 +221,7 @@ def _status(reply: Reply) -> int:
 
 
 def _joined(texts: Sequence[str]) -> str:
-    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text.strip())
+    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts if text)
 
 
 def in_parallel(

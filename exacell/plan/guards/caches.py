@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from exacell.cellcli.statement import Change as CellChange, Scalar
-from exacell.core.cellset import fold
+from exacell.core.cellset import fold, label_of
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.core.units import format_size, parse_size, whole_size
 from exacell.plan.facts import FLUSHED, FLUSHING, PMEM_UNTIL, CellFacts, rounded_cache
@@ -110,7 +110,7 @@ def _resized(fact: CellFacts, statement: CellChange) -> tuple[Change, ...]:
     before = format_size(cache.size) if cache is not None else "-"
     if before == after:
         return ()
-    name = cache.name if cache is not None else f"{fact.cell}_FLASHCACHE"
+    name = cache.name if cache is not None else f"{label_of(fact.cell)}_FLASHCACHE"
     return (Change(object="flashcache", name=name, attribute="size", before=before, after=after),)
 
 
@@ -287,4 +287,6 @@ def flashlog(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
 
 def _log_gone(fact: CellFacts) -> tuple[Change, ...]:
     before = format_size(fact.flash_log) if fact.flash_log else "-"
-    return (Change(object="flashlog", name=f"{fact.cell}_FLASHLOG", attribute="size", before=before, after="-"),)
+    return (
+        Change(object="flashlog", name=f"{label_of(fact.cell)}_FLASHLOG", attribute="size", before=before, after="-"),
+    )

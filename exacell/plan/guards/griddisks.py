@@ -8,7 +8,7 @@ from dataclasses import replace
 from exacell.cellcli.statement import Change as CellChange, Scalar, render
 from exacell.core.cellset import fold, fold_briefly
 from exacell.core.errors import RefusedError
-from exacell.core.meant import no_such
+from exacell.core.meant import absent, no_such
 from exacell.core.units import (
     counted,
     format_size,
@@ -52,12 +52,22 @@ def griddisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
     return plan.each(own)
 
 
+def _absent(statement: CellChange, fact: CellFacts) -> str:
+    """Return why a cell has none of the grid disks that DROP names, with the nearest that it has."""
+    if statement.names:
+        return absent("it has no such grid disk", statement.names, [grid.name for grid in fact.grid_disks])
+    return absent(
+        "it has no such grid disk", prefixes(statement), [grid.prefix for grid in fact.grid_disks if grid.prefix]
+    )
+
+
 def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: str, headers: Headers) -> Plan:
     """The plan with the statement as it was typed."""
     hit = {cell: targets_of(fact, statement) for cell, fact in facts.items()}
     if not any(hit.values()):
         if statement.verb == "DROP":
-            return Plan(statement=text, rack=rack, done=dict.fromkeys(facts, "it has no such grid disk"))
+            done = {cell: _absent(statement, fact) for cell, fact in facts.items()}
+            return Plan(statement=text, rack=rack, done=done)
         known = [grid.name for fact in facts.values() for grid in fact.grid_disks]
         raise no_such(text, "grid disk", fold(facts), statement.names, known)
     meant = {cell: grids_meant(fact, statement, hit[cell]) for cell, fact in facts.items()}

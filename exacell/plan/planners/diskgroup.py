@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from exacell.core.errors import RefusedError
-from exacell.core.meant import ask_for
+from exacell.core.meant import absent, ask_for
 from exacell.core.units import MIB, counted
 from exacell.core.values import dataclass, replace
 from exacell.plan.asmfacts import AsmDisk, AsmFacts, AsmInstance, DiskGroup
@@ -327,7 +327,8 @@ def drop_plan(
     name = name.upper()
     group = asm.group(name)
     if group is None:
-        return Plan(statement=statement, rack=rack, done={asm.node: f"there is no disk group {name}"})
+        why = absent(f"there is no disk group {name}", [name], [group.name for group in asm.groups])
+        return Plan(statement=statement, rack=rack, done={asm.node: why})
     destroyed = _checked_files(asm, group, nodes, accepted, may_ask=may_ask)
     others = [node for node, inst in nodes.items() if node != asm.node and group.states.get(inst) == "MOUNTED"]
     members = asm.members(group)

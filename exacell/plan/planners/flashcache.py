@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from exacell.core.cellset import fold, grouped, told_together
+from exacell.core.cellset import fold, grouped, label_of, told_together
 from exacell.core.errors import RefusedError
 from exacell.core.units import (
     format_size,
@@ -200,7 +200,7 @@ def create_step(fact: CellFacts, size: int, *, what: str, before: str = "-") -> 
         changes=(
             Change(
                 object="flashcache",
-                name=f"{fact.cell}_FLASHCACHE",
+                name=f"{label_of(fact.cell)}_FLASHCACHE",
                 attribute="size",
                 before=before,
                 after=format_size(size),

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from exacell.core.cellset import fold, fold_briefly, grouped, summed, told_together
 from exacell.core.errors import RefusedError
+from exacell.core.meant import absent
 from exacell.core.units import counted, format_size, whole_size
 from exacell.plan.asmspace import ways_out
 from exacell.plan.estimate import flush_note
@@ -127,7 +128,13 @@ def release_plan(
     apart = _free_apart(prefix, found, headers) or ways_out(found, headers, members=False)
     refuse_used("release griddisk", found, headers, apart=apart)
     where = f" on {media} disks" if media else ""
-    done = {cell: f"it has no grid disks {prefix}_*{where}" for cell in facts if cell not in found}
+    done = {
+        cell: absent(
+            f"it has no grid disks {prefix}_*{where}", [prefix], [g.prefix for g in fact.grid_disks if g.prefix]
+        )
+        for cell, fact in facts.items()
+        if cell not in found
+    }
     stages: list[Stage] = []
     notes: list[str] = []
     if found:

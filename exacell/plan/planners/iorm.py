@@ -266,7 +266,10 @@ def unset_plan(
         return plan_change(rack, facts, old, old, statement)
     if own is None:
         names = ", ".join(found.label for found in old.directives) or "none"
-        raise RefusedError(f"the dbplan has no directive for {wanted.label}; it has: {names}; nothing was sent")
+        raise RefusedError(
+            f"the dbplan has no directive for {wanted.label}; it has: {names}; nothing was sent",
+            hint=ask_for(wanted.name, [found.name for found in old.directives]),
+        )
     if not attributes:
         return plan_change(rack, facts, old, remove(old, wanted), statement)
     there = [name for name in spelled if own.get(name) is not None]
