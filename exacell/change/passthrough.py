@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.nodes import Operator
-from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
+from exacell.cellcli.reply import cut_line, cut_off, errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
@@ -124,12 +124,12 @@ def _ask(
     prints = always_prints(statement)
     for reply in replies:
         found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
-        wrong, stray = "", ""
+        wrong, stray, cut = "", "", cut_line(reply.stdout)
         if reply.large is not None:
             from exacell.session.largelist import wrong_with
 
             # What is large was not refused: the words of an error are an alert's own.
-            wrong, stray = wrong_with(reply, indents=indents)
+            wrong, stray, cut = wrong_with(reply, indents=indents)
             wrong = "" if statement.object == "ALERTHISTORY" else wrong
         if wrong:
             problems.append(f"{reply.target}: {wrong}")
@@ -141,6 +141,8 @@ def _ask(
             reply.large is None and prints and not (reply.stdout if _may_be_empty(statement) else reply.stdout.strip())
         ):
             problems.append(f"{reply.target}: {NO_ANSWER}")
+        elif cut:
+            problems.append(f"{reply.target}: {cut_off(cut)}")
         elif stray := stray or stray_line(reply.stdout, indents=indents and reply.large is None):
             problems.append(
                 f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
