@@ -151,7 +151,7 @@ class Probe:
         return None
 
     def _before(self, first: bytes, second: bytes) -> tuple[bytes, bytes] | None:
-        """Return the blank lines and the text that stand before the name in a marker's error; None unless both errors are alike."""
+        """Return the blank lines and the text before the name in a marker's error; None unless both errors are alike."""
         seen = bytes(self._seen)
         if seen.count(first) != 1 or seen.count(second) != 1 or self._line_end(second, 0) < 0:
             return None

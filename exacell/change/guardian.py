@@ -159,7 +159,7 @@ _TOLD = "its guardian was told to end before all of it was taken back"
 def take_back(errand: Errand, item: Deadline) -> str:
     """Undo the change over the rack's own transport and return why that failed, empty when it did not.
 
-    SIGTERM, or SIGQUIT, while cells are changed stops that as the first Ctrl-C does: no cell is left half way, or without caching.
+    SIGTERM or SIGQUIT while cells are changed stops that as the first Ctrl-C does: no cell is left half way, or not caching.
 
     Raises:
         MovedError: somebody has changed since what the change left, also where it looks now as the change left it.

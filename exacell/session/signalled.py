@@ -74,10 +74,7 @@ def quitting_as_terminated() -> Iterator[None]:
 
     Nothing changes where it is ignored or handled already, nor outside of the main thread.
     """
-    if (
-        threading.current_thread() is not threading.main_thread()
-        or signal.getsignal(signal.SIGQUIT) != signal.SIG_DFL
-    ):
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGQUIT) != signal.SIG_DFL:
         yield
         return
     signal.signal(signal.SIGQUIT, _end_as_terminated)

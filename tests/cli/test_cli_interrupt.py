@@ -148,14 +148,13 @@ def test_sigquit_stops_a_change_as_sigterm_does(second: signal.Signals) -> None:
     """No more is started and it is said; a second one, or a SIGTERM behind it, ends the program as SIGTERM does."""
     calls: list[str] = []
     session, console = told_to_end(calls)
-    with quitting_as_terminated():
-        with ending_well(session, console):
-            signal.raise_signal(signal.SIGQUIT)
-            assert session.told_to_end and not console.can_ask
-            assert calls[0] == "stop" and calls[1].startswith("told to end (SIGQUIT)") and len(calls) == 2
-            signal.signal(signal.SIGTERM, lambda number, frame: calls.append("over"))
-            signal.raise_signal(second)
-            assert calls[2:] == ["over"]
+    with quitting_as_terminated(), ending_well(session, console):
+        signal.raise_signal(signal.SIGQUIT)
+        assert session.told_to_end and not console.can_ask
+        assert calls[0] == "stop" and calls[1].startswith("told to end (SIGQUIT)") and len(calls) == 2
+        signal.signal(signal.SIGTERM, lambda number, frame: calls.append("over"))
+        signal.raise_signal(second)
+        assert calls[2:] == ["over"]
     assert signal.getsignal(signal.SIGQUIT) == signal.SIG_DFL
 
 
