@@ -163,13 +163,16 @@ def _ask(
     if problems and code is ExitCode.DONE:
         code = ExitCode.FAILED
     if not len(hosts):
+        services.fallbacks.tell(services.transport, session.need_rack(), services.console)
         session.selection.remember(
             result.targets, [target for target in result.targets if target not in good or target in short]
         )
     return result, good, problems, code
 
 
-LESS_HISTORY = "ask for less: list metrichistory where name = 'FC_IO_RQ_R' and ageInMinutes < 60, or one cell at a time (on CELL)"
+LESS_HISTORY = (
+    "ask for less: list metrichistory where name = 'FC_IO_RQ_R' and ageInMinutes < 60, or one cell at a time (on CELL)"
+)
 """The way out where a cell's history does not come by the limit."""
 
 

@@ -65,7 +65,7 @@ def test_an_answer_that_is_cut_anywhere_is_whole_or_a_failure(statement: str, tm
         elif records != whole or records == "[]":
             text = dict(found.raw).get(CELLS[1], "\n")
             assert cut_line(text) == "", (size, text)
-        size += 1
+        size += 1 if size > max(sizes) - 60 else 7  # Each place in the last rows; the others are like them.
 
 
 @pytest.mark.parametrize("text", [b"\t a\t 1\n\t b\t 2", b"\t a", b"\t a\n"])
