@@ -10,6 +10,7 @@ from exacell.output.faults import bug_in_thread
 from exacell.output.streams import at_prompt
 from exacell.output.terminal import TerminalConsole
 from exacell.session.opening import open_session, options_of
+from exacell.session.signalled import quitting_as_terminated
 
 
 def carry_out(line: CommandLine) -> int:
@@ -20,6 +21,11 @@ def carry_out(line: CommandLine) -> int:
     """
     if threading.excepthook is threading.__excepthook__:
         threading.excepthook = bug_in_thread
+    with quitting_as_terminated():
+        return _carried_out(line)
+
+
+def _carried_out(line: CommandLine) -> int:
     if line.value("format"):
         check_format(line.value("format"))
     console = TerminalConsole(quiet="quiet" in line.switches)

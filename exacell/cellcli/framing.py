@@ -108,10 +108,12 @@ class Marker:
     Attributes:
         template: the statement, with ``{name}``.
         before: the error's text up to the name, without blank lines at its start.
+        lead: the blank lines that this CellCLI prints before such an error; they end no line of the answer before it.
     """
 
     template: str
     before: bytes
+    lead: bytes = b""
 
     def statement(self, name: str) -> str:
         """Return the marker with ``name``."""
@@ -142,13 +144,14 @@ class Probe:
     def found(self) -> Marker | None:
         """Return the best marker that what has come so far shows to work, None when none does."""
         for index, template in enumerate(TEMPLATES):
-            before = self._before(*self._names[2 * index : 2 * index + 2])
-            if before is not None:
-                return Marker(template=template, before=before)
+            found = self._before(*self._names[2 * index : 2 * index + 2])
+            if found is not None:
+                lead, before = found
+                return Marker(template=template, before=before, lead=lead)
         return None
 
-    def _before(self, first: bytes, second: bytes) -> bytes | None:
-        """Return what stands before the name in a marker's error; None unless both errors are alike."""
+    def _before(self, first: bytes, second: bytes) -> tuple[bytes, bytes] | None:
+        """Return the blank lines and the text before the name in a marker's error; None unless both errors are alike."""
         seen = bytes(self._seen)
         if seen.count(first) != 1 or seen.count(second) != 1 or self._line_end(second, 0) < 0:
             return None
@@ -156,7 +159,11 @@ class Probe:
         before = seen[end:start].lstrip(b"\r\n")
         # Several lines might as well be the end of the first error and the beginning of the second.
         alike = end <= start and seen[: seen.index(first)].endswith(before)
-        return before if alike and before and b"\n" not in before else None
+        if not (alike and before) or b"\n" in before:
+            return None
+        # Only where nothing else was said before the first error is it known which blank lines are the error's own.
+        lead = seen[: seen.index(first) - len(before)]
+        return (b"" if lead.strip(b"\r\n") else lead), before
 
     def _line_end(self, name: bytes, start: int) -> int:
         at = self._seen.find(name, start)
@@ -260,9 +267,16 @@ class Framer:
             raise ReplyError("the error that ends an answer looks other than at the start of this CellCLI")
         if rest.strip():
             raise ReplyError("CellCLI said more than its answer")
+        answer = text[: len(text) - len(self._marker.before)].removesuffix(self._marker.lead)
+        if answer and not answer.endswith((b"\n", _XML_END)):
+            raise ReplyError("the last line of its answer has no end")
         self._name = None
         self._answer.clear()
-        return _trimmed(text[: len(text) - len(self._marker.before)], begun=self._settled)
+        return _trimmed(answer, begun=self._settled)
+
+
+_XML_END = b"</cli-output>"
+"""What ends an answer in XML; no line has to end there."""
 
 
 def _trimmed(text: bytes, *, begun: bool) -> bytes:

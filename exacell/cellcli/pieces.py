@@ -11,7 +11,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from exacell.cellcli.messages import CellError, errors
-from exacell.cellcli.reply import OWN_TEXT, Record, plain_columns, read_columns, read_xml, spelled, stray_line
+from exacell.cellcli.reply import OWN_TEXT, Record, cut_line, plain_columns, read_columns, read_xml, spelled, stray_line
 from exacell.cellcli.rows import Columns
 from exacell.core.errors import ReplyError
 
@@ -62,11 +62,13 @@ class Looked(NamedTuple):
         errors: those of the cell.
         stray: the beginning of a line that shows that it is no answer of CellCLI; empty when it is one.
         lines: how many it has.
+        cut: the beginning of the last line where that has no end; see :func:`exacell.cellcli.reply.cut_line`.
     """
 
     errors: tuple[CellError, ...]
     stray: str
     lines: int
+    cut: str
 
 
 def look_through(pieces: Pieces, *, indents: bool) -> Looked:
@@ -76,7 +78,7 @@ def look_through(pieces: Pieces, *, indents: bool) -> Looked:
         ReplyError: a line is longer than LONGEST_ROW.
     """
     found: list[CellError] = []
-    tabs, stray, first, lines = False, "", "", 0
+    tabs, stray, first, lines, last = False, "", "", 0, b""
     for piece in cut(pieces(), b"\n", 1):
         lines += piece.count(b"\n")
         if b"CELL-" in piece:
@@ -85,7 +87,9 @@ def look_through(pieces: Pieces, *, indents: bool) -> Looked:
         if piece.translate(None, _TEXT) and not stray:
             stray = stray_line(text_of(piece), indents=False)
         first = first or text_of(next((line for line in piece.split(b"\n") if line.strip()), b""))
-    return Looked(tuple(found), stray or (stray_line(first) if indents and not tabs else ""), lines)
+        last = piece
+    stray = stray or (stray_line(first) if indents and not tabs else "")
+    return Looked(tuple(found), stray, lines, cut_line(text_of(last[last.rfind(b"\n", 0, -1) + 1 :])))
 
 
 def text_blocks(pieces: Pieces, columns: Sequence[str], object_type: str) -> Iterator[Columns]:

@@ -31,6 +31,8 @@ __all__ = [
     "Success",
     "Value",
     "XmlDocument",
+    "cut_line",
+    "cut_off",
     "errors",
     "plain_columns",
     "read_columns",
@@ -189,6 +191,17 @@ def stray_line(text: str, *, indents: bool = True) -> str:
     if not indents or "\t" in text:
         return ""
     return _printable(next((line.strip() for line in _lines(text) if line.strip()), ""))
+
+
+def cut_line(text: str) -> str:
+    """Return the beginning of the last line of what CellCLI printed as text where that line has no end: the answer was cut off,
+    and what stands in the line may be half a value. Empty where it is whole, as far as a text without a closing mark tells."""
+    return "" if not text or text.endswith("\n") else _printable(text.rpartition("\n")[2]) or " "
+
+
+def cut_off(line: str) -> str:
+    """Return what is said of an answer whose last line, as :func:`cut_line` has it, has no end."""
+    return f"its answer was cut off: the last line, '{line.strip()}', has no end; nothing of it is used"
 
 
 def _printable(line: str) -> str:

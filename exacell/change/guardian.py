@@ -159,7 +159,7 @@ _TOLD = "its guardian was told to end before all of it was taken back"
 def take_back(errand: Errand, item: Deadline) -> str:
     """Undo the change over the rack's own transport and return why that failed, empty when it did not.
 
-    SIGTERM while cells are changed stops that as the first Ctrl-C does: no cell is left half way, or without caching.
+    SIGTERM or SIGQUIT while cells are changed stops that as the first Ctrl-C does: no cell is left half way, or not caching.
 
     Raises:
         MovedError: somebody has changed since what the change left, also where it looks now as the change left it.
@@ -206,6 +206,7 @@ def take_back(errand: Errand, item: Deadline) -> str:
 def main(argv: Sequence[str]) -> int:
     """Run one guardian; ``argv`` holds the errand as JSON. Return 0 unless the change could not be taken back."""
     from exacell.core.paths import Home
+    from exacell.session.signalled import quitting_as_terminated
 
     logging.basicConfig(stream=sys.stderr, level=logging.INFO, format="%(asctime)s %(message)s")
     logging.getLogger("paramiko").setLevel(logging.ERROR)
@@ -213,7 +214,8 @@ def main(argv: Sequence[str]) -> int:
     journal = Journal(Home.from_env().state_dir / "journal.db")
     LOG.info("process %s waits for the deadline of change %s on rack %s", os.getpid(), errand.change, errand.rack)
     try:
-        ended = watch(journal, errand, lambda item: take_back(errand, item))
+        with quitting_as_terminated():
+            ended = watch(journal, errand, lambda item: take_back(errand, item))
     except ExacellError as error:
         LOG.error("%s", error.message)
         return int(error.exit_code)

@@ -25,7 +25,8 @@ def left_behind(session: Session, services: Services, *, warn: bool = False) -> 
     try:
         kept, runs = _kept(session, services)
         left = pending(services.journal, session.rack.name, but=runs)
-        found = (*(item.warning if warn else item.sentence for item in left), *kept)
+        unsound = services.journal.unsound(session.home.cache_dir / "journal.sound")
+        found = (*(item.warning if warn else item.sentence for item in left), *kept, *filter(None, [unsound]))
         if not found:
             _left_nothing(session)
         return found

@@ -11,7 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from exacell.change.leftbehind import unnoted
-from exacell.change.pending import LOOKED_AT, Pending, pending
+from exacell.change.pending import LOOKED_AT, Pending, pending, still_off
 from exacell.change.probe import seen
 from exacell.core.cellset import fold
 from exacell.journal.left import caching_off, offline_by_cell, stopped_services
@@ -50,6 +50,24 @@ def look(
             notes[f"{fold(silent)} did not say how it is now: this is what the journal knows"] = None
         notes |= dict.fromkeys(unnoted(session, services, _note(journal, rack, rows)))
     return pending(journal, rack, but=runs), tuple(notes)
+
+
+def look_at_caches(session: Session, services: Services) -> tuple[str, ...]:
+    """Return a line for each cache that a change left off and that is off still, from what its cells say now, with what to type;
+    and one for each note that could not be written.
+
+    A cell that does not answer keeps its line. None is asked while a change is being carried out, or after an interruption.
+
+    Raises:
+        JournalError: the journal can't be read.
+    """
+    journal, rack = services.journal, session.need_rack().name
+    lines = still_off(journal, rack)
+    if not lines or session.interrupted.is_set() or _is_changed(journal, rack):
+        return lines
+    rows, _ = _caching(services.fleet, journal, rack)
+    unwritten = unnoted(session, services, _note(journal, rack, rows))
+    return (*still_off(journal, rack), *unwritten)
 
 
 _Found = tuple[list[tuple[int, Row]], list[str]]

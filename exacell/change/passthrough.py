@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.nodes import Operator
-from exacell.cellcli.reply import errors, read_describe, read_detail, stray_line, values
+from exacell.cellcli.reply import cut_line, cut_off, errors, read_describe, read_detail, stray_line, values
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
@@ -18,6 +18,7 @@ from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, StatementError
 from exacell.core.formats import AS_PRINTED
 from exacell.core.meant import ask_for
+from exacell.core.units import counted
 from exacell.language.line import Line
 from exacell.language.suggestion import NAMED
 from exacell.output.folding import MOST_FOLDED
@@ -122,25 +123,36 @@ def _ask(
     # LIST DIAGPACK prints bare names.
     indents = services.transport.capabilities.indents and statement.object != "DIAGPACK"
     prints = always_prints(statement)
+    short: set[str] = set()
     for reply in replies:
+        if (came := _came(statement, reply)) is not None:
+            short.add(reply.target)
+            good[reply.target] = came
+            rows = counted(came.stdout.count("\n"), "row")
+            problems.append(f"{reply.target}: {rows} came by the limit: {problem_of(reply)}; {LESS_HISTORY}")
+            continue
         found = (() if _tells_alerts(statement, reply.stdout) else errors(reply.stdout)) or errors(reply.stderr)
-        wrong, stray = "", ""
+        wrong, stray, cut = "", "", cut_line(reply.stdout)
         if reply.large is not None:
             from exacell.session.largelist import wrong_with
 
             # What is large was not refused: the words of an error are an alert's own.
-            wrong, stray = wrong_with(reply, indents=indents)
+            wrong, stray, cut = wrong_with(reply, indents=indents)
             wrong = "" if statement.object == "ALERTHISTORY" else wrong
         if wrong:
             problems.append(f"{reply.target}: {wrong}")
         elif found:
             problems.append(f"{reply.target}: " + "; ".join(f"{e.code}: {e.message}" for e in found))
         elif reply.state is not State.OK:
-            problems.append(f"{reply.target}: {why_not(reply) if len(hosts) else problem_of(reply)}")
+            why = why_not(reply) if len(hosts) else problem_of(reply)
+            less = f"; {LESS_HISTORY}" if reply.state is State.TIMED_OUT and statement.object == "METRICHISTORY" else ""
+            problems.append(f"{reply.target}: {why}{less}")
         elif (
             reply.large is None and prints and not (reply.stdout if _may_be_empty(statement) else reply.stdout.strip())
         ):
             problems.append(f"{reply.target}: {NO_ANSWER}")
+        elif cut:
+            problems.append(f"{reply.target}: {cut_off(cut)}")
         elif stray := stray or stray_line(reply.stdout, indents=indents and reply.large is None):
             problems.append(
                 f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
@@ -151,8 +163,27 @@ def _ask(
     if problems and code is ExitCode.DONE:
         code = ExitCode.FAILED
     if not len(hosts):
-        session.selection.remember(result.targets, [target for target in result.targets if target not in good])
+        services.fallbacks.tell(services.transport, session.need_rack(), services.console)
+        session.selection.remember(
+            result.targets, [target for target in result.targets if target not in good or target in short]
+        )
     return result, good, problems, code
+
+
+LESS_HISTORY = (
+    "ask for less: list metrichistory where name = 'FC_IO_RQ_R' and ageInMinutes < 60, or one cell at a time (on CELL)"
+)
+"""The way out where a cell's history does not come by the limit."""
+
+
+def _came(statement: List | Describe, reply: Reply) -> Reply | None:
+    """Return a reply with the whole rows that came of a history until its time was over; None where that is not so."""
+    if not isinstance(statement, List) or statement.object != "METRICHISTORY" or statement.detail:
+        return None
+    whole = reply.stdout[: reply.stdout.rfind("\n") + 1]
+    if reply.state is not State.TIMED_OUT or "\t" not in whole or errors(whole) or errors(reply.stderr):
+        return None
+    return replace(reply, stdout=whole)
 
 
 def _tells_alerts(statement: List | Describe, text: str) -> bool:
@@ -300,7 +331,13 @@ def _list_xml(services: Services, request: Request, statement: List, kind: Objec
             {"cell": row["cell"], **{name: row.get(name) for name in columns}} if columns else row
             for row in answers.rows()
         ]
-    return Result(records=rows, fold=True, data=True, problems=answers.problems, exit_code=answers.exit_code)
+    problems = [
+        f"{problem}; {LESS_HISTORY}"
+        if statement.object == "METRICHISTORY" and answers.answers[cell].reply.state is State.TIMED_OUT
+        else problem
+        for cell, problem in zip((c for c, a in answers.answers.items() if a.problem), answers.problems, strict=True)
+    ]
+    return Result(records=rows, fold=True, data=True, problems=problems, exit_code=answers.exit_code)
 
 
 def _large_xml(answers: Answers, object_type: str, columns: Sequence[str], form: str) -> Sequence[Mapping[str, Any]]:

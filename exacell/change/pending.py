@@ -242,6 +242,40 @@ def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
     return Pending(change=item.change, statement="", state="caching off", mend=mend, sentence=sentence)
 
 
+def still_off(journal: Journal, rack: str) -> tuple[str, ...]:
+    """Return a line for each cache that is off as far as the journal knows: its cells, the change that left it so, and what to
+    type. Those of changes that a living process is carrying out are left out.
+
+    ``retry failed`` is named where it goes on with that change: it repeats the rack's newest one, where that is not done.
+    """
+    off = caching_off(journal.caching_entries(rack))
+    if not off:
+        return ()
+    running = {row.change for row in journal.unfinished(rack) if runs(journal, row)}
+    newest = journal.newest_plan(rack)
+    said = []
+    for item in off:
+        if item.change in running:
+            continue
+        name = "flash cache" if item.cache == FLASHCACHE else item.cache
+        what = f"has no {name}" if item.dropped else f"is not caching in its {name}"
+        doubt = " or may still lose it" if item.comes else ""
+        way = _uncached(item, resumable=()).mend
+        if newest is not None and newest.plan is not None and _repeats(journal, newest, item):
+            way = f"retry failed goes on with it (or: {way})"
+        else:
+            way = f"{way} mends it"
+        said.append(f"{fold(item.cells)} {what}{doubt} since change {item.change}: {way}")
+    return tuple(said)
+
+
+def _repeats(journal: Journal, newest: Planned, item: CachingOff) -> bool:
+    """Whether ``retry failed``, which repeats the newest change, goes on with the one that left this."""
+    change = journal.state(newest.rack, item.change).plan
+    same = change is not None and change.root == newest.root
+    return same and not set(item.cells).isdisjoint(journal.state(newest.rack, newest.change).left)
+
+
 def _unanswered(item: CachingOff) -> str:
     """Return what is said of cells where nobody knows whether a cache is still to be dropped."""
     name = "flash cache" if item.cache == FLASHCACHE else item.cache

@@ -11,7 +11,7 @@ from functools import partial
 from exacell.cellcli.secrets import holds_secret
 from exacell.change.changing import UNSENT
 from exacell.change.execute import execute
-from exacell.change.leftovers import look
+from exacell.change.leftovers import look, look_at_caches
 from exacell.change.lockwatch import SETTLES
 from exacell.change.pending import pending as pending_on
 from exacell.change.racklock import LockedError, describe, lock_of
@@ -32,7 +32,7 @@ from exacell.journal.record import Row
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Effect
 from exacell.output.changes import lock_sentence
-from exacell.output.result import Column, Result, together
+from exacell.output.result import Column, Result, together, worst
 from exacell.output.style import wrapped
 from exacell.session.given import Services, Session
 from exacell.session.request import Request
@@ -173,7 +173,20 @@ def plans(session: Session, services: Services, call: Call) -> Result:
 
 
 def resume(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return the outcomes of all resumed changes, and what the experiments found that were gone on with."""
+    """Return the outcomes of all resumed changes, and what the experiments found that were gone on with.
+
+    A cache that is off still is a problem, whichever change left it so: the result never ends well then.
+    """
+    result = _resumed(session, services, request, call)
+    off = look_at_caches(session, services)
+    if not off or result.planned is not None:  # What was only shown is to bring them back.
+        return result
+    notes = [note for note in result.notes if note not in NOTHING]
+    code = worst([result.exit_code, ExitCode.FAILED])
+    return replace(result, notes=notes, problems=[*result.problems, *off], exit_code=code)
+
+
+def _resumed(session: Session, services: Services, request: Request, call: Call) -> Result:
     own = {name: value for name, value in call.flags.items() if name != "abandon"}
     change, abandon, rack = call.int_arg("change"), call.flag("abandon"), session.need_rack().name
     runs = unfinished_runs(services.store(), rack) if change is None else []

@@ -20,6 +20,7 @@ from exacell.core.errors import ConfigError, why_unreadable
 from exacell.core.formats import FORMATS
 from exacell.core.hostgroups import DB, HostGroup, read_host_groups
 from exacell.core.paths import Home
+from exacell.core.sharedfile import sure
 from exacell.core.toml_table import TomlTable, parse_toml
 from exacell.core.trust import Group, group_number, refuse_untrusted
 from exacell.core.values import dataclass
@@ -424,7 +425,7 @@ def _beside(path: str, source: str) -> Path:
 
 def _read(path: Path) -> str | None:
     try:
-        return path.read_text(encoding="utf-8")
+        return sure(path).read_text(encoding="utf-8")
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -149,6 +149,30 @@ def _told(error: OSError, path: Path) -> OSError:
     return error
 
 
+def what_lies_there(path: Path) -> str:
+    """Return ``a FIFO``, ``a socket`` or ``a device`` where a path leads to one; empty for whatever else, and for nothing.
+
+    Whoever opens such a thing may wait for ever.
+    """
+    try:
+        mode = path.stat().st_mode
+    except OSError:
+        return ""  # Whoever opens it is told.
+    return "" if stat.S_ISDIR(mode) else next((name for is_kind, name in _KINDS if is_kind(mode)), "")
+
+
+def sure(path: Path) -> Path:
+    """Return the path of a file of ours that is about to be read, or nothing is there.
+
+    Raises:
+        OSError: a FIFO, a socket or a device lies there, other than /dev/null; ``strerror`` says which.
+    """
+    found = what_lies_there(path)
+    if found and os.path.realpath(path) != os.devnull:
+        raise OSError(errno.EINVAL, f"it is {found}", str(path))
+    return path
+
+
 def _refuse_odd(status: os.stat_result) -> None:
     for is_kind, name in _KINDS:
         if is_kind(status.st_mode):

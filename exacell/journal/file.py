@@ -10,11 +10,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from exacell.core.errors import JournalError
+from exacell.core.sharedfile import sure, what_lies_there
 from exacell.core.values import dataclass
 from exacell.journal.schema import COLUMNS, OBJECTS, in_words, strange
 
@@ -44,6 +46,21 @@ class Head:
         return (seq, digest) in (self.last, self.announced)
 
 
+_UNHELD = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+"""No link is followed, and no FIFO waited for."""
+
+
+def refuse_odd(path: Path) -> None:
+    """Return where a file is, a directory or nothing: of those it is told when they are opened.
+
+    Raises:
+        JournalError: it is a FIFO, a socket or a device, which SQLite would wait for.
+    """
+    found = what_lies_there(path)
+    if found:
+        raise JournalError(f"the journal can't be used: {path} is {found}, and no file", hint=f"remove it: rm {path}")
+
+
 class JournalFile:
     """What lies on the disk, as it is; reading it takes no right to write."""
 
@@ -60,8 +77,9 @@ class JournalFile:
         """Return whether one of the files is there.
 
         Raises:
-            JournalError: this user may not look.
+            JournalError: this user may not look, or it is no file.
         """
+        refuse_odd(path)
         try:
             path.stat()
         except (FileNotFoundError, NotADirectoryError):
@@ -78,6 +96,7 @@ class JournalFile:
         Raises:
             JournalError: it can't be read, or is no head.
         """
+        refuse_odd(self.head_path)
         try:
             words = self.head_path.read_text(encoding="ascii").split()
             pairs = [(int(number), digest) for number, digest in zip(words[::2], words[1::2], strict=True)]
@@ -124,7 +143,7 @@ class JournalFile:
 
     def _keep(self, line: str) -> None:
         temporary = self.head_path.with_name(self.head_path.name + ".new")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _UNHELD, 0o600)
         with open(descriptor, "w", encoding="ascii") as stream:
             stream.write(line)
             stream.flush()
@@ -284,6 +303,8 @@ class JournalFile:
             return False
 
     def _ask(self, query: str, values: Sequence[str | int], *, mode: str) -> list[tuple[Any, ...]]:
+        refuse_odd(self.path)
+        refuse_odd(Path(f"{self.path}-journal"))
         connection = sqlite3.connect(f"file:{quote(str(self.path))}?mode={mode}", uri=True, timeout=30)
         try:
             with in_words():
@@ -337,6 +358,42 @@ class JournalFile:
                 "rows are missing or edited",
                 hint=f"journal verify shows where; {RESTART}",
             )
+
+    def unsound(self, known: Path) -> str:
+        """Return one line about a head that is missing, or about pages that SQLite can't read; empty when the files are sound.
+
+        Args:
+            known: a file in which it is kept which journal was found sound, so that an unchanged one is not read through again.
+
+        Raises:
+            JournalError: something else is wrong with them, which is told as well.
+        """
+        status = self._which_bytes()
+        if status is None:
+            return ""
+        if self.whole_head() is None and self._read_whole("select 1 from entry limit 1", ()):
+            return (
+                f"the journal's kept head {self.head_path} is missing, so rows that were cut off could not be told: journal "
+                f"verify shows whether the rest is whole, {RESTART}"
+            )
+        with suppress(OSError, UnicodeDecodeError):
+            if sure(known).read_text(encoding="ascii") == status:
+                return ""
+        wrong = self.damage()
+        if wrong:
+            return f"{wrong}: journal verify shows where, {RESTART}"
+        with suppress(OSError):
+            known.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sure(known).write_text(status, encoding="ascii")
+        return ""
+
+    def _which_bytes(self) -> str | None:
+        """Return what tells one state of the rows' file from another; None where there is none."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return f"{found.st_dev} {found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
     def damage(self) -> str:
         """Return what SQLite finds wrong with the file itself, one line; empty when nothing is."""

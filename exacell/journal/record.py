@@ -32,7 +32,7 @@ from exacell.core.sharedfile import flock
 from exacell.core.values import dataclass
 from exacell.journal.actor import actor, alive
 from exacell.journal.chain import GENESIS, Follower, Walk, against_head, digest, walk
-from exacell.journal.file import NUMBERS, RESTART
+from exacell.journal.file import NUMBERS, RESTART, refuse_odd
 from exacell.journal.reading import JournalReader
 from exacell.journal.rows import Actor, Planned
 from exacell.journal.schema import COLUMNS, OBJECTS, SCHEMA, in_words, strange
@@ -172,6 +172,7 @@ class Journal(JournalReader):
                 self.give_to_owner(descriptor)
             finally:
                 os.close(descriptor)
+        refuse_odd(Path(f"{self.path}-journal"))
         connection = sqlite3.connect(self.path, timeout=30, isolation_level=None)
         try:
             with in_words():

@@ -8,7 +8,7 @@ from functools import partial
 from shlex import quote
 from typing import Any
 
-from exacell.cellcli.reply import errors, read_detail
+from exacell.cellcli.reply import cut_line, cut_off, errors, read_detail
 from exacell.core.values import dataclass
 from exacell.session.answers import problem_of
 from exacell.session.fleet import Fleet
@@ -41,6 +41,8 @@ def read_servers(
     found = {}
     for host, reply in fleet.run(asked, cancel=cancel).replies.items():
         wrong = "; ".join(f"{e.code}: {e.message}" for e in (*errors(reply.stdout), *errors(reply.stderr))[:1])
+        if reply.state is State.OK and not wrong and (cut := cut_line(reply.stdout)):
+            wrong = cut_off(cut)
         rows = read_detail(reply.stdout, "DBSERVER") if reply.state is State.OK and not wrong else []
         problem = "" if len(rows) == 1 else wrong or why_not(reply)
         found[host] = Server(row=rows[0] if len(rows) == 1 else {}, problem=problem)

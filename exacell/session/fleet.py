@@ -14,7 +14,7 @@ from functools import partial
 from exacell.cellcli import framing
 from exacell.cellcli.fold import for_cell
 from exacell.cellcli.framing import can_be_fed
-from exacell.cellcli.reply import errors as reply_errors, read_columns, stray_line
+from exacell.cellcli.reply import cut_line, errors as reply_errors, read_columns, stray_line
 from exacell.core.background import Meanwhile
 from exacell.session.answers import Answer, Answers, answer_of, fit, object_of, problem_of
 from exacell.session.hung import MUTE, PATIENCE, Hanging, KeptHung
@@ -142,7 +142,7 @@ class Fleet:
         if reply.state is not State.OK:
             return
         rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
-        if stray_line(reply.stdout, indents=False):
+        if stray_line(reply.stdout, indents=False) or cut_line(reply.stdout):
             return
         if rows and not reply_errors(reply.stdout):
             with self._lock:

@@ -20,6 +20,7 @@ from exacell.cellcli.secrets import holds_secret
 from exacell.core.config import trusted_group
 from exacell.core.errors import ConfigError, StatementError, why_unreadable
 from exacell.core.paths import Home, ensure_dir, replace_file
+from exacell.core.sharedfile import sure
 from exacell.core.trust import refuse_untrusted
 from exacell.core.values import dataclass
 from exacell.language.words import split_words
@@ -54,7 +55,7 @@ def is_secret(text: str) -> bool:
 def read_entries(path: Path) -> list[Entry]:
     """Return the entries, oldest first, those of several lines as they were; empty when there is no file."""
     try:
-        text = path.read_text(encoding="utf-8", errors="replace")
+        text = sure(path).read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return []
     return [_entry(line) for line in text.splitlines()[-_KEEP:] if line]
@@ -132,7 +133,7 @@ class Usage:
     def _known(self) -> Counter[str]:
         if self._counts is None:
             try:
-                data = json.loads(self._path.read_text(encoding="utf-8"))
+                data = json.loads(sure(self._path).read_text(encoding="utf-8"))
             except (OSError, ValueError):
                 data = {}
             pairs = data.items() if isinstance(data, dict) else ()
@@ -196,7 +197,7 @@ class Aliases:
             status = self.path.stat()
             stamp = (status.st_mtime_ns, status.st_size)
             if stamp != self._stamp:
-                self._known = _read(self.path.read_text(encoding="utf-8"))
+                self._known = _read(sure(self.path).read_text(encoding="utf-8"))
                 self._stamp = stamp
         except FileNotFoundError:
             self._known, self._stamp = {}, None

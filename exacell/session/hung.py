@@ -14,6 +14,7 @@ from pathlib import Path
 
 from exacell.core.background import uptime
 from exacell.core.paths import Home, replace_file
+from exacell.core.sharedfile import sure
 from exacell.transport.base import FleetResult, Reply, Request, Role, State
 
 PATIENCE = 10.0
@@ -65,7 +66,7 @@ class KeptHung:
         """Return when each cell hung, of those that are not too long ago."""
         found, now = {}, uptime()
         with suppress(OSError, ValueError):
-            for line in self._path.read_text(encoding="utf-8").splitlines():
+            for line in sure(self._path).read_text(encoding="utf-8").splitlines():
                 boot, rack, cell, at = line.split("\t")
                 if boot == self._boot and 0 <= now - float(at) <= REMEMBERED:
                     found[rack, cell] = float(at)

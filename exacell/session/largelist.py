@@ -54,13 +54,14 @@ def lines_of(reply: Reply) -> Callable[[], Iterator[str]]:
     return lambda: map(text_of, cut(pieces_of(reply)(), b"\n", 1))
 
 
-def wrong_with(reply: Reply, *, indents: bool) -> tuple[str, str]:
-    """Return the errors that a cell reports in a large answer, and a line that shows that it is none; both mostly empty."""
+def wrong_with(reply: Reply, *, indents: bool) -> tuple[str, str, str]:
+    """Return the errors that a cell reports in a large answer, a line that shows that it is none, and its last line where that
+    has no end; all mostly empty."""
     try:
         found = look_through(pieces_of(reply), indents=indents)
     except ReplyError as error:
-        return error.message, ""
-    return "; ".join(f"{one.code}: {one.message}" for one in found.errors), found.stray
+        return error.message, "", ""
+    return "; ".join(f"{one.code}: {one.message}" for one in found.errors), found.stray, found.cut
 
 
 def rows_of(replies: Iterable[Reply], columns: Sequence[str], object_type: str, *, typed: bool) -> LargeRows:
@@ -80,7 +81,7 @@ def xml_rows(reply: Reply, object_type: str) -> LargeRows:
     Raises:
         ReplyError: the cell reports an error, or it is no whole document.
     """
-    wrong, _ = wrong_with(reply, indents=False)
+    wrong, *_ = wrong_with(reply, indents=False)
     if wrong:
         raise ReplyError(wrong)
     document = XmlPieces(pieces_of(reply))

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from exacell.core.cellset import CellSet, fold
+from exacell.core.cellset import CellSet, fold, grouped
 from exacell.core.config import AsmConfig, RackConfig, trusted_group
 from exacell.core.errors import ConfigError, ExitCode, StatementError
 from exacell.core.trust import refuse_untrusted
@@ -263,9 +263,11 @@ class Fallbacks:
     def __init__(self) -> None:
         self._logins: frozenset[str] = frozenset()
         self._single: set[str] = set()
+        self._twins: set[tuple[str, ...]] = set()
 
     def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
-        """Say which cells took no login for reads, and which take a start of CellCLI for each read; each cell once."""
+        """Say which cells took no login for reads, which take a start of CellCLI for each read, and which names lead to one
+        cell; each once."""
         new = transport.read_fallback - self._logins
         if new:
             self._logins |= new
@@ -276,3 +278,11 @@ class Fallbacks:
             if cells:
                 self._single.update(cells)
                 console.say(f"{fold(cells)}: every read starts a CellCLI of its own ({reason})")
+        shown = transport.host_keys
+        for twins in grouped((shown[cell], cell) for cell in rack.cells if cell in shown).values():
+            if len(twins) > 1 and tuple(twins) not in self._twins:
+                self._twins.add(tuple(twins))
+                console.say(
+                    f"{fold(twins)} show one host key, so they are one cell, and what it says counts {len(twins)} times here: "
+                    "mend a name or an address in the rack's configuration, DNS or ssh_config"
+                )

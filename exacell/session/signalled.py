@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -62,12 +63,36 @@ def interruptible(session: Session, console: TerminalConsole) -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
+def _end_as_terminated(number: int, frame: FrameType | None) -> None:
+    """Do what SIGTERM does at this moment."""
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@contextmanager
+def quitting_as_terminated() -> Iterator[None]:
+    """Let SIGQUIT (Ctrl-\\) end the program as SIGTERM does, and leave no core file.
+
+    Nothing changes where it is ignored or handled already, nor outside of the main thread.
+    """
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGQUIT) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGQUIT, _end_as_terminated)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
+_ENDS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
+
+
 @contextmanager
 def ending_well(session: Session, console: Talk) -> Iterator[None]:
-    """Let SIGTERM and SIGHUP stop a change as the first Ctrl-C does, so that no cell is left without caching.
+    """Let SIGTERM, SIGQUIT and SIGHUP stop a change as the first Ctrl-C does, so that no cell is left without caching.
 
-    A second SIGTERM kills. SIGHUP comes with a terminal that is closed, often twice (from the kernel, then from the shell)
-    and with a SIGTERM: from the first one on it means nothing more. Who no longer reads what is shown stops nothing.
+    A second SIGTERM or SIGQUIT kills. SIGHUP comes with a terminal that is closed, often twice (from the kernel, then from the
+    shell) and with a SIGTERM: from the first one on it means nothing more. Who no longer reads what is shown stops nothing.
 
     No signal changes its meaning where somebody else decides it (nohup), nor outside of the main thread.
     """
@@ -77,23 +102,26 @@ def ending_well(session: Session, console: Talk) -> Iterator[None]:
             return
 
         def on_end(number: int, frame: FrameType | None) -> None:
-            again = session.told_to_end
-            if number == signal.SIGTERM:
-                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            again, hung_up = session.told_to_end, number == signal.SIGHUP
+            if not hung_up:
+                for each in (signal.SIGTERM, signal.SIGQUIT):
+                    if each in before:
+                        signal.signal(each, before[each])
             session.told_to_end = console.ending = True
             session.interrupted.set()
-            if number == signal.SIGTERM or not again:
-                kills = " (again: at once)" if number == signal.SIGTERM else ""
+            if not hung_up or not again:
+                kills = "" if hung_up else " (again: at once)"
                 with suppress(RuntimeError):  # As for Ctrl-C.
                     console.tell(f"told to end ({signal.Signals(number).name}): {_STOPPING}{kills}", "warning")
 
-        ours = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
-        for number in ours:
+        ours = (signal.SIG_DFL, _end_as_terminated)
+        before = {number: found for number in _ENDS if (found := signal.getsignal(number)) in ours}
+        for number in before:
             signal.signal(number, on_end)
         try:
             yield
         finally:
-            for number in ours:
+            for number, handler in before.items():
                 # The shell's SIGHUP may come behind the kernel's, when the change has just ended: it must not hide the exit code.
                 if number != signal.SIGHUP or not session.told_to_end:
-                    signal.signal(number, signal.SIG_DFL)
+                    signal.signal(number, handler)

@@ -17,6 +17,7 @@ from exacell.care.since import Past, Told
 from exacell.cellcli.secrets import masked_data
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.core.meant import unknown
+from exacell.core.sharedfile import sure
 from exacell.measure.collected import Collected, collected_from_state, collected_to_state
 from exacell.measure.snapshot import Snapshot, from_json, to_json
 from exacell.recipes.record import LineState
@@ -106,6 +107,8 @@ class Store:
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            for path in (self._path, Path(f"{self._path}-journal")):
+                sure(path)
             os.close(
                 os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             )  # SQLite would let others read it.

@@ -372,6 +372,11 @@ class Transport(ABC):
         """Targets where no CellCLI can be kept open, so that each read starts one, and why; empty where none ever is."""
         return {}
 
+    @property
+    def host_keys(self) -> Mapping[str, str]:
+        """The host key that each target has shown, ``SHA256:…``, as far as it was connected to; empty where not known."""
+        return {}
+
     def lives(self, target: str) -> int:
         """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now.
 

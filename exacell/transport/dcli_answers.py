@@ -145,7 +145,7 @@ class Answers:
         else:
             return
         if text:
-            capture.take(text if text.endswith(b"\n") else text + b"\n")
+            capture.take(text)  # Before its status a line that had no end has none here either.
         if capture.broken_off is not None:
             self.broken_off.add(name.decode())
 

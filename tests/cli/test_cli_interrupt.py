@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from exacell import cli
 from exacell.core.background import Interruption
 from exacell.output import faults as failing
 from exacell.output.terminal import TerminalConsole
-from exacell.session.signalled import ending_well, interruptible
+from exacell.session.signalled import ending_well, interruptible, quitting_as_terminated
 from tests.support.clocks import set_back
 
 
@@ -103,9 +104,9 @@ def test_a_second_ctrl_c_while_the_journal_cannot_be_read(
     assert capsys.readouterr().err.splitlines()[-1] == "interrupted; what was sent goes on without us"
 
 
-# -- SIGTERM and SIGHUP ------------------------------------------------------------------------------------------------
+# -- SIGTERM, SIGQUIT and SIGHUP ---------------------------------------------------------------------------------------
 
-ENDS = (signal.SIGTERM, signal.SIGHUP)
+ENDS = (signal.SIGTERM, signal.SIGQUIT, signal.SIGHUP)
 
 
 @pytest.fixture
@@ -142,6 +143,43 @@ def test_sigterm_while_cells_change_stops_as_ctrl_c_does() -> None:
 
 
 @pytest.mark.usefixtures("ends_by_default")
+@pytest.mark.parametrize("second", [signal.SIGQUIT, signal.SIGTERM])
+def test_sigquit_stops_a_change_as_sigterm_does(second: signal.Signals) -> None:
+    """No more is started and it is said; a second one, or a SIGTERM behind it, ends the program as SIGTERM does."""
+    calls: list[str] = []
+    session, console = told_to_end(calls)
+    with quitting_as_terminated(), ending_well(session, console):
+        signal.raise_signal(signal.SIGQUIT)
+        assert session.told_to_end and not console.can_ask
+        assert calls[0] == "stop" and calls[1].startswith("told to end (SIGQUIT)") and len(calls) == 2
+        signal.signal(signal.SIGTERM, lambda number, frame: calls.append("over"))
+        signal.raise_signal(second)
+        assert calls[2:] == ["over"]
+    assert signal.getsignal(signal.SIGQUIT) == signal.SIG_DFL
+
+
+def test_sigquit_outside_of_a_change_ends_the_program_without_a_core(tmp_path: Path) -> None:
+    """A script that waits ends at once, by SIGTERM: a core file belongs to a crash."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    words = [sys.executable, "-m", "exacell", "-e", "help; wait 1h"]
+    process = subprocess.Popen(words, env={**os.environ, "EXACELL_HOME": str(tmp_path)}, stdout=subprocess.PIPE)
+    assert process.stdout is not None and process.stdout.readline()
+    process.send_signal(signal.SIGQUIT)
+    process.stdout.close()
+    assert process.wait(60) == -signal.SIGTERM
+
+
+@pytest.mark.usefixtures("ends_by_default")
+@pytest.mark.parametrize("decided", [signal.SIG_IGN, lambda number, frame: None])
+def test_sigquit_that_somebody_else_decides_stays_his(decided: Any) -> None:
+    """Where it is ignored or handled when the program begins, it is so until it ends."""
+    signal.signal(signal.SIGQUIT, decided)
+    with quitting_as_terminated(), ending_well(*told_to_end([])):
+        assert signal.getsignal(signal.SIGQUIT) == decided
+    assert signal.getsignal(signal.SIGQUIT) == decided
+
+
+@pytest.mark.usefixtures("ends_by_default")
 def test_sighup_may_come_again() -> None:
     """A closed terminal's second SIGHUP, and the SIGTERM behind it, kill nobody in the middle of a change, nor does a third
     SIGHUP when it has just ended; it is said once."""
@@ -161,10 +199,10 @@ def test_sighup_may_come_again() -> None:
 
 @pytest.mark.usefixtures("ends_by_default")
 def test_a_change_that_nobody_ended_leaves_the_signals_as_they_were() -> None:
-    """Behind a change that ended by itself SIGTERM and SIGHUP end the program at once."""
+    """Behind a change that ended by itself all three end the program at once."""
     with ending_well(*told_to_end([])):
         assert signal.SIG_DFL not in [signal.getsignal(number) for number in ENDS]
-    assert [signal.getsignal(number) for number in ENDS] == [signal.SIG_DFL] * 2
+    assert [signal.getsignal(number) for number in ENDS] == [signal.SIG_DFL] * 3
 
 
 @pytest.mark.usefixtures("ends_by_default")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -177,16 +178,17 @@ def test_a_night_of_bad_luck(
     record_property("faults", (row, "kill -9", len(blows), len(blows)))
 
 
-def test_sigterm_in_a_flush_leaves_caching_on(night: Night) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGQUIT])
+def test_sigterm_in_a_flush_leaves_caching_on(night: Night, number: signal.Signals) -> None:
     """A change that is told to end does as after the first Ctrl-C: caching is back, its end is in the journal, what stands
     behind it in the script is not run, and resume finishes it."""
     fault_control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
     process = night.start("-y", "-e", "flush flashcache; list cell")
     must_come(lambda: any(row.kind == "intent" for row in night.journal.entries()) or process.poll() is not None)
-    process.terminate()
+    process.send_signal(number)
     said, _ = process.communicate(timeout=300)
     assert process.returncode == 4, said
-    assert "told to end (SIGTERM)" in said and "online" not in said
+    assert f"told to end ({number.name})" in said and "online" not in said
     assert night.journal.entries()[-1].kind == "end" and not caching_off(night.journal.caching_entries("t1"))
     fault_control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
     code, said = night.run("pending")

@@ -39,6 +39,7 @@ SLOW_TO_END_S = 4.0
 _SIGNALS = (
     signal.SIGINT,
     signal.SIGTERM,
+    signal.SIGQUIT,
     signal.SIGHUP,
     signal.SIGCONT,
     signal.SIGWINCH,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from exacell.core.errors import ConfigError
 from exacell.core.paths import Home, replace_file
+from exacell.core.sharedfile import sure
 from exacell.core.values import dataclass
 from exacell.language.registry import MODULES, adopt, commands
 
@@ -69,7 +70,7 @@ def kept_racks(home: Home, env: Mapping[str, str], cellip: str = CELLIP) -> Kept
     try:
         status = path.stat()
         mine = status.st_uid == os.getuid() and not status.st_mode & 0o022
-        kept = marshal.loads(path.read_bytes()) if mine else None
+        kept = marshal.loads(sure(path).read_bytes()) if mine else None
     except (OSError, ValueError, TypeError, EOFError):
         kept = None
     if not isinstance(kept, dict) or kept.get("stamp") != stamp:
@@ -155,7 +156,7 @@ def use_kept(cache_dir: Path) -> None:
     try:
         status = path.stat()
         if status.st_uid == os.getuid() and not status.st_mode & 0o022:
-            kept, ready = pickle.loads(path.read_bytes())
+            kept, ready = pickle.loads(sure(path).read_bytes())
             if kept == stamp:
                 adopt(ready)
                 return

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from exacell.core.paths import replace_file
+from exacell.core.sharedfile import sure
 from exacell.language.registry import Kind
 from exacell.language.suggestion import Vocabulary
 
@@ -38,7 +39,7 @@ class NameCache:
             if stamp != self._stamp:
                 import json  # Not where everything is known already, and never for a word that a shell completes.
 
-                data = json.loads(self._path.read_text(encoding="utf-8"))
+                data = json.loads(sure(self._path).read_text(encoding="utf-8"))
                 self._data = data if isinstance(data, dict) else {}
                 self._stamp = stamp
         except (OSError, ValueError):

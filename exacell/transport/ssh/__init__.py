@@ -60,6 +60,11 @@ class SshTransport(RackTransport):
         """Targets where no CellCLI can be kept open, so that each read starts one, and why."""
         return self._sender.connections.single_reads if self._sender is not None else {}
 
+    @property
+    def host_keys(self) -> Mapping[str, str]:
+        """The host key that each target has shown, as far as connections were made."""
+        return self._sender.connections.host_keys if self._sender is not None else {}
+
     def lives(self, target: str) -> int:
         """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now."""
         if self._sender is None:

@@ -57,6 +57,11 @@ class KeptConnections:
             if slot.connection is not None and slot.connection.sessions is not None and slot.connection.sessions.problem
         }
 
+    @property
+    def host_keys(self) -> dict[str, str]:
+        """The host key that each target has shown."""
+        return dict(self._opener.host_keys) if self._opener is not None else {}
+
     def lives(self, target: str, user: str | None) -> int:
         """Return how often a login was connected."""
         with self._lock:

@@ -96,6 +96,7 @@ class Opener:
         self._files: SshConfigFiles | None = None
         self._ring = KeyRing()
         self._known = KnownHostsCache()
+        self.host_keys: dict[str, str] = {}
         self._connections = FabricConnections()
         self._build = threading.Lock()
         self._gateways: dict[tuple[str, ...], tuple[threading.Lock, list[Connection]]] = {}
@@ -221,6 +222,7 @@ class Opener:
     def _judge(self, route: Route, offered: paramiko.PKey) -> Offer:
         key = HostKey.from_blob(offered.asbytes())
         verdict = self._known.get(route.known_hosts).judge(route.key_names, key)
+        self.host_keys[route.target] = key.fingerprint
         revoked = route.revoked_file
         if revoked is not None and is_revoked_by(revoked, key):
             verdict = Verdict(trust=Trust.REVOKED, name=route.key_names[0], key=key, where=(str(revoked),))

@@ -1,0 +1,128 @@
+"""Answers that end early, and caches that stay off, are told: never taken for whole, never passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from matrix_moments import Kind, Mishap, Moment, Phase
+from matrix_rack import CELLS, MatrixRack
+from matrix_run import prepared, state_of
+
+from exacell.cellcli.reply import cut_line
+from exacell.change.execute import execute
+from exacell.language.line import parse_line
+from exacell.transport.base import FleetResult, Request, State
+from exacell.transport.dcli_answers import Answers
+
+
+def cutting(operator: Any, size: int, seen: list[int]) -> Any:
+    """Let the second cell's answers to LIST lose all behind so many characters."""
+    run = operator.services.transport.run
+
+    def cut(requests: Sequence[Request], **given: Any) -> FleetResult:
+        found = run(requests, **given)
+        replies = dict(found.replies)
+        if CELLS[1] in replies and "releaseVersion" not in requests[0].command:
+            seen.append(len(replies[CELLS[1]].stdout))
+            replies[CELLS[1]] = replace(replies[CELLS[1]], stdout=replies[CELLS[1]].stdout[:size])
+        return FleetResult(targets=found.targets, replies=replies)
+
+    return mock.patch.object(operator.services.transport, "run", cut)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "list celldisk attributes name, size where name like 'FD.*'",
+        "list flashcache detail",
+        "describe flashlog",
+        "list metriccurrent where name = 'FC_BY_DIRTY' -o json",
+    ],
+)
+def test_an_answer_that_is_cut_anywhere_is_whole_or_a_failure(statement: str, tmp_path: Path) -> None:
+    """What came of a cell whose answer was cut off is shown as nothing of it, except at a line's end of a text, which nothing
+    tells from a whole one."""
+    operator = MatrixRack(tmp_path / "rack", prepared(())).operator()
+    line, sizes = parse_line(statement), [0]
+    assert line is not None
+    size, whole = 0, ""
+    while size <= max(sizes):
+        with cutting(operator, 10**6 if not whole else size, sizes):
+            found = execute(operator.session, operator.services, operator.request, line)
+        records = repr([row for row in found.records if row.get("cell") == CELLS[1]])
+        told = [problem for problem in found.problems if problem.startswith(f"{CELLS[1]}: ")]
+        if not whole:
+            assert not told and found.exit_code == 0
+            whole = records
+            continue
+        if told:
+            assert found.exit_code == 1 and records == "[]" and CELLS[1] not in dict(found.raw)
+        elif records != whole or records == "[]":
+            text = dict(found.raw).get(CELLS[1], "\n")
+            assert cut_line(text) == "", (size, text)
+        size += 1 if size > max(sizes) - 60 else 7  # Each place in the last rows; the others are like them.
+
+
+@pytest.mark.parametrize("text", [b"\t a\t 1\n\t b\t 2", b"\t a", b"\t a\n"])
+def test_dcli_gives_a_line_no_end_that_it_had_not(text: bytes) -> None:
+    """Through dcli a line without its end stays one: the closing word stands right behind it."""
+    answers = Answers(["c1"], "w1")
+    for line in (text + b"w1 0\n").split(b"\n")[:-1]:
+        answers.take(b"c1: " + line + b"\n")
+    assert answers.ended()["c1"].text.encode() == text
+
+
+def test_of_a_history_the_rows_that_came_are_shown(tmp_path: Path) -> None:
+    """A cell whose history does not come by the limit shows the rows that came whole, and says how to ask for less."""
+    operator = MatrixRack(tmp_path / "rack", prepared(())).operator()
+    run, line = operator.services.transport.run, parse_line("list metrichistory")
+    assert line is not None
+
+    def late(requests: Sequence[Request], **given: Any) -> FleetResult:
+        found = run(requests, **given)
+        half = {
+            cell: replace(reply, state=State.TIMED_OUT, stdout=reply.stdout[:300], problem="no end within 60s")
+            for cell, reply in found.replies.items()
+        }
+        return FleetResult(targets=found.targets, replies=half)
+
+    with mock.patch.object(operator.services.transport, "run", late):
+        found = execute(operator.session, operator.services, operator.request, line)
+    assert found.exit_code == 1 and {row["cell"] for row in found.records} == set(CELLS)
+    assert all(text.endswith("\n") for _, text in found.raw)
+    assert all(
+        "rows came by the limit" in said and "ask for less: list metrichistory where" in said for said in found.problems
+    )
+
+
+@pytest.mark.parametrize("stage", [1, 2, 3])
+@pytest.mark.parametrize("how", ["sent", "unsent"])
+@pytest.mark.parametrize(
+    "statement", ["resize flashcache size=288g -y", "set flashcache mode=writethrough -y", "flush flashcache -y"]
+)
+def test_resume_never_ends_well_while_a_cache_is_off(statement: str, how: str, stage: int, tmp_path: Path) -> None:
+    """Where links are cut while a change is under way, every cell caches behind a resume that ends well, and one that does not
+    names the cells and a way out that brings caching back."""
+    rack = MatrixRack(tmp_path / "rack", prepared(()))
+    operator = rack.operator(Mishap(kind=Kind.LINK, at=Moment(Phase.SEND, stage), how=how, lasting=True))
+    operator.do(statement)
+    operator.watch.mishaps = ()
+    rack.mend()
+    rack.pass_time(600)
+    operator = rack.operator()
+    said = operator.do("resume -y")
+    off = [cell for cell in CELLS if not state_of(rack)[cell]["caching"]]
+    assert (
+        not off
+        or (said.code == 1 and all(cell in said.text for cell in off) and "mends it" in said.text)
+        or (said.code == 1 and "retry failed goes on with it" in said.text)
+    ), (said, off)
+    if off:
+        operator.do("retry failed -y")
+        assert not [cell for cell in CELLS if not state_of(rack)[cell]["caching"]]
+        assert operator.do("resume -y").code == 0
