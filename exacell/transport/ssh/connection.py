@@ -136,25 +136,35 @@ def reason(error: BaseException) -> str:
 
 def login_late(route: Route) -> str:
     """Return one line on a login that took too long."""
+    if route.proxy is not None:
+        return f"no login within {route.login_timeout:g}s through ProxyCommand '{route.proxy.command}'"
     return (
         f"{route.place} took the connection but did not finish the login within {route.login_timeout:g}s: its sshd "
         "hangs or is overloaded"
     )
 
 
-def handshake_problem(error: BaseException, route: Route, seconds: float) -> str:
-    """Return one line on why key exchange with ``route`` failed after ``seconds``."""
+def handshake_problem(error: BaseException, route: Route, seconds: float, said: str = "") -> str:
+    """Return one line on why key exchange with ``route`` failed after ``seconds``.
+
+    Args:
+        said: how the route's ProxyCommand failed; empty when there is none, or it ended without a word.
+    """
     if seconds >= route.login_timeout:
-        return login_late(route)
+        return login_late(route) if not said else f"no login within {route.login_timeout:g}s: {said}"
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return f"{route.place} shares no algorithm with us ({reason(error)}): it is too old for this SSH library"
     text = reason(error)
-    if isinstance(error, EOFError) or any(sign in text for sign in _NO_SERVER):
+    closed = isinstance(error, EOFError) or any(sign in text for sign in _NO_SERVER)
+    if said and (closed or isinstance(error, OSError)):
+        return said
+    if closed:
+        way = f" (through ProxyCommand '{route.proxy.command}')" if route.proxy is not None else ""
         return (
-            f"{route.place} closed the connection during the login: sshd refuses us (MaxStartups, hosts.deny) or it is "
-            "no SSH server"
+            f"{route.place} closed the connection during the login{way}: sshd refuses us (MaxStartups, hosts.deny) or it "
+            "is no SSH server"
         )
-    return f"the SSH login at {route.place} failed: {text}"
+    return f"the SSH login at {route.place} failed: {text}{f'; {said}' if said else ''}"
 
 
 _PIECE = 1 << 20

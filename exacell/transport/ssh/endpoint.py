@@ -56,8 +56,11 @@ class Endpoint:
         self._open = True
 
     def refused(self, message: paramiko.Message) -> None:
-        """Take note that there is none, and why."""
+        """Take note that there is none, and why, in the server's own words if it has some."""
         self.refusal = common.CONNECTION_FAILED_CODE.get(message.get_int(), "(unknown code)")
+        words = " ".join(message.get_binary().decode("utf-8", "backslashreplace").split())
+        if words and words != self.refusal:
+            self.refusal += f" ({words})"
 
     def give_back(self, kind: int, message: paramiko.Message) -> None:
         """Close a channel that comes after :meth:`close`."""
