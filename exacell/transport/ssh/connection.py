@@ -15,7 +15,7 @@ from paramiko import SFTPClient, SSHException
 from exacell.core.errors import TransportError
 from exacell.transport.base import Upload
 from exacell.transport.capture import Capture, End, Ending
-from exacell.transport.ssh.endpoint import Tunnel
+from exacell.transport.ssh.endpoint import Tunnel, Variables
 from exacell.transport.ssh.kept_cellcli import Sessions
 from exacell.transport.ssh.route import Route
 from exacell.transport.ssh.sftp import NO_SFTP, write_files
@@ -51,14 +51,16 @@ class Connection:
         fingerprint: of the key that logged in, ``SHA256:…``.
         sessions: the long-lived CellCLIs on the wire.
         reads: how many reads were sent on it.
+        locale: variables that SendEnv has go with text that is carried.
         wire: whose reading the transport's one reader does, and on which commands are streams; None for a connection
             with a thread of its own.
     """
 
-    def __init__(self, connection: Any, *, user: str, fingerprint: str, on_close: Callable[[], None]) -> None:
+    def __init__(self, connection: Any, *, route: Route, fingerprint: str, on_close: Callable[[], None]) -> None:
         self._on_close = on_close
         self._transport: paramiko.Transport = connection.transport
-        self.user = user
+        self.user = route.user
+        self.locale = route.locale
         self.fingerprint = fingerprint
         transport = self._transport
         self.wire: Wire | None = None
@@ -196,15 +198,20 @@ def listen(channel: paramiko.Channel) -> Bell:
     return bell
 
 
-def execute(channel: paramiko.Channel, command: str, stdin: str | None, capture: Capture) -> Ending:
+def execute(
+    channel: paramiko.Channel, command: str, stdin: str | None, capture: Capture, env: Variables = ()
+) -> Ending:
     """Run ``command`` on a fresh session channel and read it to its end into ``capture``; close the channel.
 
     Args:
         stdin: sent to the command, then end-of-file; None: end-of-file at once.
+        env: variables for the command; the server may leave them out.
     """
     bell = listen(channel)
     try:
         try:
+            for name, value in env:
+                channel.set_environment_variable(name, value)
             channel.exec_command(command)
         except (SSHException, EOFError, OSError):
             return Ending(end=End.LOST if is_dead(channel.get_transport()) else End.REFUSED)

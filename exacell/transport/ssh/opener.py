@@ -26,7 +26,7 @@ import paramiko
 from fabric.connection import derive_shorthand
 from paramiko.auth_strategy import AuthFailure, AuthStrategy
 
-from exacell.core.errors import ConfigError, TransportError
+from exacell.core.errors import ConfigError, TransportError, descriptors_run_out
 from exacell.core.values import dataclass
 from exacell.transport.rack_transport import LoginRefusedError
 from exacell.transport.ssh.answer import PROGRAM_S, SshConfig
@@ -116,7 +116,10 @@ class Opener:
             TransportError: anything else: name, network, login.
             ConfigError: the ssh_config is wrong.
         """
-        return self._open(*self._route(target, user, progress), progress)
+        try:
+            return self._open(*self._route(target, user, progress), progress)
+        except OSError as error:
+            raise descriptors_run_out(error) or error from error
 
     def offer(self, target: str, progress: Progress) -> Offer:
         """Return the key that ``target`` offers, without logging in.
@@ -223,7 +226,7 @@ class Opener:
             raise
         on_close = _nothing if piped is None else piped.stop
         return Connection(
-            fabric_connection, user=route.user, fingerprint=tried[-1].source.pkey.fingerprint, on_close=on_close
+            fabric_connection, route=route, fingerprint=tried[-1].source.pkey.fingerprint, on_close=on_close
         )
 
     def _transport(self, route: Route, sock: Any) -> paramiko.Transport:
@@ -251,7 +254,7 @@ class Opener:
         return Offer(
             route=route,
             verdict=verdict,
-            trust_file=files[0] if files else Path("~/.ssh/known_hosts").expanduser(),
+            trust_file=files[0] if files else Path(os.path.expanduser("~/.ssh/known_hosts")),
             hashed=route.option("hashknownhosts").lower() == "yes",
         )
 
@@ -349,6 +352,8 @@ class FabricConnection(fabric.Connection):  # type: ignore[misc]  # fabric publi
     def log_in(self, strategy: AuthStrategy, **how: object) -> Any:
         """Open the connection; ``how`` goes to :meth:`paramiko.SSHClient.connect`. Returns what that returns."""
         self._logs_in_by = strategy
+        # Beside a strategy fabric keeps the name from paramiko, which then asks the system for one, and it may have none.
+        self.client.connect = functools.partial(self.client.connect, username=self.user)
         self.connect_timeout = None
         self.connect_kwargs = how
         return self.open()

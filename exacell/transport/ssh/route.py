@@ -18,8 +18,10 @@ from paramiko.auth_strategy import AuthFailure, AuthSource, AuthStrategy, InMemo
 
 from exacell.core.errors import ConfigError
 from exacell.core.values import dataclass
+from exacell.transport.local_process import is_locale
 from exacell.transport.ssh.hostkeys import lookup_names
 from exacell.transport.ssh.programs import Program
+from exacell.transport.ssh.sshconfig import matches
 
 _HOP = re.compile(r"(?:ssh://)?(?:(?P<user>[^@/]+)@)?(?P<host>\[[^\]]+\]|[^:/]+)(?::(?P<port>[0-9]+))?/?")
 
@@ -97,6 +99,18 @@ class Route:
         """The RevokedHostKeys file, if any."""
         name = self.option("revokedhostkeys", "none")
         return None if name.lower() == "none" else Path(name)
+
+    @cached_property
+    def locale(self) -> tuple[tuple[str, str], ...]:
+        """The operator's LANG and LC_* that SendEnv names. Source: ssh_config(5), SendEnv, also for patterns behind ``-``."""
+        found: dict[str, str] = {}
+        for pattern in self.lists.get("sendenv", ()):
+            if pattern.startswith("-"):
+                found = {name: value for name, value in found.items() if not matches(pattern[1:], name)}
+            else:
+                named = (name for name in os.environ if is_locale(name) and matches(pattern, name))
+                found.update((name, os.environ[name]) for name in sorted(named))
+        return tuple(found.items())
 
     def option(self, name: str, default: str = "") -> str:
         """Return an option as text; ``default`` when it is not set."""
