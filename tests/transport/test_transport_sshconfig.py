@@ -103,7 +103,7 @@ WRONG = [
     ("Port 0", "port can't be '0'"),
     ("Port 65536", "port can't be '65536'"),
     ("Port", "port needs a value"),
-    ('User "x', 'a quote " is not closed'),
+    ('User "x', 'a quote " is not closed: close the quote'),
     ("ConnectTimeout soon", "connecttimeout can't be 'soon'"),
     ("ConnectTimeout 1m2", None),
     ("AddressFamily ipx", "addressfamily can't be 'ipx'"),
@@ -147,7 +147,7 @@ def test_what_nobody_can_read(config: Write, text: str, what: str) -> None:
     with pytest.raises(ConfigError) as caught:
         config(text + "\n").answer("a")
     assert what in caught.value.message and "no ssh program to ask" in caught.value.message
-    assert "openssh-clients" in caught.value.hint and "--ssh-config" in caught.value.hint
+    assert "install openssh-clients" in caught.value.message and "--ssh-config" in caught.value.message
 
 
 HARMLESS = [

@@ -89,7 +89,7 @@ class SshConfig:
                 return process.wait(PROGRAM_S) == 0
             except subprocess.TimeoutExpired as error:
                 raise ConfigError(
-                    f"{where}: Match exec '{command}' did not end within {PROGRAM_S:g}s", hint="run it by hand"
+                    f"{where}: Match exec '{command}' did not end within {PROGRAM_S:g}s: run it by hand"
                 ) from error
             finally:
                 _end(process)
@@ -101,8 +101,8 @@ class SshConfig:
         ssh = shutil.which("ssh")
         if ssh is None:
             raise ConfigError(
-                f"{why} can't be read here, and there is no ssh program to ask",
-                hint="install openssh-clients, or take it out, or name another file with --ssh-config",
+                f"{why} can't be read here, and there is no ssh program to ask: install openssh-clients, take it out, or name "
+                "another file with --ssh-config"
             )
         given = self._files.given
         # ssh runs what these conditions name: it has to be allowed as if it were run here.
@@ -118,7 +118,7 @@ class SshConfig:
             program = Program(what="ssh -G", command=" ".join(words[1:]), where=target, own=given is None)
             said, status, error = _output(program, words)
         if status:
-            raise ConfigError(f"{why} can't be read here, and ssh does not read it: {error}", hint=f"ssh -G {target}")
+            raise ConfigError(f"{why} can't be read here, and ssh -G {target} does not read it: {error}")
         return _answer_of_ssh(said, target, own=given is None, asked=f"{why} is read by ssh -G")
 
 

@@ -250,7 +250,7 @@ class Reader:
             if not self._could_change(setting):
                 return
             raise ConfigError(
-                f"{setting.where}: {setting.problem}", hint="" if keyword == "include" else "close the quote"
+                f"{setting.where}: {setting.problem}{'' if keyword == 'include' else ': close the quote'}"
             )
         if keyword in _PROXIES:
             raw = setting.raw.lstrip(" \t\r=")
