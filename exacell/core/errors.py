@@ -63,6 +63,15 @@ def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
     return "; ".join(filter(None, (error.strerror or str(error), _OF_FILES.get(error.errno or 0, ""))))
 
 
+def descriptors_run_out(error: BaseException) -> ExacellError | None:
+    """Return what to tell when an error is that this process, or the machine, has no more descriptors; None for others."""
+    if isinstance(error, OSError) and error.errno == errno.EMFILE:
+        return TransportError("too many open files: ulimit -n 1024")
+    if isinstance(error, OSError) and error.errno == errno.ENFILE:
+        return TransportError("too many open files on this machine: sysctl fs.file-max says how many there may be")
+    return None
+
+
 class StatementError(ExacellError):
     """A line is not a statement: grammar, unknown word, or a value of the wrong kind.
 

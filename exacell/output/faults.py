@@ -21,6 +21,7 @@ from exacell.core.errors import (
     RefusedError,
     StatementError,
     UnitError,
+    descriptors_run_out,
 )
 from exacell.core.paths import Home, ensure_dir, replace_file
 from exacell.output.streams import let_go, lost, told
@@ -122,6 +123,10 @@ def ended_by(error: BaseException, code: int = ExitCode.DONE) -> int:
     if isinstance(error, KeyboardInterrupt):
         _say("exacell: interrupted")
         return ExitCode.INTERRUPTED
+    short = descriptors_run_out(error)
+    if short is not None:
+        _say(f"exacell: {short.message}")
+        return short.exit_code
     if isinstance(error, OSError) and lost(error):
         let_go(sys.stdout)  # What was buffered for it is given up.
         _say(f"exacell: {told(error)}")

@@ -190,6 +190,8 @@ class Request:
         pair: a look and the statement of ``command``, which is then only for messages; refused by a transport whose
             capabilities have no ``pairs``.
         ours: asked right before the command leaves; a transport that can't ask sends it all the same.
+        locale: whether the operator's LANG and LC_* go along where ssh_config's SendEnv names them: for text that is carried
+            for somebody else, never for what is read here.
         in_pieces: a large answer may come as ``Reply.large``; who has not asked for that gets all of it as text.
     """
 
@@ -204,6 +206,7 @@ class Request:
     feed: Feed | None = None
     pair: Pair | None = None
     ours: Ours | None = None
+    locale: bool = False
     in_pieces: bool = False
 
 

@@ -356,11 +356,21 @@ def _break_off(task: Any) -> None:
         task.abort()
 
 
+_LOCALE = "LANG LC_ALL " + " ".join(
+    f"LC_{name}"
+    for name in (
+        "ADDRESS", "COLLATE", "CTYPE", "IDENTIFICATION", "MEASUREMENT", "MESSAGES", "MONETARY", "NAME", "NUMERIC", "PAPER",
+        "TELEPHONE", "TIME",
+    )
+)  # fmt: skip
+"""Source: locale(7)."""
+
+
 def ssh_script(rack: RackConfig, gateways: Sequence[str], user: str) -> str:
     """Return the shell script that ClusterShell runs as ssh, here and on the gateways.
 
     A login is ClusterShell's for all hosts; so it is put in here, for cells only: who logs in on the gateways is what
-    ssh_config says. The rack's own ssh_config counts wherever its file is.
+    ssh_config says. The rack's own ssh_config counts wherever its file is. No language goes along, whatever SendEnv says.
     """
     config = str(rack.ssh_config) if rack.ssh_config else ""
     file = shlex.quote(config)
@@ -368,7 +378,7 @@ def ssh_script(rack: RackConfig, gateways: Sequence[str], user: str) -> str:
     gateways = "|".join(shlex.quote(gateway) for gateway in gateways) or "''"
     return (
         "host=; word=; for next do host=$word; word=$next; done; "
-        f'case $host in {gateways}) ;; *) set -- -l {shlex.quote(user)} "$@" ;; esac; {use}exec ssh "$@"'
+        f'case $host in {gateways}) ;; *) set -- -l {shlex.quote(user)} "$@" ;; esac; {use}unset {_LOCALE}; exec ssh "$@"'
     )
 
 

@@ -130,7 +130,7 @@ class DcliTransport(RackTransport):
     def _batches(self, requests: Sequence[Request]) -> list[_Batch]:
         """Return the runs of dcli: reads that are the same together, everything else alone."""
         batches: list[_Batch] = []
-        together: dict[tuple[str, str, float, bool], _Batch] = {}
+        together: dict[tuple[str, str, float, bool, bool], _Batch] = {}
         fallback = self.read_fallback
         for request in requests:
             seconds = self.seconds(request)
@@ -138,7 +138,7 @@ class DcliTransport(RackTransport):
             rewritten = self.falls_back(request) and request.target in fallback
             command = read_only_cellcli(request.command) if rewritten else request.command
             user = self.rack.write_user if rewritten else user
-            key = (command, user, seconds, rewritten)
+            key = (command, user, seconds, rewritten, request.locale)
             reads = request.role is Role.READ
             if reads and request.on_output is None and key in together:
                 together[key].requests.append(request)
@@ -170,7 +170,7 @@ class DcliTransport(RackTransport):
             if len(reading.broken_off) == len(batch.requests):
                 child.kill()
 
-        child = LocalProcess(self._argv(batch), limit=limit, sink=take)
+        child = LocalProcess(self._argv(batch), limit=limit, sink=take, locale=batch.requests[0].locale)
         late = threading.Event()
         patience = batch.seconds + 2 * self.connect_timeout + _GRACE_S
 

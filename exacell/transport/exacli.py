@@ -71,7 +71,7 @@ class ExacliTransport(RackTransport):
         user = login_of(self.rack, request).user or ""
         child = LocalProcess(
             self._argv(request, user), on_output=request.on_output, limit=self.settings.max_answer,
-            in_pieces=request.in_pieces,
+            in_pieces=request.in_pieces, locale=True,
         )  # fmt: skip
         watch(flight, child, seconds)
         try:

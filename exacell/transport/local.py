@@ -53,7 +53,11 @@ class LocalRunner:
         try:
             account = pwd.getpwnam(other) if other is not None else None
             child = LocalProcess(
-                ["/bin/sh", "-c", command], stdin=request.stdin, account=account, on_output=request.on_output
+                ["/bin/sh", "-c", command],
+                stdin=request.stdin,
+                account=account,
+                on_output=request.on_output,
+                locale=request.locale,
             )
 
             def reply(ended: Ended) -> Reply:

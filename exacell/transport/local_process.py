@@ -19,6 +19,18 @@ from exacell.transport.capture import Capture, End
 _PIECE = 65536
 
 
+def is_locale(name: str) -> bool:
+    """Return whether a variable of the environment chooses a language. Source: locale(7)."""
+    return name == "LANG" or name.startswith("LC_")
+
+
+def without_locale(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment without language, so that ssh sends none on; Python in it reads and writes UTF-8 all the same."""
+    kept = {name: value for name, value in variables.items() if not is_locale(name)}
+    # Without a language Python would choose one itself and set LC_CTYPE, which ssh would send. Source: PEP 538, PEP 540.
+    return {**kept, "PYTHONUTF8": "1", "PYTHONCOERCECLOCALE": "0"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ended:
     """How a program ended: ``status`` as waitpid has it, negative for a signal.
@@ -39,6 +51,7 @@ class LocalProcess:
     """One program, in a session of its own so that it can't ask anything on our terminal. Use once.
 
     Args:
+        locale: whether it gets the operator's LANG and LC_*, which an ssh in it may send on (SendEnv).
         account: whose it is; one's own when None.
         on_output: told of each piece of standard output as it arrives, from the thread in :meth:`run`.
         limit: bytes that it may print; one that prints more is ended.
@@ -54,7 +67,7 @@ class LocalProcess:
         argv: Sequence[str],
         *,
         stdin: str | None = None,
-        env: Mapping[str, str] | None = None,
+        locale: bool = False,
         account: pwd.struct_passwd | None = None,
         on_output: Callable[[bytes], None] | None = None,
         limit: int | None = None,
@@ -64,7 +77,7 @@ class LocalProcess:
         self._argv = list(argv)
         self._input = b"" if stdin is None else stdin.encode("utf-8", "surrogateescape")
         self._account = account
-        self._env = {**os.environ, **env} if env else None
+        self._env = None if locale else without_locale(os.environ)
         self._in_pieces = in_pieces
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None

@@ -167,7 +167,7 @@ class OpensshTransport(RackTransport):
         request = flight.request
         child = LocalProcess(
             self._over(master, user, request.target, command), stdin=request.stdin, on_output=request.on_output,
-            limit=self.settings.max_answer, in_pieces=request.in_pieces,
+            limit=self.settings.max_answer, in_pieces=request.in_pieces, locale=request.locale,
         )  # fmt: skip
         watch(flight, child, seconds)
         return child.run()

@@ -6,13 +6,17 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from dcli_bench import CELLS, SHORT, Dcli, flushcache, journalled
 
 from exacell.cli import main
 from exacell.emulator.store import rack_files
+from exacell.transport.base import FleetResult, Request
+from exacell.transport.ssh import SshTransport
 from tests.support.patience import patiently
 
 
@@ -269,3 +273,20 @@ def test_a_second_ctrl_c_keeps_what_has_ended(dcli: Dcli, home: Path, tmp_path: 
     rows = journalled(home, "dcli -v -c")
     assert [(kind, target) for kind, target, _ in rows if kind == "outcome"] == [("outcome", "exa1cel01")]
     assert main(["-r", "wb", "resume", "--abandon"]) == 0  # or the other tests' stderr would tell of it
+
+
+def test_the_language_goes_with_the_text_alone(dcli: Dcli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The operator's language goes with the text of dcli, and with nothing that exacell asks before and after."""
+    sent: list[tuple[bool, str]] = []
+    run = SshTransport.run
+
+    def spy(self: SshTransport, requests: Sequence[Request], **how: Any) -> FleetResult:
+        sent.extend((request.locale, request.command) for request in requests)
+        return run(self, requests, **how)
+
+    monkeypatch.setattr(SshTransport, "run", spy)
+    assert dcli("-c", "exa1cel01", "hostname", before=("-y",)).code == 0
+    assert dcli("-c", "exa1cel01", "cellcli -e alter cell comment=x", before=("-y",)).code == 0
+    carried = [command for locale, command in sent if locale]
+    assert [text in command for text, command in zip(("hostname", "alter cell"), carried, strict=True)] == [True, True]
+    assert len(sent) > 2

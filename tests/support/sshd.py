@@ -31,6 +31,7 @@ AuthorizedKeysFile {directory}/authorized_keys/%u
 UsePAM no
 StrictModes no
 PasswordAuthentication no
+AcceptEnv LANG LC_*
 PermitRootLogin prohibit-password
 MaxStartups 100
 SetEnv PATH={directory}/bin:/usr/local/bin:/usr/bin:/bin SHLVL=2 CLUSTERSHELL_GW_LOG_DIR={directory}

@@ -217,7 +217,7 @@ def test_gateway_problem_names_the_gateway(faulty: FaultyServer, transport_to: M
 
 
 def test_proxy_command(faulty: FaultyServer, transport_to: MakeTransport) -> None:
-    """It should talk through a ProxyCommand and report one that ends."""
+    """It should talk through a ProxyCommand and tell of one that fails in its own words, with its status."""
     relay = (
         "import socket,sys,threading\n"
         "s=socket.create_connection((sys.argv[1],int(sys.argv[2])))\n"
@@ -236,17 +236,34 @@ def test_proxy_command(faulty: FaultyServer, transport_to: MakeTransport) -> Non
     )
     script = faulty.directory / "relay.py"
     script.write_text(relay)
-    config = faulty.ssh_config("Host good", f"ProxyCommand python3 {script} %h %p", "Host bad", "ProxyCommand false")
-    result = transport_to(config, "u", connect_timeout=LONG_S).run([read("good", "echo x"), read("bad", "echo x")])
+    failing = [
+        line
+        for host, command in (
+            ("bad", "false"),
+            ("wordy", "sh -c 'echo one %h >&2; echo; echo two words >&2; exit 3'"),
+            ("quiet", "true"),
+            ("killed", "sh -c 'kill -9 $$'"),
+            ("none", "no-such-program %p"),
+        )
+        for line in (f"Host {host}", f"HostName {host}.example.com", f"ProxyCommand {command}")
+    ]
+    config = faulty.ssh_config("Host good", f"ProxyCommand python3 {script} %h %p", *failing)
+    hosts = ("good", "bad", "wordy", "quiet", "killed", "none")
+    result = transport_to(config, "u", connect_timeout=LONG_S).run([read(host, "echo x") for host in hosts])
     assert result.replies["good"].stdout == "x\n", result.replies["good"]
-    assert result.replies["bad"].state is State.UNREACHABLE
-    assert "closed the connection" in result.replies["bad"].problem
+    assert all(result.replies[host].state is State.UNREACHABLE for host in hosts[1:])
+    problems = {host: result.replies[host].problem for host in hosts}
+    assert problems["bad"] == "ProxyCommand 'false' ended with status 1"
+    assert problems["wordy"].endswith("exit 3'' ended with status 3: one wordy.example.com; two words")
+    assert "closed the connection" in problems["quiet"] and "through ProxyCommand 'true'" in problems["quiet"]
+    assert problems["killed"] == "ProxyCommand 'sh -c 'kill -9 $$'' ended with signal 9"
+    assert "ended with status 127: " in problems["none"] and "no-such-program" in problems["none"]
 
 
 def test_wrong_ssh_config(tmp_path: Path, transport_to: MakeTransport) -> None:
     """It should report an ssh_config that is missing or cannot be parsed, for each target."""
     bad = tmp_path / "bad"
-    bad.write_text('Host "a\n')
+    bad.write_text('Host "a\n  Port 5\n')
     for path, part in ((tmp_path / "none", "can't be read"), (bad, "bad:1")):
         result = transport_to(path, "u").run([read(cell, "true") for cell in CELLS])
         assert len(result.in_state(State.UNREACHABLE)) == 3

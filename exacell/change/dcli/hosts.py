@@ -241,7 +241,7 @@ def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> P
     base = Path(options.config_file).expanduser() if options.config_file else rack.ssh_config
     if folder is None:
         return base
-    files = [base] if base is not None else [USER_CONFIG.expanduser(), SYSTEM_CONFIG]
+    files = [str(base)] if base is not None else [os.path.expanduser(USER_CONFIG), SYSTEM_CONFIG]
     lines = [*options.settings, *(f'Include "{os.path.abspath(file)}"' for file in files)]
     path = folder / f"{rack.name}.ssh_config"
     path.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

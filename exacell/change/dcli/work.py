@@ -202,6 +202,7 @@ def _send(group: Group, target: Target, step: Step, login: str, listener: _Liste
         on_output=listener.take,
         upload=step.upload,
         ours=ours,
+        locale=True,
     )
     return group.transport.run([asked], cancel=group.session.interrupted).replies[target.host]
 

@@ -23,6 +23,7 @@ from exacell.transport.local import LocalRunner
 from exacell.transport.rack_transport import RackTransport, login_for
 from exacell.transport.ssh.hostkeys import Trust, append_key
 from exacell.transport.ssh.reader import Reader
+from exacell.transport.ssh.room import make_room
 
 if TYPE_CHECKING:
     from exacell.transport.ssh.opener import Offer
@@ -83,9 +84,12 @@ class SshTransport(RackTransport):
 
         Raises:
             RefusedError: a request changes something and the transport is read-only.
+            TransportError: this process may not have as many connections open; nothing has been sent.
             ValueError: two requests name the same target.
         """
         self._check(requests)
+        connections = self._sender.connections if self._sender is not None else None
+        make_room(sum(connections is None or not connections.any_to(request.target) for request in requests))
         return self._carried_out(
             FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel, start=self._start)
         )

@@ -15,7 +15,7 @@ from paramiko import SFTPClient, SSHException
 from exacell.core.errors import TransportError
 from exacell.transport.base import Upload
 from exacell.transport.capture import Capture, End, Ending
-from exacell.transport.ssh.endpoint import Tunnel
+from exacell.transport.ssh.endpoint import Tunnel, Variables
 from exacell.transport.ssh.kept_cellcli import Sessions
 from exacell.transport.ssh.route import Route
 from exacell.transport.ssh.sftp import NO_SFTP, write_files
@@ -51,14 +51,16 @@ class Connection:
         fingerprint: of the key that logged in, ``SHA256:…``.
         sessions: the long-lived CellCLIs on the wire.
         reads: how many reads were sent on it.
+        locale: variables that SendEnv has go with text that is carried.
         wire: whose reading the transport's one reader does, and on which commands are streams; None for a connection
             with a thread of its own.
     """
 
-    def __init__(self, connection: Any, *, user: str, fingerprint: str, on_close: Callable[[], None]) -> None:
+    def __init__(self, connection: Any, *, route: Route, fingerprint: str, on_close: Callable[[], None]) -> None:
         self._on_close = on_close
         self._transport: paramiko.Transport = connection.transport
-        self.user = user
+        self.user = route.user
+        self.locale = route.locale
         self.fingerprint = fingerprint
         transport = self._transport
         self.wire: Wire | None = None
@@ -136,25 +138,35 @@ def reason(error: BaseException) -> str:
 
 def login_late(route: Route) -> str:
     """Return one line on a login that took too long."""
+    if route.proxy is not None:
+        return f"no login within {route.login_timeout:g}s through ProxyCommand '{route.proxy.command}'"
     return (
         f"{route.place} took the connection but did not finish the login within {route.login_timeout:g}s: its sshd "
         "hangs or is overloaded"
     )
 
 
-def handshake_problem(error: BaseException, route: Route, seconds: float) -> str:
-    """Return one line on why key exchange with ``route`` failed after ``seconds``."""
+def handshake_problem(error: BaseException, route: Route, seconds: float, said: str = "") -> str:
+    """Return one line on why key exchange with ``route`` failed after ``seconds``.
+
+    Args:
+        said: how the route's ProxyCommand failed; empty when there is none, or it ended without a word.
+    """
     if seconds >= route.login_timeout:
-        return login_late(route)
+        return login_late(route) if not said else f"no login within {route.login_timeout:g}s: {said}"
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
         return f"{route.place} shares no algorithm with us ({reason(error)}): it is too old for this SSH library"
     text = reason(error)
-    if isinstance(error, EOFError) or any(sign in text for sign in _NO_SERVER):
+    closed = isinstance(error, EOFError) or any(sign in text for sign in _NO_SERVER)
+    if said and (closed or isinstance(error, OSError)):
+        return said
+    if closed:
+        way = f" (through ProxyCommand '{route.proxy.command}')" if route.proxy is not None else ""
         return (
-            f"{route.place} closed the connection during the login: sshd refuses us (MaxStartups, hosts.deny) or it is "
-            "no SSH server"
+            f"{route.place} closed the connection during the login{way}: sshd refuses us (MaxStartups, hosts.deny) or it "
+            "is no SSH server"
         )
-    return f"the SSH login at {route.place} failed: {text}"
+    return f"the SSH login at {route.place} failed: {text}{f'; {said}' if said else ''}"
 
 
 _PIECE = 1 << 20
@@ -186,15 +198,20 @@ def listen(channel: paramiko.Channel) -> Bell:
     return bell
 
 
-def execute(channel: paramiko.Channel, command: str, stdin: str | None, capture: Capture) -> Ending:
+def execute(
+    channel: paramiko.Channel, command: str, stdin: str | None, capture: Capture, env: Variables = ()
+) -> Ending:
     """Run ``command`` on a fresh session channel and read it to its end into ``capture``; close the channel.
 
     Args:
         stdin: sent to the command, then end-of-file; None: end-of-file at once.
+        env: variables for the command; the server may leave them out.
     """
     bell = listen(channel)
     try:
         try:
+            for name, value in env:
+                channel.set_environment_variable(name, value)
             channel.exec_command(command)
         except (SSHException, EOFError, OSError):
             return Ending(end=End.LOST if is_dead(channel.get_transport()) else End.REFUSED)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import socket
 import threading
 import time
+from collections.abc import Sequence
 from enum import IntEnum
 
 import paramiko
@@ -14,6 +15,8 @@ from paramiko import common
 from exacell.core.errors import TransportError
 from exacell.transport.ssh.wire import Receiver, Wire
 
+Variables = Sequence[tuple[str, str]]
+"""Names and values for a command's environment."""
 WINDOW = 4 << 20
 """Bytes that the other side may send before we say that there is room again."""
 _PACKET = 32 << 10
@@ -56,8 +59,11 @@ class Endpoint:
         self._open = True
 
     def refused(self, message: paramiko.Message) -> None:
-        """Take note that there is none, and why."""
+        """Take note that there is none, and why, in the server's own words if it has some."""
         self.refusal = common.CONNECTION_FAILED_CODE.get(message.get_int(), "(unknown code)")
+        words = " ".join(message.get_binary().decode("utf-8", "backslashreplace").split())
+        if words and words != self.refusal:
+            self.refusal += f" ({words})"
 
     def give_back(self, kind: int, message: paramiko.Message) -> None:
         """Close a channel that comes after :meth:`close`."""
@@ -98,6 +104,16 @@ class Endpoint:
         message.add_boolean(True)
         message.add_string(argument)
         self._send(message)
+
+    def set_variables(self, variables: Variables) -> None:
+        """Have the command get variables; the server says nothing about those that it leaves out. Source: RFC 4254, 6.4."""
+        for name, value in variables:
+            message = self._to_it(common.MSG_CHANNEL_REQUEST)
+            message.add_string("env")
+            message.add_boolean(False)
+            message.add_string(name)
+            message.add_string(value)
+            self._send(message)
 
     def refuse(self) -> None:
         """Answer a request of the server's: no."""

@@ -68,6 +68,12 @@ class KeptConnections:
             slot = self._slots.get((target, user))
         return slot.lives if slot is not None else 0
 
+    def any_to(self, target: str) -> bool:
+        """Return whether a connection to ``target`` is open, whoever is logged in."""
+        with self._lock:
+            slots = [slot for (name, _), slot in self._slots.items() if name == target]
+        return any(slot.connection is not None for slot in slots)
+
     def ready(self, target: str, user: str | None) -> Connection | None:
         """Return the open connection of a login if the one reader reads it, without waiting."""
         slot = self._slots.get((target, user))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import os
 import socket
 import threading
 import time
@@ -22,11 +23,13 @@ from typing import Any
 
 import fabric
 import paramiko
+from fabric.connection import derive_shorthand
 from paramiko.auth_strategy import AuthFailure, AuthStrategy
 
-from exacell.core.errors import ConfigError, TransportError
+from exacell.core.errors import ConfigError, TransportError, descriptors_run_out
 from exacell.core.values import dataclass
 from exacell.transport.rack_transport import LoginRefusedError
+from exacell.transport.ssh.answer import PROGRAM_S, SshConfig
 from exacell.transport.ssh.connection import (
     Connection,
     HostKeyError,
@@ -37,15 +40,16 @@ from exacell.transport.ssh.connection import (
 )
 from exacell.transport.ssh.hostkeys import HostKey, KnownHostsCache, Trust, Verdict, is_revoked_by
 from exacell.transport.ssh.reader import Reader
+from exacell.transport.ssh.resolving import Answer, local_user
 from exacell.transport.ssh.route import Hop, KeyRing, KeyStrategy, Route, jump_hops
-from exacell.transport.ssh.sockets import EagerSocket, break_off, connect, end, resolve, through_command
-from exacell.transport.ssh.sshconfig import SshConfigFiles
+from exacell.transport.ssh.sockets import EagerSocket, Piped, break_off, connect, end, resolve
 from exacell.transport.ssh.wire import Wire, prefer_framed, supported
 
 # Without a handler of its own, paramiko's warnings and tracebacks would reach stderr through logging's last resort.
 logging.getLogger("paramiko").addHandler(logging.NullHandler())
 
 _SIGNATURES = {"ssh-rsa": ("rsa-sha2-512", "rsa-sha2-256")}
+_PROGRAMS_S = 2 * PROGRAM_S + 1
 _GRACE_S = 0.5
 """Seconds by which a stage is allowed to outlast the timeout inside it, whose message is the better one."""
 
@@ -93,7 +97,7 @@ class Opener:
         self._path = ssh_config
         self._timeout = connect_timeout
         self.default_timeout = default_timeout
-        self._files: SshConfigFiles | None = None
+        self._config: SshConfig | None = None
         self._ring = KeyRing()
         self._known = KnownHostsCache()
         self.host_keys: dict[str, str] = {}
@@ -113,7 +117,10 @@ class Opener:
             TransportError: anything else: name, network, login.
             ConfigError: the ssh_config is wrong.
         """
-        return self._open(*self._route(target, user), progress)
+        try:
+            return self._open(*self._route(target, user, progress), progress)
+        except OSError as error:
+            raise descriptors_run_out(error) or error from error
 
     def offer(self, target: str, progress: Progress) -> Offer:
         """Return the key that ``target`` offers, without logging in.
@@ -121,8 +128,8 @@ class Opener:
         Raises:
             TransportError, ConfigError: as for :meth:`open`.
         """
-        _, route = self._route(target, None)
-        sock, on_close = self._socket(route, progress)
+        _, route = self._route(target, None, progress)
+        sock, piped = self._socket(route, progress)
         transport = None
         seconds, started = route.login_timeout, time.monotonic()
         try:
@@ -131,12 +138,14 @@ class Opener:
             transport.start_client(timeout=seconds)
             return self._judge(route, transport.get_remote_server_key())
         except (paramiko.SSHException, EOFError, OSError) as error:
-            raise TransportError(handshake_problem(error, route, time.monotonic() - started)) from error
+            said = piped.problem if piped is not None else ""
+            raise TransportError(handshake_problem(error, route, time.monotonic() - started, said)) from error
         finally:
             if transport is not None:
                 transport.close()
             end(sock)
-            on_close()
+            if piped is not None:
+                piped.stop()
 
     def close(self) -> None:
         """End the shared gateway connections."""
@@ -146,33 +155,45 @@ class Opener:
                     connections.pop().close()
 
     def _route(
-        self, target: str, user: str | None, port: int | None = None, via: tuple[str, ...] = ()
+        self, target: str, user: str | None, progress: Progress, port: int | None = None, via: tuple[str, ...] = ()
     ) -> tuple[FabricConnection, Route]:
+        progress(
+            f"what ssh_config has run here (Match exec, ssh -G) did not end within {_PROGRAMS_S:g}s",
+            _PROGRAMS_S,
+            _nothing,
+        )
         with self._build:
-            if self._files is None:
-                self._files = SshConfigFiles.read(self._path)
+            if self._config is None:
+                self._config = SshConfig(self._path)
+        shorthand = derive_shorthand(target)
+        answer = self._config.answer(
+            shorthand["host"], user=user or shorthand["user"], port=port or _number(shorthand["port"])
+        )
+        if not answer.user:
+            raise ConfigError(
+                f"{target}: user id {os.getuid()} has no name on this machine, and nothing says who logs in",
+                hint="give -l LOGIN, or User in ssh_config",
+            )
+        with self._build:
             try:
-                text = self._files.text_for(target, user=user)
-                fabric_connection = self._connections.make(target, user=user, port=port, ssh_config=text)
-                timeout = float(fabric_connection.ssh_config.get("connecttimeout") or self.default_timeout)
-            except (paramiko.ConfigParseError, ValueError, KeyError) as error:
-                raise ConfigError(
-                    f"ssh_config for {target}: {reason(error)}", hint=f"ssh -G {target} shows how ssh reads it"
-                ) from error
-        jump = str(fabric_connection.ssh_config.get("proxyjump") or "none")
+                fabric_connection = self._connections.make(target, user=user, port=port, answer=answer)
+            except ValueError as error:
+                raise ConfigError(f"{target}: {reason(error)}") from error
         return fabric_connection, Route(
-            target=target,
-            host=fabric_connection.host,
-            port=fabric_connection.port,
-            user=fabric_connection.user,
-            options=dict(fabric_connection.ssh_config),
-            hops=via or jump_hops(jump, host=fabric_connection.host, target=target),
-            connect_timeout=self._timeout or timeout,
+            target=shorthand["host"],
+            host=answer.host,
+            port=answer.port,
+            user=answer.user,
+            options=answer.options,
+            lists=answer.lists,
+            hops=via or jump_hops(answer.options.get("proxyjump", "none"), host=answer.host, target=target),
+            connect_timeout=self._timeout or float(answer.options.get("connecttimeout") or self.default_timeout),
+            proxy=answer.proxy,
         )
 
     def _open(self, fabric_connection: FabricConnection, route: Route, progress: Progress) -> Connection:
-        sock, on_close = self._socket(route, progress)
-        strategy = KeyStrategy(ring=self._ring, ssh_config=route.options, username=route.user)
+        sock, piped = self._socket(route, progress)
+        strategy = KeyStrategy(ring=self._ring, route=route, username=route.user)
         seconds, started = route.login_timeout, time.monotonic()
         try:
             progress(login_late(route), seconds + _GRACE_S, functools.partial(break_off, sock))
@@ -190,18 +211,23 @@ class Opener:
                 # The server took the key and wants a second factor too.
                 raise LoginRefusedError(strategy.refusal(route, second_factor=True))
         except BaseException as error:
+            took = time.monotonic() - started
+            failed = isinstance(error, paramiko.SSHException | EOFError | OSError)
+            said = piped.problem if piped is not None and failed else ""
             transport = fabric_connection.client.get_transport()
             fabric_connection.client.close()
             if not isinstance(transport, Wire):
                 end(sock)
-            on_close()
+            if piped is not None:
+                piped.stop()
             if isinstance(error, AuthFailure) and strategy.was_refused(error):
                 raise LoginRefusedError(strategy.refusal(route)) from error
-            if isinstance(error, paramiko.SSHException | EOFError | OSError):
-                raise TransportError(handshake_problem(error, route, time.monotonic() - started)) from error
+            if failed:
+                raise TransportError(handshake_problem(error, route, took, said)) from error
             raise
+        on_close = _nothing if piped is None else piped.stop
         return Connection(
-            fabric_connection, user=route.user, fingerprint=tried[-1].source.pkey.fingerprint, on_close=on_close
+            fabric_connection, route=route, fingerprint=tried[-1].source.pkey.fingerprint, on_close=on_close
         )
 
     def _transport(self, route: Route, sock: Any) -> paramiko.Transport:
@@ -230,18 +256,18 @@ class Opener:
         return Offer(
             route=route,
             verdict=verdict,
-            trust_file=files[0] if files else Path("~/.ssh/known_hosts").expanduser(),
+            trust_file=files[0] if files else Path(os.path.expanduser("~/.ssh/known_hosts")),
             hashed=route.option("hashknownhosts").lower() == "yes",
         )
 
-    def _socket(self, route: Route, progress: Progress) -> tuple[Any, Callable[[], None]]:
-        """Return a connected socket-like object, and what ends that which carries it."""
+    def _socket(self, route: Route, progress: Progress) -> tuple[Any, Piped | None]:
+        """Return a connected socket-like object, and the ProxyCommand that carries it, if one does."""
         if route.hops:
-            return self._tunnel(route, progress), _nothing
-        command = route.option("proxycommand")
-        if command:
-            return through_command(command)
-        return _tcp(route, progress), _nothing
+            return self._tunnel(route, progress), None
+        if route.proxy is not None:
+            piped = Piped(route.proxy)
+            return piped.sock, piped
+        return _tcp(route, progress), None
 
     def _tunnel(self, route: Route, progress: Progress) -> socket.socket | paramiko.Channel:
         """Return a connection to the route's host over the shared connection to its last hop."""
@@ -257,7 +283,7 @@ class Opener:
                 if not connections:
                     hop = Hop.parse(name)
                     connections.append(
-                        self._open(*self._route(hop.host, hop.user, hop.port, route.hops[:-1]), progress)
+                        self._open(*self._route(hop.host, hop.user, progress, hop.port, route.hops[:-1]), progress)
                     )
                 connection = connections[0]
             progress(f"gateway {name} did not reach {route.place} within {seconds:g}s", seconds + _GRACE_S, _nothing)
@@ -310,9 +336,6 @@ def _nothing() -> None:
     """Abort a stage that nothing can interrupt."""
 
 
-_TOKENS = paramiko.SSHConfig.TOKENS_BY_CONFIG_KEY
-
-
 class FabricConnection(fabric.Connection):  # type: ignore[misc]  # fabric publishes no types
     """A connection that logs in by a strategy of its own; made by :class:`FabricConnections`."""
 
@@ -331,6 +354,8 @@ class FabricConnection(fabric.Connection):  # type: ignore[misc]  # fabric publi
     def log_in(self, strategy: AuthStrategy, **how: object) -> Any:
         """Open the connection; ``how`` goes to :meth:`paramiko.SSHClient.connect`. Returns what that returns."""
         self._logs_in_by = strategy
+        # Beside a strategy fabric keeps the name from paramiko, which then asks the system for one, and it may have none.
+        self.client.connect = functools.partial(self.client.connect, username=self.user)
         self.connect_timeout = None
         self.connect_kwargs = how
         return self.open()
@@ -340,25 +365,26 @@ class FabricConnections:
     """Makes connections that share one configuration. One thread at a time may do so: fabric's objects race."""
 
     def __init__(self) -> None:
+        # fabric asks for the operator's name for a default that is never used here, and fails where there is none.
+        fabric.config.get_local_user = local_user
         self._config = fabric.Config(lazy=True, ssh_config=paramiko.SSHConfig())
 
-    def make(self, target: str, *, user: str | None, port: int | None, ssh_config: str) -> FabricConnection:
+    def make(self, target: str, *, user: str | None, port: int | None, answer: Answer) -> FabricConnection:
         """Return a connection to ``target`` that is not open yet.
 
         Args:
-            ssh_config: the text that decides about the target.
+            answer: what ssh_config says of it.
 
         Raises:
-            ConfigParseError, ValueError, KeyError: the text is wrong.
+            ValueError: the target names a login or a port, and ``user`` or ``port`` another.
         """
-        options = paramiko.SSHConfig.from_text(ssh_config)
-        # paramiko finds out for each option what each token stands for, the own host's name by DNS; here only for what
-        # stands in the text. Source: paramiko 5.1, config.py, _tokenize.
-        options.TOKENS_BY_CONFIG_KEY = {
-            key: [token for token in tokens if token in ssh_config] for key, tokens in _TOKENS.items()
-        }
-        self._config.base_ssh_config = options
+        found = {"hostname": answer.host, "user": answer.user, "port": str(answer.port)}
+        self._config.base_ssh_config = SimpleNamespace(lookup=lambda _: found)
         # An empty connect_kwargs would be the shared one.
         return FabricConnection(
             target, user=user, port=port, config=self._config, gateway=False, connect_kwargs={"compress": False}
         )
+
+
+def _number(text: object) -> int | None:
+    return int(str(text)) if text else None

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import paramiko
 from cryptography.exceptions import UnsupportedAlgorithm
@@ -19,11 +18,11 @@ from paramiko.auth_strategy import AuthFailure, AuthSource, AuthStrategy, InMemo
 
 from exacell.core.errors import ConfigError
 from exacell.core.values import dataclass
+from exacell.transport.local_process import is_locale
 from exacell.transport.ssh.hostkeys import lookup_names
-from exacell.transport.ssh.sshconfig import expand_tokens
+from exacell.transport.ssh.programs import Program
+from exacell.transport.ssh.sshconfig import matches
 
-_USER_FILES = "~/.ssh/known_hosts ~/.ssh/known_hosts2"
-_GLOBAL_FILES = "/etc/ssh/ssh_known_hosts /etc/ssh/ssh_known_hosts2"
 _HOP = re.compile(r"(?:ssh://)?(?:(?P<user>[^@/]+)@)?(?P<host>\[[^\]]+\]|[^:/]+)(?::(?P<port>[0-9]+))?/?")
 
 
@@ -54,18 +53,21 @@ class Route:
     """How to reach ``target``.
 
     Attributes:
-        options: ssh_config's answer for the target, keys in lower case, as paramiko's parser gives it.
+        options, lists: ssh_config's answer for the target, see :class:`exacell.transport.ssh.resolving.Answer`.
         hops: gateways to pass, first to last.
         connect_timeout: seconds for a TCP connection.
+        proxy: the ProxyCommand, if any.
     """
 
     target: str
     host: str
     port: int
     user: str
-    options: Mapping[str, object]
+    options: Mapping[str, str]
+    lists: Mapping[str, tuple[str, ...]]
     hops: tuple[str, ...]
     connect_timeout: float
+    proxy: Program | None = None
 
     @property
     def login_timeout(self) -> float:
@@ -85,41 +87,34 @@ class Route:
     @cached_property
     def user_known_hosts(self) -> tuple[Path, ...]:
         """The user's known_hosts files; ``trust`` writes the first."""
-        return self._files("userknownhostsfile", _USER_FILES)
+        return tuple(map(Path, self.lists.get("userknownhostsfile", ())))
 
     @cached_property
     def known_hosts(self) -> tuple[Path, ...]:
         """All known_hosts files, the user's first."""
-        return self.user_known_hosts + self._files("globalknownhostsfile", _GLOBAL_FILES)
+        return self.user_known_hosts + tuple(map(Path, self.lists.get("globalknownhostsfile", ())))
 
     @cached_property
     def revoked_file(self) -> Path | None:
         """The RevokedHostKeys file, if any."""
-        files = self._files("revokedhostkeys", "none")
-        return files[0] if files else None
+        name = self.option("revokedhostkeys", "none")
+        return None if name.lower() == "none" else Path(name)
+
+    @cached_property
+    def locale(self) -> tuple[tuple[str, str], ...]:
+        """The operator's LANG and LC_* that SendEnv names. Source: ssh_config(5), SendEnv, also for patterns behind ``-``."""
+        found: dict[str, str] = {}
+        for pattern in self.lists.get("sendenv", ()):
+            if pattern.startswith("-"):
+                found = {name: value for name, value in found.items() if not matches(pattern[1:], name)}
+            else:
+                named = (name for name in os.environ if is_locale(name) and matches(pattern, name))
+                found.update((name, os.environ[name]) for name in sorted(named))
+        return tuple(found.items())
 
     def option(self, name: str, default: str = "") -> str:
         """Return an option as text; ``default`` when it is not set."""
-        value = self.options.get(name)
-        return default if value is None else str(value)
-
-    def _files(self, option: str, default: str) -> tuple[Path, ...]:
-        # paramiko has taken the quotes around a single path away, so a blank begins another path only where that
-        # starts as paths do.
-        words = [word.strip('"') for word in re.split(r'"?\s+"?(?=[/~%$])', self.option(option, default).strip())]
-        if [word.lower() for word in words] == ["none"]:
-            return ()
-        home = os.path.expanduser("~")
-        tokens = {
-            "d": home,
-            "h": self.host,
-            "k": self.option("hostkeyalias") or self.host,
-            "n": self.target,
-            "p": str(self.port),
-            "r": self.user,
-            "u": os.environ.get("USER", ""),
-        }
-        return tuple(Path(os.path.expanduser(expand_tokens(word, tokens))) for word in words)
+        return self.options.get(name, default)
 
 
 def jump_hops(text: str, *, host: str, target: str) -> tuple[str, ...]:
@@ -177,16 +172,16 @@ class KeyStrategy(AuthStrategy):
         notes: why keys that were named could not be offered.
     """
 
-    def __init__(self, *, ring: KeyRing, ssh_config: Any, username: str, fabric_config: object | None = None) -> None:
-        super().__init__(ssh_config=ssh_config)
+    def __init__(self, *, ring: KeyRing, route: Route, username: str) -> None:
+        super().__init__(ssh_config=paramiko.SSHConfig())
         self.username = username
         self.tried: list[str] = []
         self.notes: list[str] = []
         self._ring = ring
-        named = ssh_config.get("identityfile") or []
-        self._files = [Path(os.path.expanduser(name)) for name in (named or DEFAULT_FILES) if name.lower() != "none"]
-        self._only = str(ssh_config.get("identitiesonly", "no")).lower() == "yes"
-        self._agent = str(ssh_config.get("identityagent", "")).lower() != "none"
+        named = route.lists.get("identityfile") or DEFAULT_FILES
+        self._files = [Path(os.path.expanduser(name)) for name in named if name.lower() != "none"]
+        self._only = route.option("identitiesonly") == "yes"
+        self._agent = route.option("identityagent").lower() != "none"
 
     @staticmethod
     def was_refused(failure: AuthFailure) -> bool:

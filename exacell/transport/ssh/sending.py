@@ -167,6 +167,7 @@ class Sender:
         capture.on_limit = stream.break_off
         stream.on_channel = may_be_sent
         stream.ours = request.ours
+        stream.env = connection.locale if request.locale else ()
         stream.start(self._connections.await_channel(flight, stream.cancel), connection.close)
 
     def _send_paired(self, flight: Flight, connection: Connection, *, kept: bool) -> None:
@@ -209,7 +210,7 @@ class Sender:
         if request.upload is not None:
             ending = send_files(channel, request.upload, capture)
         else:
-            ending = execute(channel, command, request.stdin, capture)
+            ending = execute(channel, command, request.stdin, capture, connection.locale if request.locale else ())
         if ending.end is End.LOST and kept and capture.empty and not request.role.changes:
             return self._again(flight)
         return reply_of(flight, connection, ending, capture)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import socket
 import subprocess
+import tempfile
 import time
-from collections.abc import Callable
 from typing import Any
 
 from exacell.core.errors import TransportError
+from exacell.transport.ssh.programs import Program, in_shell, start
 
 _EAGER_READS = 40
 """Reads acknowledged at once: the login and the first command. sshd writes its first channel's answer in small pieces
@@ -20,6 +21,8 @@ _USER_TIMEOUT_MS = 30_000
 _KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 5), ("TCP_KEEPCNT", 3))
 
 _FAREWELL_S = 1.0
+_SAID = 4096
+"""Bytes of a ProxyCommand's standard error that are told."""
 
 FAMILIES = {"any": socket.AF_UNSPEC, "inet": socket.AF_INET, "inet6": socket.AF_INET6}
 """ssh_config's AddressFamily words."""
@@ -126,36 +129,59 @@ def break_off(sock: Any) -> None:
         sock.shutdown(socket.SHUT_RDWR)
 
 
-def through_command(command: str) -> tuple[socket.socket, Callable[[], None]]:
-    """Return a socket whose other end is a ProxyCommand's standard input and output, and what ends the command.
+class Piped:
+    """A running ProxyCommand and what it has said on its standard error; ``sock`` is connected to its input and output."""
 
-    Raises:
-        TransportError: the command cannot be started.
-    """
-    ours, theirs = socket.socketpair()
-    try:
-        process = subprocess.Popen(
-            ["/bin/sh", "-c", f"exec {command}"],
-            stdin=theirs.fileno(),
-            stdout=theirs.fileno(),
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError as error:
-        ours.close()
-        raise TransportError(
-            f"ProxyCommand '{command}' cannot be started: {error.strerror or error}",
-            hint="ssh_config names it; run it by hand",
-        ) from error
-    finally:
-        theirs.close()
+    def __init__(self, program: Program) -> None:
+        """Start ``program``.
 
-    def stop() -> None:
-        process.terminate()
+        Raises:
+            TransportError: the command cannot be started.
+            ConfigError: it may not run.
+        """
+        self.program = program
+        # A file never keeps the command waiting, however much it says.
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  # Closed by stop().
+        self.sock, theirs = socket.socketpair()
         try:
-            process.wait(_FAREWELL_S)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            argv = in_shell(f"exec {program.command}")
+            self._process = start(program, argv, stdin=theirs.fileno(), stdout=theirs.fileno(), stderr=self._said)
+        except BaseException:
+            self.sock.close()
+            self._said.close()
+            raise
+        finally:
+            theirs.close()
 
-    return ours, stop
+    @property
+    def problem(self) -> str:
+        """One line on how the command failed, in its own words; empty when it said nothing and runs or ended with 0."""
+        try:
+            # Its output has ended: it is about to end, too.
+            status = self._process.wait(_FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            status = None
+        words = self._words()
+        if not status and not words:
+            return ""
+        ended = "" if status is None else f" ended with {_status(status)}"
+        return f"ProxyCommand '{self.program.command}'{ended}{': ' if words else ''}{words}"
+
+    def _words(self) -> str:
+        self._said.seek(0)
+        lines = self._said.read(_SAID).decode("utf-8", "backslashreplace").splitlines()
+        return "; ".join(text for text in (" ".join(line.split()) for line in lines) if text)
+
+    def stop(self) -> None:
+        """End the command."""
+        self._process.terminate()
+        try:
+            self._process.wait(_FAREWELL_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._said.close()
+
+
+def _status(status: int) -> str:
+    return f"status {status}" if status >= 0 else f"signal {-status}"

@@ -1,10 +1,8 @@
-"""ssh_config as one target sees it: Includes followed, Host blocks decided, the rest left to fabric's parser; and its
-patterns and tokens.
+"""ssh_config files as sections: read once, Includes followed, each line in words; and their patterns and tokens.
 
-paramiko's parser knows neither Include nor any index, and takes 10 ms a host for a file of 300 Host blocks. So the
-files are read once into blocks, and for each target only the text that can matter to it is handed on: Host blocks that
-match become unconditional, the others vanish, Match blocks stay. Include works inside Host and Match blocks, where its
-content is as conditional as the block. Source: ssh_config(5), Host, Match, Include; readconf.c (16 levels).
+What the sections come to for one target is :mod:`exacell.transport.ssh.resolving`'s. A file of 300 Host blocks is read in some
+milliseconds, once for all targets. A line that can't be read is kept with its problem, which is told only when it concerns
+a target. Source: ssh_config(5); OpenSSH readconf.c (16 levels of Include) and misc.c (words, quotes, comments).
 """
 
 from __future__ import annotations
@@ -12,114 +10,258 @@ from __future__ import annotations
 import glob
 import os
 import re
-import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from exacell.core.errors import ConfigError, why_unreadable
 from exacell.core.values import dataclass
 
-USER_CONFIG = Path("~/.ssh/config")
-SYSTEM_CONFIG = Path("/etc/ssh/ssh_config")
+USER_CONFIG = "~/.ssh/config"
+SYSTEM_CONFIG = "/etc/ssh/ssh_config"
 
 _DEPTH = 16
-_SETTING = re.compile(r"\s*([A-Za-z]+)(?:\s*=\s*|\s+)(.*?)\s*")
+_KEYWORD = re.compile(r'\s*"?([A-Za-z0-9]+)"?(?:[ \t\r]*=[ \t\r]*|[ \t\r]+|$)')
+_ESCAPABLE = "'\"\\"
+_CLOSE = "close the quote"
+_ALONE = ("canonical", "final")
+"""Criteria without an argument. Source: ssh_config(5), Match."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Block:
-    """Lines that apply when every one of ``hosts`` (pattern lists) and of ``matches`` (Match criteria) does."""
+class Setting:
+    """One line that sets something.
 
-    hosts: tuple[tuple[str, ...], ...] = ()
-    matches: tuple[str, ...] = ()
-    lines: tuple[str, ...] = ()
+    Attributes:
+        keyword: in lower case.
+        words: its arguments, without quotes and comment.
+        raw: all behind the keyword, as it stands there.
+        where: file and line.
+        own: whether it is in the user's or the system's file, or in what they include.
+        problem: why it can't be read; empty when it can.
+    """
+
+    keyword: str
+    words: tuple[str, ...]
+    raw: str
+    where: str
+    own: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Criterion:
+    """One condition of a Match line; ``argument`` is empty for all, canonical and final."""
+
+    name: str
+    negated: bool
+    argument: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """A Host or Match line.
+
+    Attributes:
+        patterns: of a Host line; None for a Match line.
+        criteria: of a Match line, in their order.
+        own: see :class:`Setting`.
+        problem: why the line can't be read whole; empty when it can.
+    """
+
+    where: str
+    patterns: tuple[str, ...] | None = None
+    criteria: tuple[Criterion, ...] = ()
+    own: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """Lines that apply together.
+
+    Attributes:
+        under: the number of the section that has to apply, too; -1: none.
+        condition: what has to hold besides; None: nothing.
+    """
+
+    under: int
+    condition: Condition | None
+    settings: tuple[Setting, ...]
 
 
 class SshConfigFiles:
-    """The blocks of the ssh_config files that apply, in their order. Immutable, shared by threads."""
+    """The sections of the ssh_config files that apply, in their order. Immutable, shared by threads.
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
-        self.blocks = tuple(blocks)
+    Attributes:
+        given: the file that is read instead of the user's and the system's, as with ``ssh -F``; None: those two are.
+    """
+
+    def __init__(self, sections: Sequence[Section], given: Path | None = None) -> None:
+        self.sections = tuple(sections)
+        self.given = given
 
     @classmethod
-    def read(cls, own: Path | None) -> SshConfigFiles:
-        """Return ``own`` alone when given (as ``ssh -F``), else the user's file followed by the system's.
+    def read(cls, given: Path | None) -> SshConfigFiles:
+        """Return ``given`` alone when it is one (as ``ssh -F``), else the user's file followed by the system's.
 
         Raises:
-            ConfigError: ``own`` or an included file cannot be read, or includes nest too deep.
+            ConfigError: ``given`` cannot be read, or includes nest too deep.
         """
-        if own is not None:
-            return cls(list(_blocks(own, Path("~/.ssh"), Block(), 0)))
-        blocks: list[Block] = []
-        for path in (USER_CONFIG.expanduser(), SYSTEM_CONFIG):
-            if path.is_file():
-                blocks += _blocks(path, path.parent, Block(), 0)
-        return cls(blocks)
+        reading = _Reading()
+        if given is not None:
+            reading.file(given, os.path.expanduser("~/.ssh"), -1, 0)
+        else:
+            for name in (os.path.expanduser(USER_CONFIG), SYSTEM_CONFIG):
+                if os.path.isfile(name):
+                    reading.file(Path(name), os.path.dirname(name), -1, 0)
+        return cls(reading.sections, given)
 
-    def text_for(self, target: str, *, user: str | None = None) -> str:
-        """Return the ssh_config text that decides about ``target``.
+
+class _Reading:
+    """Collects the sections of files in their order."""
+
+    def __init__(self) -> None:
+        self.sections: list[Section] = []
+        self._own = [Path(os.path.expanduser(USER_CONFIG)), Path(SYSTEM_CONFIG)]
+
+    def file(self, path: Path, base: str, under: int, depth: int, *, own: bool = False) -> None:
+        """Read one file and what it includes.
 
         Args:
-            user: the login that is certain already; it stands first and so wins over every User.
+            base: the folder where relative names of Include begin.
+            under: the number of the section that includes it; -1: none.
+            own: whether the user's or the system's file includes it.
         """
-        parts = [f"User {user}\n"] if user else []
-        for block in self.blocks:
-            if not all(matches_list(patterns, target) for patterns in block.hosts):
+        own = own or path in self._own
+        if depth > _DEPTH:
+            raise ConfigError(
+                f"{path}: Include nests deeper than {_DEPTH} levels",
+                hint="one of these files includes itself: take that Include out",
+            )
+        try:
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        except OSError as error:
+            raise ConfigError(f"ssh_config {path} can't be read: {why_unreadable(error)}") from error
+        outer, condition, settings = under, None, list[Setting]()
+
+        def close() -> int:
+            """Add the section that ends here and return its number."""
+            self.sections.append(Section(under=outer, condition=condition, settings=tuple(settings)))
+            settings.clear()
+            return len(self.sections) - 1
+
+        for number, line in enumerate(text.split("\n"), 1):
+            match = _KEYWORD.match(line)
+            if match is None:
                 continue
-            parts.append(_header(block.matches))
-            parts += [f"{line}\n" for line in block.lines]
-        return "".join(parts)
+            where = f"{path}:{number}"
+            setting = _setting(match[1].lower(), line[match.end() :].rstrip(" \t\r\f"), where, own=own)
+            if setting.keyword in ("host", "match"):
+                close()
+                outer, condition = under, _condition(setting)
+            elif setting.keyword == "include":
+                if setting.problem:
+                    raise ConfigError(f"{where}: {setting.problem}", hint=_CLOSE)
+                # What follows in this file applies when what precedes does, whatever the included files say.
+                outer, condition = close(), None
+                for pattern in setting.words:
+                    for name in sorted(glob.glob(os.path.join(base, os.path.expanduser(pattern)))):
+                        self._include(Path(name), base, outer, depth + 1, setting)
+            else:
+                settings.append(setting)
+        close()
+
+    def _include(self, path: Path, base: str, under: int, depth: int, line: Setting) -> None:
+        """Read an included file; one that can't be read concerns only who the Include concerns."""
+        try:
+            self.file(path, base, under, depth, own=line.own)
+        except ConfigError as error:
+            if not isinstance(error.__cause__, OSError):
+                raise
+            problem = Setting(
+                keyword="include", words=line.words, raw=line.raw, where=line.where, problem=error.message
+            )
+            self.sections.append(Section(under=under, condition=None, settings=(problem,)))
 
 
-def _header(criteria: tuple[str, ...]) -> str:
-    wanted = [text for text in criteria if text.lower() != "all"]
-    return f"Match {' '.join(wanted)}\n" if wanted else "Host *\n"
+def _setting(keyword: str, raw: str, where: str, *, own: bool) -> Setting:
+    words, problem = _words(raw)
+    return Setting(keyword=keyword, words=words, raw=raw, where=where, own=own, problem=problem)
 
 
-def _blocks(path: Path, base: Path, outer: Block, depth: int) -> Iterator[Block]:
-    """Yield the blocks of one file and of what it includes; ``outer`` holds the conditions it is included under."""
-    if depth > _DEPTH:
-        raise ConfigError(
-            f"{path}: Include nests deeper than {_DEPTH} levels",
-            hint="one of these files includes itself: take that Include out",
-        )
-    try:
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
-    except OSError as error:
-        raise ConfigError(f"ssh_config {path} can't be read: {why_unreadable(error)}") from error
-    current, lines = outer, list[str]()
-    for number, raw in enumerate(text.splitlines(), 1):
-        match = _SETTING.fullmatch(raw)
-        if match is None or raw.lstrip().startswith("#"):
-            continue
-        keyword, value = match[1].lower(), match[2]
-        if keyword not in ("host", "match", "include"):
-            lines.append(raw.strip())
-            continue
-        yield _filled(current, lines)
-        lines = []
-        words = _words(value, f"{path}:{number}")
-        if keyword == "host":
-            current = Block(hosts=(*outer.hosts, tuple(words)), matches=outer.matches)
-        elif keyword == "match":
-            current = Block(hosts=outer.hosts, matches=(*outer.matches, value))
+def _condition(line: Setting) -> Condition:
+    """Return what a Host or Match line asks for."""
+    if line.keyword == "host":
+        return Condition(where=line.where, patterns=line.words, problem=line.problem)
+    criteria, problem = _criteria(line.raw)
+    return Condition(where=line.where, criteria=criteria, own=line.own, problem=problem)
+
+
+def _criteria(raw: str) -> tuple[tuple[Criterion, ...], str]:
+    """Return the conditions of a Match line that can be read, and why the others can't."""
+    tokens, problem = _tokens(raw)
+    found: list[Criterion] = []
+    while tokens:
+        word = tokens.pop(0)
+        negated, name = word.startswith("!"), word.lstrip("!").lower()
+        if name == "all":
+            if tokens or any(criterion.name not in _ALONE for criterion in found):
+                problem = problem or "'all' stands alone in a Match line"
+            found.append(Criterion(name=name, negated=negated))
+        elif name in _ALONE:
+            found.append(Criterion(name=name, negated=negated))
+        elif not tokens:
+            problem = problem or f"'Match {word}' needs a value"
         else:
-            for pattern in words:
-                for included in sorted(glob.glob(os.path.join(base.expanduser(), os.path.expanduser(pattern)))):
-                    yield from _blocks(Path(included), base, current, depth + 1)
-    yield _filled(current, lines)
+            found.append(Criterion(name=name, negated=negated, argument=tokens.pop(0)))
+    return tuple(found), problem or ("" if found else "Match needs a condition")
 
 
-def _filled(block: Block, lines: list[str]) -> Block:
-    return Block(hosts=block.hosts, matches=block.matches, lines=tuple(lines))
+_TOKEN = re.compile(r'[ \t\r]*(?:"([^"]*)"|([^ \t\r"=#][^ \t\r"=]*))(?:[ \t\r]*=|(?=[ \t\r]|$))')
 
 
-def _words(text: str, where: str) -> list[str]:
-    try:
-        return shlex.split(text, comments=True)
-    except ValueError as error:
-        raise ConfigError(f"{where}: {error}", hint="close the quote") from error
+def _tokens(raw: str) -> tuple[list[str], str]:
+    """Return the words of a Match line, where ``=`` may stand for a blank, and why the rest of it can't be read."""
+    found, place = list[str](), 0
+    while raw[place:].strip(" \t\r"):
+        match = _TOKEN.match(raw, place)
+        if match is None:
+            rest = raw[place:].lstrip(" \t\r")
+            return found, "" if rest.startswith("#") else f"'{rest}' can't be read: {_CLOSE}"
+        found.append(match[1] if match[1] is not None else match[2])
+        place = match.end()
+    return found, ""
+
+
+def _words(text: str) -> tuple[tuple[str, ...], str]:
+    """Return the arguments in ``text`` up to a comment, and why they can't be read.
+
+    Quotes of both kinds may begin anywhere in a word; a backslash stands before a quote, a backslash, or a blank outside of
+    quotes. Source: OpenSSH misc.c, argv_split.
+    """
+    found, word, quote, place = list[str](), None, "", 0
+    while place < len(text):
+        sign = text[place]
+        place += 1
+        if not quote and sign in " \t":
+            if word is not None:
+                found.append(word)
+            word = None
+        elif word is None and sign == "#":
+            return tuple(found), ""
+        elif sign == "\\" and (text[place : place + 1] or "x") in _ESCAPABLE + ("" if quote else " "):
+            word = (word or "") + text[place]
+            place += 1
+        elif sign == quote:
+            quote = ""
+        elif not quote and sign in "'\"":
+            word, quote = word or "", sign
+        else:
+            word = (word or "") + sign
+    if word is not None:
+        found.append(word)
+    return tuple(found), f"a quote {quote} is not closed" if quote else ""
 
 
 @lru_cache(maxsize=4096)

@@ -16,7 +16,7 @@ from paramiko import common
 
 from exacell.transport.base import Ours
 from exacell.transport.capture import End, Ending
-from exacell.transport.ssh.endpoint import Endpoint
+from exacell.transport.ssh.endpoint import Endpoint, Variables
 from exacell.transport.ssh.reader import Reader, Timer
 from exacell.transport.ssh.wire import Wire
 
@@ -56,6 +56,7 @@ class Stream:
         on_channel: told when there is a channel, before the command is sent on it; it is not when that cancels it.
         ours: why the command must not be sent, asked right before; None when nobody is to be asked.
         refused: what that said.
+        env: variables for the command; the server may leave them out.
         on_open: told when the command has been sent.
         sent: whether the command has been sent, or may have been.
         lost_connection: whether it ended because the connection did.
@@ -78,6 +79,7 @@ class Stream:
         self.on_channel: Callable[[], None] = _nothing
         self.on_open: Callable[[], None] = _nothing
         self.ours: Ours | None = None
+        self.env: Variables = ()
         self.refused = ""
         self.sent = self.lost_connection = False
         self._input: deque[memoryview] = deque([memoryview(stdin)] if stdin else ())
@@ -224,6 +226,7 @@ class Stream:
             self._end(Ending(end=End.NO_CHANNEL))
             return
         self._stage, self.sent = Stage.RUNNING, True
+        self._channel.set_variables(self.env)
         self._channel.request("exec", self._command.encode("utf-8", "surrogateescape"))
         self._send_input()
         self.on_open()

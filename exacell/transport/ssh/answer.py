@@ -1,0 +1,199 @@
+"""What ssh_config says of one target: read here where that can be, asked of the ssh program (``ssh -G``) where not.
+
+Only conditions that newer releases of OpenSSH know, and names that DNS has to complete, are asked for, once for a target.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from exacell.core.errors import ConfigError, TransportError
+from exacell.transport.ssh.programs import Program, check, in_shell, start
+from exacell.transport.ssh.resolving import GROWING, KNOWN_HOSTS, USED, Answer, Found, Reader, UnknownError, finished
+from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG, Condition, SshConfigFiles
+
+PROGRAM_S = 30.0
+"""Seconds that a Match exec, or ssh -G, may take."""
+_T = TypeVar("_T")
+
+
+class SshConfig:
+    """Answers for targets from one set of files. Thread-safe.
+
+    What programs have said (``Match exec``, ``ssh -G``) is kept as long as this object, and each is run once at a time.
+    """
+
+    def __init__(self, given: Path | None) -> None:
+        self._files = SshConfigFiles.read(given)
+        self._said: dict[object, _Said] = {}
+        self._lock = threading.Lock()
+
+    def answer(self, target: str, *, user: str | None = None, port: int | None = None) -> Answer:
+        """Return what the files say of ``target``.
+
+        Args:
+            user, port: are certain already and win over the files.
+
+        Raises:
+            ConfigError: what concerns the target is wrong, or can't be read and there is no ssh to ask.
+        """
+        try:
+            return Reader(self._files, self.holds, target, user, port).answer()
+        except UnknownError as unknown:
+            what = str(unknown)
+            return self.once(("ssh", target, user, port), lambda: self._ask(target, user, port, what))
+
+    def once(self, key: object, make: Callable[[], _T]) -> _T:
+        """Return what ``make`` has returned for ``key``; others wait meanwhile.
+
+        A failure is that of all who waited for it; who comes later tries again.
+
+        Raises:
+            ConfigError: ``make`` does.
+        """
+        with self._lock:
+            said = self._said.setdefault(key, _Said())
+            turn = said.turn
+        with said.lock:
+            if not said.known and said.turn == turn:
+                said.turn, said.problem = turn + 1, None
+                try:
+                    said.value, said.known = make(), True
+                except ConfigError as error:
+                    said.problem = error
+            if said.problem is not None:
+                raise ConfigError(said.problem.message, hint=said.problem.hint) from said.problem
+            return said.value  # type: ignore[return-value]  # What was made for the key is of its type.
+
+    def holds(self, command: str, condition: Condition) -> bool:
+        """Return whether a Match exec ends with status 0.
+
+        Raises:
+            ConfigError: it may not run, can't be started, or does not end.
+        """
+        where = condition.where
+        program = Program(what="Match exec", command=command, where=where, own=condition.own)
+
+        def run() -> bool:
+            process = _started(program, in_shell(command))
+            try:
+                return process.wait(PROGRAM_S) == 0
+            except subprocess.TimeoutExpired as error:
+                raise ConfigError(
+                    f"{where}: Match exec '{command}' did not end within {PROGRAM_S:g}s: run it by hand"
+                ) from error
+            finally:
+                _end(process)
+
+        return self.once(command, run)
+
+    def _ask(self, target: str, user: str | None, port: int | None, why: str) -> Answer:
+        """Return what ``ssh -G`` says of a target."""
+        ssh = shutil.which("ssh")
+        if ssh is None:
+            raise ConfigError(
+                f"{why} can't be read here, and there is no ssh program to ask: install openssh-clients, take it out, or name "
+                "another file with --ssh-config"
+            )
+        given = self._files.given
+        # ssh runs what these conditions name: it has to be allowed as if it were run here.
+        for condition in filter(None, (section.condition for section in self._files.sections)):
+            for command in [criterion.argument for criterion in condition.criteria if criterion.name == "exec"]:
+                check(Program(what="Match exec", command=command, where=condition.where, own=condition.own))
+        with tempfile.NamedTemporaryFile("w", prefix="exacell-ssh-", suffix=".conf") as both:
+            words = [ssh, "-G", *_which_file(given, both.name)]
+            words += [*(["-l", user] if user else []), *(["-p", str(port)] if port else []), "--", target]
+            if both.name in words:
+                both.write(f"Include {os.path.expanduser(USER_CONFIG)}\nMatch all\nInclude {SYSTEM_CONFIG}\n")
+                both.flush()
+            program = Program(what="ssh -G", command=" ".join(words[1:]), where=target, own=given is None)
+            said, status, error = _output(program, words)
+        if status:
+            raise ConfigError(f"{why} can't be read here, and ssh -G {target} does not read it: {error}")
+        return _answer_of_ssh(said, target, own=given is None, asked=f"{why} is read by ssh -G")
+
+
+class _Said:
+    """What a program has said, once it has."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.turn = 0
+        self.known = False
+        self.value: object = None
+        self.problem: ConfigError | None = None
+
+
+def _which_file(given: Path | None, both: str) -> list[str]:
+    """Return the option that has ssh read the same files as we do.
+
+    ssh takes the home from the passwd file; where HOME is another one, ``both`` has to include the user's and the system's.
+    """
+    if given is not None:
+        return ["-F", str(given)]
+    try:
+        same = os.path.realpath(pwd.getpwuid(os.getuid()).pw_dir) == os.path.realpath(os.path.expanduser("~"))
+    except KeyError:
+        same = False
+    return [] if same else ["-F", both]
+
+
+def _started(program: Program, words: list[str], **streams: int) -> subprocess.Popen[bytes]:
+    try:
+        return start(program, words, **streams)
+    except TransportError as error:
+        raise ConfigError(f"{program.where}: {error.message}", hint=error.hint) from error
+
+
+def _output(program: Program, words: list[str]) -> tuple[str, int, str]:
+    """Run a program and return its output, its status, and its errors in one line."""
+    process = _started(program, words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, err = process.communicate(timeout=PROGRAM_S)
+    except subprocess.TimeoutExpired as error:
+        raise ConfigError(f"{program.command} did not end within {PROGRAM_S:g}s", hint="run it by hand") from error
+    finally:
+        _end(process)
+    errors = "; ".join(line.strip() for line in err.decode("utf-8", "backslashreplace").splitlines() if line.strip())
+    return out.decode("utf-8", "surrogateescape"), process.returncode, errors or f"exit status {process.returncode}"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        process.kill()
+        process.wait()
+
+
+def _answer_of_ssh(text: str, target: str, *, own: bool, asked: str) -> Answer:
+    """Return the answer in the output of ``ssh -G``, which has a line for each keyword and expands some of the tokens."""
+    found = Found()
+    for line in text.splitlines():
+        keyword, _, value = line.partition(" ")
+        if keyword in GROWING:
+            found.lists.setdefault(keyword, []).append(value)
+        elif keyword in KNOWN_HOSTS:
+            # Without quotes there, a blank begins another path only where that starts as paths do.
+            paths = [_at_home(path) for path in re.split(r" (?=[/~%$])", value)]
+            found.lists[keyword] = [path.replace("%", "%%") for path in paths]
+        elif keyword in USED:
+            found.one[keyword] = value
+    host = found.one.get("hostname", target)
+    return finished(found, target, host, (target, own), asked=asked)
+
+
+def _at_home(path: str) -> str:
+    """Return a path of ssh's, which takes the home from the passwd file, in HOME."""
+    try:
+        theirs = pwd.getpwuid(os.getuid()).pw_dir.rstrip("/") + "/"
+    except KeyError:
+        return path
+    return os.path.expanduser("~/") + path[len(theirs) :] if path.startswith(theirs) else path

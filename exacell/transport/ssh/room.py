@@ -1,0 +1,45 @@
+"""Room for connections: how many files this process may hold open, raised as far as it may be."""
+
+from __future__ import annotations
+
+import os
+import resource
+
+from exacell.core.errors import TransportError
+
+_USUAL = 1024
+"""What the limit is nearly everywhere. Source: getrlimit(2) and systemd-system.conf(5), DefaultLimitNOFILE."""
+_OTHERS = 16
+"""Descriptors beside connections: the journal, keys, answers that wait on disk."""
+_OPEN = "/proc/self/fd"
+
+
+def make_room(connections: int) -> None:
+    """Return when so many connections more can be opened; raises this process' own limit where that is allowed.
+
+    Raises:
+        TransportError: they can't.
+    """
+    if not connections:
+        return
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = _open_now() + connections + _OTHERS
+    if soft == resource.RLIM_INFINITY or needed <= soft:
+        return
+    if hard == resource.RLIM_INFINITY or needed <= hard:
+        wanted = max(needed, _USUAL)
+        resource.setrlimit(
+            resource.RLIMIT_NOFILE, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard)
+        )
+        return
+    raise TransportError(
+        f"too many open files: ulimit -n {max(needed, _USUAL)} ({connections} connections need about {needed}, "
+        f"{hard} are allowed here)"
+    )
+
+
+def _open_now() -> int:
+    try:
+        return len(os.listdir(_OPEN))
+    except FileNotFoundError:
+        return 3  # A system without /proc: at least the three streams.
