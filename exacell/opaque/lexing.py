@@ -303,6 +303,11 @@ class _Lexer:
             raise self._endless(place)
         end = len(self._text) if found is None else found.start()
         body = self._text[at:end]
+        early = re.search(rf"^{tabs}{re.escape(document.mark)}\)", body, re.MULTILINE)
+        if early is not None:
+            # ksh93 takes it for the end, mksh too within parentheses: $(cat <<E … E) is what they have in mind.
+            why = "a line that begins with the mark and ), where some shells end the here-document"
+            raise self._unread(at + early.start(), early[0].strip(), why, "take a mark with which no line begins")
         if not document.literal:
             self._refuse_lines(document, body, at)
         if document.strip:

@@ -41,6 +41,11 @@ TOLD = {
         "whose mark shells read in different ways (line 1, character 9)",
         "<<'EOF'",
     ),
+    "cellcli <<-E\nlist cell\n\tE) x\nE\n": (
+        "E)",
+        "some shells end the here-document (line 3, character 1)",
+        "a mark with which",
+    ),
     "cellcli 2<<E\nE\n": ("2<<", "another descriptor", "a blank before <<"),
     "df\\\n-h": ("\\", "without a blank before the backslash", "put a blank before"),
     "df -h \\\n": ("\\", "where nothing follows", "leave out the backslash"),
