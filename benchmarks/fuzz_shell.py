@@ -5,9 +5,9 @@
 ``tests/support/judging`` has the grammar, the sandbox and the judge; each run of the tests does 2,000 texts. Each text that is
 called a read runs in every shell, and in every other shell also as it is sent, with programs that only tell how they were
 started. Behind these come ``--forms`` texts over the wider forms (marks, documents, backslashes, scripts), each of which is
-judged as a command, as it is sent or as a file. Prints each difference, and leaves with 1 when there is one, when less than a quarter
-of the texts are reads, when a production of the language or a row of the table did not occur, or when a wider form is in less
-than a twentieth of its texts; with 2 where no sandbox can be had: texts never run outside of one.
+judged as a command, as it is sent or as a file. Prints each difference, and leaves with 1 when there is one, when less than a
+quarter of the texts are reads, when a production of the language or a row of the table did not occur, or when a wider form is
+in less than a twentieth of its texts; with 2 where no sandbox can be had: texts never run outside of one.
 """
 
 from __future__ import annotations
