@@ -259,14 +259,17 @@ class _Lexer:
         return at + 2
 
     def _joint(self, found: re.Match[str]) -> int:
-        if found[0] == "\n" and self._pending:
-            last = self.found[-1]
-            if isinstance(last, Joint) and last.text != ";":
-                mark = self._shown(self._pending[0])
-                why = f"a here-document whose line ends in {last.text}"
-                raise self._unread(last.at, mark, why, f"write what follows {last.text} on the line of {mark}")
-        self.found.append(Joint(text=found[0], at=found.start()))
-        return self._bodies(found.end()) if found[0] == "\n" and self._pending else found.end()
+        joint = Joint(text=found[0], at=found.start())
+        if found[0] != "\n" or not self._pending:
+            self.found.append(joint)
+            return found.end()
+        last = self.found[-1]
+        if isinstance(last, Joint) and last.text != ";":
+            mark = self._shown(self._pending[0])
+            why = f"a here-document whose line ends in {last.text}"
+            raise self._unread(last.at, mark, why, f"write what follows {last.text} on the line of {mark}")
+        self.found.append(joint)
+        return self._bodies(found.end())
 
     def _redirection(self, at: int) -> int:
         """Read a redirection or a here-document's mark; return where it ends, 0 where there is none."""
@@ -395,7 +398,7 @@ class _Lexer:
             return
         if sign == '"':
             at, sign = self._within(at)
-        if sign == "\\" and text.startswith("\\\n", at):
+        if text.startswith("\\\n", at):
             why = "a line that goes on, without a blank before the backslash"
             raise self._unread(at, sign, why, "put a blank before the backslash")
         why, instead = _SIGNS.get(sign, ("a sign that exacell does not read", _IN_QUOTES))

@@ -102,7 +102,7 @@ def _placed(error: UnreadError, text: str, command: Sequence[Token]) -> UnreadEr
     """Return what is wrong with a command with its place, where the text has several lines: in one the word says it."""
     at = next((token.at for token in command if isinstance(token, Word) and token.text == error.sign), None)
     place = "" if at is None or "\n" not in text.strip("\n") else place_in(text, at)
-    return UnreadError(error.sign, error.why, error.instead, place=error.place or place)
+    return UnreadError(error.sign, error.why, error.instead, place=place)
 
 
 def unread_programs(text: str) -> frozenset[str] | None:

@@ -79,6 +79,12 @@ def test_lines_of_here_documents(lines: str) -> None:
     assert read_body("<<-E", lines) == "".join(line.lstrip("\t") for line in DOCUMENTS[lines].splitlines(keepends=True))
 
 
+def test_tabs_before_the_mark_end_a_document_of_its_own_kind_alone() -> None:
+    """A line of tabs and the mark ends what begins with ``<<-``, and is a line like others of what begins with ``<<``."""
+    assert read_body("<<E", "\tE\n") == "\tE\n"
+    assert read_body("<<-E", "\tx\n\t\tE\nhostname\n") == "x\n"
+
+
 def read_body(begin: str, lines: str) -> str:
     """Return what sqlplus would get, whatever CellCLI or SQL make of it."""
     from exacell.opaque.lexing import Document, lex

@@ -54,6 +54,12 @@ TOLD = {
     "df >/dev/null | cat": (">", "goes away and into a pipe", "leave out >/dev/null"),
     "df 2>&1 2>/dev/null": ("2>", "two redirections of one descriptor of df", "leave one of them out"),
     "df </dev/null </dev/null": ("<", "two redirections of one descriptor of df", "leave one of them out"),
+    "df >/dev/null 1>/dev/null": (">", "two redirections of one descriptor of df", "leave one of them out"),
+    "cellcli -n [a -e list cell": ("[", "a test or a pattern that exacell does not follow (character 12)", "put it in"),
+    "ls /etc/a[bc]": ("[", "a test or a pattern that exacell does not follow (character 10)", "put it in"),
+    "cellcli -e list cell > /tmp/x": (">", "output to somewhere else", "> FILE"),
+    "cellcli -e list cell 2>&1 > /tmp/x": (">", "output to somewhere else", "> FILE"),
+    "grep where /etc/hosts > /tmp/x": (">", "output to somewhere else", "> FILE"),
     "df; ;df": (";", "an empty command", "write a command there"),
     "df |": ("|", "no command behind it", "write a command there"),
     "x=1; ls": ("x=1", "a variable that is set", "write its value"),
@@ -92,6 +98,13 @@ def test_sign_reason_and_way_out_are_told(text: str) -> None:
         read_shell(text)
     assert (raised.value.sign, why in raised.value.message) == (sign, True), raised.value
     assert instead in raised.value.instead and bool(instead) is bool(raised.value.instead)
+
+
+def test_a_word_in_a_text_of_one_line_says_itself_where_it_stands() -> None:
+    """A word that is not read has no place behind it where the text has one line."""
+    with pytest.raises(UnreadError) as raised:
+        read_shell("ls -Z\n")
+    assert raised.value.message == "-Z: not among the options of ls that exacell reads"
 
 
 @pytest.mark.parametrize(
