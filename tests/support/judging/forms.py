@@ -387,7 +387,7 @@ class Forms:
     def _tail(self) -> str:
         return self._one(
             (*("", "", "", " 2>&1", " >/dev/null", ";", "; uptime", "&&hostname", "&& date", " # it's"),
-             *(f"|{self._one(_FILTERS)}", f" | {self._one(_FILTERS)}", " 2>&1 \\\n | cat", "|cat", "||date")),
+             *(f"|{self._one(_FILTERS)}", f" | {self._one(_FILTERS)}", " 2>&1 \\\n | cat", "|cat", "||uname -a")),
         )  # fmt: skip
 
     def _unclosed(self) -> str:
