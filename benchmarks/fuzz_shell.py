@@ -1,12 +1,13 @@
 """Let six shells judge generated texts that exacell calls reads, print the figures, and keep them in docs/reliability.md.
 
-    python benchmarks/fuzz_shell.py [--texts=200000] [--seed=1] [--jobs=2] [--write] [--progress]
+    python benchmarks/fuzz_shell.py [--texts=200000] [--forms=100000] [--seed=1] [--jobs=2] [--write] [--progress]
 
 ``tests/support/judging`` has the grammar, the sandbox and the judge; each run of the tests does 2,000 texts. Each text that is
 called a read runs in every shell, and in every other shell also as it is sent, with programs that only tell how they were
-started. Prints each difference, and leaves with 1 when there is one, when less than a quarter of the texts are reads, or when
-a production of the language or a row of the table did not occur; with 2 where no sandbox can be had: texts never run outside
-of one.
+started. Behind these come ``--forms`` texts over the wider forms (marks, documents, backslashes, scripts), each of which is
+judged as a command, as it is sent or as a file. Prints each difference, and leaves with 1 when there is one, when less than a
+quarter of the texts are reads, when a production of the language or a row of the table did not occur, or when a wider form is
+in less than a twentieth of its texts; with 2 where no sandbox can be had: texts never run outside of one.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ def keep(lines: list[str]) -> None:
 def main() -> int:
     options = argparse.ArgumentParser(description="let six shells judge generated texts")
     options.add_argument("--texts", type=int, default=200_000, help="how many")
+    options.add_argument("--forms", type=int, default=100_000, help="how many over the wider forms")
     options.add_argument("--seed", type=int, default=1, help="another number makes other texts")
     options.add_argument("--jobs", type=int, default=0, help="processes; one a core unless given")
     options.add_argument("--write", action="store_true", help="keep the figures in docs/reliability.md")
@@ -53,20 +55,12 @@ def main() -> int:
     lacking = [shell for shell in SHELLS if shell not in installed()]
     if lacking:
         print(f"not installed, and so not asked: {', '.join(lacking)}", file=sys.stderr)
-    far = HowFar(given.texts, "texts", "differences", wanted=given.progress)
-    shown = 0
-
-    def told(tally: Tally) -> None:
-        nonlocal shown
-        for difference in tally.differences[shown:]:
-            print(difference, flush=True)
-        shown = len(tally.differences)
-        far.tell(tally.texts, shown)
-
-    tally = fuzz_together(given.texts, given.seed, jobs=given.jobs, part=PART, all_wrapped=False, told=told)
-    print(tally.sentence())
-    for name in tally.missing:
+    tally, wider = judged(given, forms=False), judged(given, forms=True)
+    rare = wider.rare(given.forms // 20)
+    for name in tally.missing if given.texts else ():
         print(f"in no text that was read: {name}")
+    for name in rare:
+        print(f"in too few texts that were read: {name}")
     if given.write:
         rows = [f"| {shell} | {tally.runs[shell]:,} |" for shell in SHELLS]
         command = f"python benchmarks/fuzz_shell.py --texts={given.texts} --seed={given.seed} --write"
@@ -76,8 +70,34 @@ def main() -> int:
             f"all {len(tally.productions)} productions of the language and all {len(tally.rows)} rows of the table are among "
             f"the reads; {tally.seconds / 60:.0f} minutes, {date.today().isoformat()}."
         )
-        keep([figures, "", "| shell | runs |", "|--|--|", *rows])
-    return 1 if tally.differences or tally.missing or tally.share < LEAST_SHARE else 0
+        refusals = ", ".join(f"{shell} {count:,}" for shell, count in wider.refused.items() if count) or "none"
+        over = (
+            f"`--forms={given.forms}`: {wider.texts:,} texts over the wider forms, {wider.reads:,} of them read, each of "
+            f"{len(wider.forms)} forms in at least {min(wider.forms.values(), default=0):,}, {sum(wider.runs.values()):,} runs, "
+            f"**{len(wider.differences)} differences**; refused whole: {refusals}."
+        )
+        keep([figures, "", "| shell | runs |", "|--|--|", *rows, "", over])
+    failed = given.texts and (tally.missing or tally.share < LEAST_SHARE)
+    return 1 if tally.differences or wider.differences or failed or rare else 0
+
+
+def judged(given: argparse.Namespace, *, forms: bool) -> Tally:
+    """Make and judge all texts of one of the two kinds, print each difference and the figures, and return them."""
+    count = given.forms if forms else given.texts
+    far = HowFar(count, "texts", "differences", wanted=given.progress)
+    shown = 0
+
+    def told(tally: Tally) -> None:
+        nonlocal shown
+        for difference in tally.differences[shown:]:
+            print(difference, flush=True)
+        shown = len(tally.differences)
+        far.tell(tally.texts, shown)
+
+    tally = fuzz_together(count, given.seed, jobs=given.jobs, part=PART, all_wrapped=False, forms=forms, told=told)
+    if count:
+        print(tally.sentence(), flush=True)
+    return tally
 
 
 if __name__ == "__main__":

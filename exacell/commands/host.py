@@ -23,6 +23,7 @@ from exacell.journal.record import Row
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Value
 from exacell.language.shellwords import command_given
+from exacell.opaque.lexing import patterns_quoted
 from exacell.opaque.scan import command_findings
 from exacell.output.result import Result
 from exacell.session.recording import since, told_while_waiting
@@ -46,6 +47,7 @@ def host(session: Session, services: Services, request: Request, call: Call) -> 
         JournalError: the journal can't be written; nothing was run.
     """
     text, flags = command_given(call, session.options.over(call.flags))
+    text = patterns_quoted(text)
     findings = judged(session, services, request, text, flags, statement=call.text)
     if flags.get("dry-run"):
         return Result(notes=[f"-n: host {text[:_SHOWN]} was not run"])

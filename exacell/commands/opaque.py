@@ -35,6 +35,7 @@ from exacell.core.units import counted
 from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
 from exacell.opaque.findings import Findings, UnreadError
+from exacell.opaque.lexing import patterns_quoted
 from exacell.opaque.scan import carried, command_findings, wrapped
 from exacell.opaque.shell import unread_programs
 from exacell.opaque.sql import NO_QUERY, read_sql
@@ -232,6 +233,8 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
         RefusedError: a guard forbids it, or it can't be read and was not accepted.
     """
     text, flags = command_given(call, session.options.over(call.flags))
+    if (sent := patterns_quoted(text)) != text:
+        text, call = sent, replace(call, text=call.text.replace(text, sent))
     findings = command_findings(text)
     if flags.get("detach") and not len(session.selection.hosts):
         raise StatementError("sh --detach is for hosts: nothing is left on a cell", hint="on @GROUP sh --detach …")

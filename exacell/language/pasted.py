@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from exacell.core.errors import StatementError
 
-_MARK = r"<<(?P<strip>-?)\s*\\?(?P<quote>['\"]?)(?P<end>\w+)(?P=quote)"
+_MARK = r"<<(?P<strip>-?)\s*\\?(?P<quote>['\"]?)(?P<end>[\w.,:@%+/=!-]+)(?P=quote)"
 _BEGUN = re.compile(
     rf"\s*(?P<head>(?:on\s+\S+\s+)?(?:(?:dcli|cellcli)\b[^\n]*?))\s*{_MARK}[ \t]*(?:\n|$)", re.IGNORECASE
 )

@@ -56,15 +56,17 @@ class UnreadError(ExacellError):
         sign: the first word or sign that was not read.
         why: what is the matter with it, in a phrase.
         instead: the way to do it in exacell; empty when there is none to name.
+        place: where it stands in the text; empty where the sign itself says that.
     """
 
-    def __init__(self, sign: str, why: str, instead: str = "") -> None:
+    def __init__(self, sign: str, why: str, instead: str = "", *, place: str = "") -> None:
         sign = sign or "''"  # What is not seen is no name for anything.
         shown = sign if len(sign) <= 60 else f"{sign[:57]}..."
-        super().__init__(f"{shown}: {why}", hint=instead)
+        super().__init__(f"{shown}: {why}{place and f' ({place})'}", hint=instead)
         self.sign = sign
         self.why = why
         self.instead = instead
+        self.place = place
 
 
 ACCEPT = "--accept-opaque"

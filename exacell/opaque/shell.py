@@ -13,7 +13,7 @@ from exacell.cellcli.statement import Change, Grant, parse
 from exacell.core.errors import StatementError
 from exacell.core.values import dataclass
 from exacell.opaque.findings import UnreadError
-from exacell.opaque.lexing import FIRST_LINES, SEVERAL, Document, Joint, Redirection, Token, Word, lex
+from exacell.opaque.lexing import CONDITION, SEVERAL, Document, Joint, Redirection, Token, Word, lex, place_in
 from exacell.opaque.sql import read_sql
 from exacell.opaque.table import FOLDERS, Row, refuse_words, row_of
 
@@ -43,52 +43,66 @@ class Command:
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """A text that was read: its pipelines in order, each the commands between ``|``."""
+    """A text that was read: its pipelines in order, each the commands between ``|``.
+
+    Attributes:
+        closed: no here-document ends with the file alone; where one does, some shells run the lines before it at most.
+    """
 
     pipelines: tuple[tuple[Command, ...], ...]
+    closed: bool = True
 
 
 def read_shell(text: str, *, script: bool = False) -> Reading:
     """Return what a shell makes of ``text``.
 
     Args:
-        script: whether it is a file that is run by itself, so that its first line has to name the shell.
+        script: whether it is a file that is run by itself, whose end may end a here-document.
 
     Raises:
         UnreadError: something in it is outside of the language.
     """
-    tokens, wrong = lex(text)
+    tokens, wrong = lex(text, script=script)
     if wrong is not None:
-        _refuse_first_words(tokens)
+        _refuse_first_words(text, tokens)
         raise wrong
-    if script and text.partition("\n")[0] not in FIRST_LINES:
-        first = text.partition("\n")[0].strip() or "its first line"
-        raise UnreadError(
-            first, "a script whose first line is not #!/bin/sh or #!/bin/bash", "let it begin with the line #!/bin/sh"
-        )
     pipelines: list[tuple[Command, ...]] = []
     pipeline: list[Command] = []
     command: list[Token] = []
-    joined = "\n"
-    for token in (*tokens, Joint(text="\n")):
+    last = Joint(text="\n")
+    for token in (*tokens, Joint(text="\n", at=len(text))):
         if not isinstance(token, Joint):
             command.append(token)
             continue
         if not command:
             # Blank lines are fine, also behind a joint that needs another command.
             if token.text != "\n":
-                raise UnreadError(token.text, "an empty command")
+                raise UnreadError(token.text, "an empty command", _ONE_LEFT, place=place_in(text, token.at))
             continue
-        pipeline.append(_command(command, piped=bool(pipeline)))
-        command, joined = [], token.text
-        if joined != "|":
+        try:
+            pipeline.append(_command(command, piped=bool(pipeline), feeds=token.text == "|"))
+        except UnreadError as error:
+            raise _placed(error, text, command) from error
+        command, last = [], token
+        if last.text != "|":
             pipelines.append(tuple(pipeline))
             pipeline = []
-    if joined not in ("\n", ";"):
-        raise UnreadError(joined, "no command behind it")
+    if last.text not in ("\n", ";"):
+        raise UnreadError(last.text, "no command behind it", _ONE_LEFT, place=place_in(text, last.at))
     if not pipelines:
         raise UnreadError(text.strip(), "no command")
-    return Reading(pipelines=tuple(pipelines))
+    closed = all(token.closed for token in tokens if isinstance(token, Document))
+    return Reading(pipelines=tuple(pipelines), closed=closed)
+
+
+_ONE_LEFT = "write a command there, or leave the sign out"
+
+
+def _placed(error: UnreadError, text: str, command: Sequence[Token]) -> UnreadError:
+    """Return what is wrong with a command with its place, where the text has several lines: in one the word says it."""
+    at = next((token.at for token in command if isinstance(token, Word) and token.text == error.sign), None)
+    place = "" if at is None or "\n" not in text.strip("\n") else place_in(text, at)
+    return UnreadError(error.sign, error.why, error.instead, place=place)
 
 
 def unread_programs(text: str) -> frozenset[str] | None:
@@ -97,7 +111,7 @@ def unread_programs(text: str) -> frozenset[str] | None:
     Nothing but plain words, quotes and joints is around them, so that no other program starts than those that are named.
     """
     tokens, wrong = lex(text)
-    if wrong is not None:
+    if wrong is not None or "\\\n" in text or not all(token.plain for token in tokens if isinstance(token, Word)):
         return None
     names: set[str] = set()
     command: list[Token] = []
@@ -108,7 +122,7 @@ def unread_programs(text: str) -> frozenset[str] | None:
             continue
         if command:
             try:
-                _command(command, piped=piped)
+                _command(command, piped=piped, feeds=token.text == "|")
             except UnreadError:
                 first = command[0]
                 if not isinstance(first, Word) or first.glob or "=" in first.text:
@@ -121,7 +135,7 @@ def unread_programs(text: str) -> frozenset[str] | None:
     return frozenset(names)
 
 
-def _refuse_first_words(tokens: Sequence[Token]) -> None:
+def _refuse_first_words(text: str, tokens: Sequence[Token]) -> None:
     """Return when all commands that stand before an unread sign have a row: a loop's first word says more than its ``$``.
 
     Raises:
@@ -129,7 +143,10 @@ def _refuse_first_words(tokens: Sequence[Token]) -> None:
     """
     for before, token in zip((Joint(text="\n"), *tokens), tokens, strict=False):
         if isinstance(before, Joint) and isinstance(token, Word):
-            _row(token)
+            try:
+                _row(token)
+            except UnreadError as error:
+                raise _placed(error, text, (token,)) from error
 
 
 def _row(word: Word) -> Row:
@@ -143,16 +160,27 @@ def _row(word: Word) -> Row:
     return row_of(word.text)
 
 
-def _command(tokens: Sequence[Token], *, piped: bool) -> Command:
+def _command(tokens: Sequence[Token], *, piped: bool, feeds: bool) -> Command:
+    """Return a command that is read.
+
+    Args:
+        piped: whether it stands behind ``|``.
+        feeds: whether it stands before ``|``.
+
+    Raises:
+        UnreadError: it is not.
+    """
     words = [token for token in tokens if isinstance(token, Word)]
     if not isinstance(tokens[0], Word):
-        raise UnreadError(">" if tokens[0] == Redirection(source=False) else "<", "a redirection before a command")
+        sign = ">" if isinstance(tokens[0], Redirection) and tokens[0].descriptor else "<"
+        raise UnreadError(sign, "a redirection before a command", "write it behind the command")
     texts, globs = tuple(word.text for word in words), frozenset(n for n, word in enumerate(words) if word.glob)
     first, row = texts[0], _row(words[0])
+    _refuse_redirections(first, tokens, feeds=feeds)
     documents = [token.body for token in tokens if isinstance(token, Document)]
-    sources = len(documents) + piped + sum(isinstance(token, Redirection) and token.source for token in tokens)
-    if sources > 1:
-        raise UnreadError("<", f"more than one source of input for {first}")
+    nowhere = any(isinstance(token, Redirection) and token.descriptor == 0 for token in tokens)
+    if len(documents) + piped + nowhere > 1:
+        raise UnreadError("<", f"more than one source of input for {first}", "leave all but one of them out")
     document = documents[0] if documents else None
     statements: tuple[str, ...] = ()
     if row.name in ("cellcli", "sqlplus"):
@@ -173,6 +201,21 @@ def _command(tokens: Sequence[Token], *, piped: bool) -> Command:
     )
 
 
+def _refuse_redirections(first: str, tokens: Sequence[Token], *, feeds: bool) -> None:
+    """Return when no descriptor is redirected twice, and no output before ``|``: zsh feeds both.
+
+    Raises:
+        UnreadError: one is.
+    """
+    descriptors = [token.descriptor for token in tokens if isinstance(token, Redirection)]
+    twice = next((each for each in descriptors if descriptors.count(each) > 1), None)
+    if twice is not None:
+        sign = "<" if twice == 0 else "2>" if twice == 2 else ">"
+        raise UnreadError(sign, f"two redirections of one descriptor of {first}", "leave one of them out")
+    if feeds and 1 in descriptors:
+        raise UnreadError(">", f"the output of {first} goes away and into a pipe", "leave out >/dev/null, or the pipe")
+
+
 def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document: str | None) -> tuple[str, ...]:
     """Return the statements that cellcli gets behind -e or in its here-document; none for sqlplus.
 
@@ -181,7 +224,7 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
     """
     executed = row.name == "cellcli" and "-e" in texts
     if executed and document is not None:
-        raise UnreadError("-e", "cellcli with both -e and a here-document")
+        raise UnreadError("-e", "cellcli with both -e and a here-document", "write the statements in one of them")
     if not executed and document is None:
         raise UnreadError(texts[0], "what it reads is not in the text", SEVERAL)
     end = texts.index("-e") if executed else len(texts)
@@ -192,7 +235,7 @@ def _statements(row: Row, texts: Sequence[str], globs: frozenset[int], document:
             return ()
         return statements_in(document)
     if globs:
-        raise UnreadError(texts[min(globs)], "a pattern in a statement: quote it")
+        raise UnreadError(texts[min(globs)], "a pattern in a statement, for which files may stand in", CONDITION)
     return statements_behind(texts[end + 1 :])
 
 

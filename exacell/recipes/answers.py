@@ -10,6 +10,7 @@ from exacell.language.line import Line, parse_line
 from exacell.language.registry import Call, Effect
 from exacell.language.shellwords import command_given
 from exacell.opaque.findings import UnreadError
+from exacell.opaque.lexing import patterns_quoted
 from exacell.opaque.scan import command_findings
 from exacell.opaque.sql import read_sql
 
@@ -30,7 +31,7 @@ def reads(line: Line) -> bool:
 def only_reads(line: Line) -> bool:
     """Whether a line only reads, commands for a shell that exacell reads among them."""
     if line.call is not None and line.call.command.words in (("sh",), ("host",)):
-        return command_findings(command_given(line.call, line.call.flags)[0]).harmless
+        return command_findings(patterns_quoted(command_given(line.call, line.call.flags)[0])).harmless
     return reads(line)
 
 

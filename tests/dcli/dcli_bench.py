@@ -53,18 +53,15 @@ def journalled(home: Path, statement: str) -> list[tuple[str, str, dict[str, Any
 
 
 BLOG = """\
-    #!/bin/bash
-    cellcli <<EOF
-    drop flashcache
-    create flashcache all
-    EOF
+    cellcli <<!
+    drop flashcache;
+    create flashcache all;
     """
 
 
-def flushcache(*, mark: bool = True) -> Path:
-    """Write a blog post's flushcache.sh into this directory, with or without the closing mark of its here-document."""
-    text = dedent(BLOG)
+def flushcache(*, mark: bool = False) -> Path:
+    """Write a blog post's flushcache.sh into this directory as it was printed, or with a closing mark of its here-document."""
     path = Path("flushcache.sh")
-    path.write_text(text if mark else text.removesuffix("EOF\n"))
+    path.write_text(dedent(BLOG) + ("!\n" if mark else ""))
     path.chmod(0o755)
     return path

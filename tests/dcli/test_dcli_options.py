@@ -136,3 +136,14 @@ def test_the_login_is_celladmin_unless_root_works(text: str, user: str) -> None:
 def test_a_command_is_its_words_joined_with_blanks() -> None:
     """No quoting of the words should be kept."""
     assert DcliOptions(words=("echo", "a  b", "c")).command == "echo a  b c"
+
+
+def test_pattern_signs_in_a_statement_are_quoted_in_all_that_is_made_of_the_words() -> None:
+    """What is judged, journalled and sent is one text: pattern signs of a statement stand behind a backslash in it."""
+    given = ["-c", "c1", "cellcli", "-e", "list metriccurrent where name like \\'FC.*\\'"]
+    found = parse_dcli(given)
+    sent = "cellcli -e list metriccurrent where name like \\'FC.\\*\\'"
+    assert (found.command, found.words, found.argv) == (sent, (sent,), ("-c", "c1", sent))
+    other = parse_dcli(["-c", "c1", "ls", "/etc/*"])
+    assert (other.words, other.argv) == (("ls", "/etc/*"), ("-c", "c1", "ls", "/etc/*"))
+    assert parse_dcli(["-c", "c1"]).argv == ("-c", "c1")

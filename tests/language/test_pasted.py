@@ -18,6 +18,8 @@ from exacell.session.scripts import read_script
     ("text", "meant"),
     [
         ("cellcli <<EOF\nlist cell\nEOF", ["list cell"]),
+        ("cellcli <<!\nlist cell;\nlist lun;\n!\n", ["list cell", "list lun"]),
+        ("cellcli <<\\E-1\nlist cell\nE-1\n", ["list cell"]),
         ("cellcli -e <<'EOF'\nlist cell;\n\n# note\nlist griddisk -\n where size > 1g\nexit\nEOF\n",
          ["list cell", "list griddisk   where size > 1g"]),
         ("on exa1cel01 cellcli <<-X\nCellCLI> list cell\nquit;\n\tX\n", ["on exa1cel01 list cell"]),

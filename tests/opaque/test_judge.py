@@ -12,7 +12,7 @@ from tests.support.judging.sandbox import SHELLS, Sandbox, installed, missing
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "a sandbox is there")
 
-TEXTS, SEED = 2000, 16
+TEXTS, FORMED, SEED = 2000, 600, 16
 """How many texts each run of the tests makes; ``make fuzz`` makes a hundred times as many of another seed."""
 
 
@@ -23,6 +23,36 @@ def test_shells_take_texts_as_they_were_read(record_property: Callable[[str, obj
     assert not tally.differences, "\n".join(map(str, tally.differences[:5]))
     assert tally.share >= LEAST_SHARE, tally.sentence()
     assert not tally.missing
+
+
+def test_shells_take_the_wider_forms_as_they_were_read(record_property: Callable[[str, object], None]) -> None:
+    """Of generated texts over the wider forms most are reads, each form among them, and no shell differs."""
+    tally = fuzz_together(FORMED, SEED, forms=True)
+    record_property("judged", tally.sentence())
+    assert not tally.differences, "\n".join(map(str, tally.differences[:5]))
+    assert tally.reads > FORMED // 2, tally.sentence()
+    assert not tally.rare(FORMED // 50)
+
+
+FORM_TEXTS = {
+    "cellcli <<E\nlist cell\n": "cellcli <<E\nlist lun\n",
+    "#!/bin/sh -u\nhostname; uptime\n": "hostname; uptime; hostname\n",
+    "hostname\n": "#!/bin/sh -e\nuptime\nhostname\n",
+    "hostname\ncellcli <<E\nlist cell\n": "uptime\ncellcli <<E\nlist cell\n",
+}
+"""A file as it was read -> the one that is run in its place."""
+
+
+@pytest.mark.parametrize("read", FORM_TEXTS, ids=ascii)
+def test_the_judge_notices_what_files_do(read: str) -> None:
+    """A file that does otherwise than was read is a difference in every shell; one whose document its end ends may be refused."""
+    reading = read_shell(read, script=True)
+    with Judge() as judge:
+        assert judge.differences_of_form(read, reading, script=True, wrap=False) == []
+        found = judge.differences_of_form(FORM_TEXTS[read], reading, script=True, wrap=False)
+    # mksh takes no part in what ends without its mark.
+    lenient = {"mksh"} if FORM_TEXTS[read].startswith("cellcli") else set()
+    assert {difference.shell for difference in found} == set(installed()) - lenient
 
 
 WRONG = {

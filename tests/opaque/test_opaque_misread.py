@@ -10,25 +10,73 @@ from exacell.opaque.table import table
 
 TOLD = {
     # text -> its sign, a part of the reason, and a part of the way out
-    "uptime\r": ("\\r", "a carriage return", ""),
-    "uptime \x07": ("\\x07", "no printable ASCII", ""),
+    "uptime\r": ("\\r", "a carriage return (character 7)", "plain line ends"),
+    "uptime \x07": ("\\x07", "no printable ASCII", "ASCII"),
     "cellcli <<EOF": ("<<EOF", "without a line EOF", "-f FILE"),
-    "cellcli <<A; cellcli <<B\nA\nB": ("<<B", "a second here-document", ""),
-    "cellcli <<E |\nE\ncat": ("<<E", "whose line ends in |", ""),
-    "uptime # \\\n": ("\\", "may go on in the next line", ""),
-    "cat /etc/a*'b'": ("/etc/a*b", "quoted in part", ""),
-    "grep =ls /etc/hosts": ("=ls", "the path of a command", "quote the whole statement"),
+    "cellcli <<A <<B\nA\nB": ("<", "more than one source of input", "leave all but one"),
+    "cellcli <<A; cellcli <<B\nA\n": ("<<B", "without a line B", "end it with the line B"),
+    "cellcli <<E |\nE\ncat": ("<<E", "whose line ends in |", "write what follows | on the line of <<E"),
+    "uptime # \\\n": ("\\", "may go on in the next line", "leave out the backslash"),
+    "cat /etc/a*'b'": ("/etc/a*b", "quoted in part", "all of it in quotes"),
+    "grep =ls /etc/hosts": ("=ls", "the path of a command", "put it in quotes: '=ls'"),
+    "hostname\nuptime\n\ndf $x": ("$", "only the shell there knows (line 4, character 4)", "write the value itself"),
+    "df $x": ("$", "only the shell there knows (character 4)", "write the value itself"),
+    'grep "a $x" /etc/hosts': ("$", "only the shell there knows (character 9)", "write the value itself"),
+    'grep "a': ('"', "not closed on its line (character 6)", "close it"),
+    'grep "a\nb"': ('"', "not closed on its line (line 1, character 6)", "close it"),
+    "hostname\nreboot x": ("reboot", "not in the table of commands that only read (line 2, character 1)", ""),
+    "hostname\nls -Z; df": ("-Z", "not among the options of ls that exacell reads (line 2, character 4)", ""),
+    "cellcli <<EOF\nlist cell\nlist $x\nEOF\n": (
+        "$",
+        "replaces it in a here-document (line 3, character 6)",
+        "<<'EOF'",
+    ),
+    "cellcli <<!\nlist cell \\\n!\n": (
+        "\\",
+        "joins lines in a here-document (line 2, character 11)",
+        "quote the mark: <<'!'",
+    ),
+    "cellcli <<'a`'\nlist cell\na`\n": (
+        "<<",
+        "whose mark shells read in different ways (line 1, character 9)",
+        "<<'EOF'",
+    ),
+    "cellcli <<-E\nlist cell\n\tE) x\nE\n": (
+        "E)",
+        "some shells end the here-document (line 3, character 1)",
+        "a mark with which",
+    ),
+    "cellcli 2<<E\nE\n": ("2<<", "another descriptor", "a blank before <<"),
+    "df\\\n-h": ("\\", "without a blank before the backslash", "put a blank before"),
+    "df -h \\\n": ("\\", "where nothing follows", "leave out the backslash"),
+    "df -h \\\n # x": ("\\", "where nothing follows, or a comment", "leave out the backslash"),
+    "df -h \\": ("\\", "in different ways", "a blank before one that ends a line"),
+    "df >/dev/null | cat": (">", "goes away and into a pipe", "leave out >/dev/null"),
+    "df 2>&1 2>/dev/null": ("2>", "two redirections of one descriptor of df", "leave one of them out"),
+    "df </dev/null </dev/null": ("<", "two redirections of one descriptor of df", "leave one of them out"),
+    "df >/dev/null 1>/dev/null": (">", "two redirections of one descriptor of df", "leave one of them out"),
+    "cellcli -n [a -e list cell": ("[", "a test or a pattern that exacell does not follow (character 12)", "put it in"),
+    "ls /etc/a[bc]": ("[", "a test or a pattern that exacell does not follow (character 10)", "put it in"),
+    "cellcli -e list cell > /tmp/x": (">", "output to somewhere else", "> FILE"),
+    "cellcli -e list cell 2>&1 > /tmp/x": (">", "output to somewhere else", "> FILE"),
+    "grep where /etc/hosts > /tmp/x": (">", "output to somewhere else", "> FILE"),
+    "df; ;df": (";", "an empty command", "write a command there"),
+    "df |": ("|", "no command behind it", "write a command there"),
     "x=1; ls": ("x=1", "a variable that is set", "write its value"),
     "x=/usr/bin/ls ls": ("x=/usr/bin/ls", "a variable that is set", "write its value"),
     "host* -f": ("host*", "not in the table", ""),
-    ">/dev/null df": (">", "a redirection before a command", ""),
-    "</dev/null df": ("<", "a redirection before a command", ""),
-    "<<E cellcli\nlist cell\nE": ("<", "a redirection before a command", ""),
-    "df | >/dev/null cat": (">", "a redirection before a command", ""),
+    ">/dev/null df": (">", "a redirection before a command", "behind the command"),
+    "</dev/null df": ("<", "a redirection before a command", "behind the command"),
+    "<<E cellcli\nlist cell\nE": ("<", "a redirection before a command", "behind the command"),
+    "df | >/dev/null cat": (">", "a redirection before a command", "behind the command"),
     "df>/dev/null": (">", "output to somewhere else", "> FILE"),
     "cellcli": ("cellcli", "not in the text", "-f FILE"),
     "sqlplus -s / as sysdba -e list cell": ("sqlplus", "not in the text", "-f FILE"),
-    "cellcli -e list cell where name=a* or name=b*": ("name=a*", "a pattern in a statement", ""),
+    "cellcli -e list cell where name=a* or name=b*": (
+        "name=a*",
+        "a pattern in a statement",
+        "put the condition in quotes",
+    ),
     "uptime ''": ("''", "an operand of uptime", ""),
     "uptime x": ("x", "an operand of uptime", ""),
     "ls -Z": ("-Z", "not among the options of ls", ""),
@@ -48,8 +96,15 @@ def test_sign_reason_and_way_out_are_told(text: str) -> None:
     sign, why, instead = TOLD[text]
     with pytest.raises(UnreadError) as raised:
         read_shell(text)
-    assert (raised.value.sign, why in raised.value.why) == (sign, True), raised.value
+    assert (raised.value.sign, why in raised.value.message) == (sign, True), raised.value
     assert instead in raised.value.instead and bool(instead) is bool(raised.value.instead)
+
+
+def test_a_word_in_a_text_of_one_line_says_itself_where_it_stands() -> None:
+    """A word that is not read has no place behind it where the text has one line."""
+    with pytest.raises(UnreadError) as raised:
+        read_shell("ls -Z\n")
+    assert raised.value.message == "-Z: not among the options of ls that exacell reads"
 
 
 @pytest.mark.parametrize(

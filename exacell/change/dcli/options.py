@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 
 from exacell.change.dcli.offered import DCLI_OPTIONS
 from exacell.core.values import dataclass
+from exacell.opaque.lexing import patterns_quoted
 
 VERSION = "3.5"
 """The dcli whose behaviour this is; what ``--version`` says."""
@@ -46,7 +47,7 @@ class DcliOptions:
         batch_size: of ``--batchsize``; None for all at once, which 0 means, too.
         vmstat: of ``--vmstat``; None when not given, and the empty string is a value.
         words: the command.
-        argv: everything as it was given.
+        argv: everything as it was given, but for pattern signs in a statement, which are quoted here and in ``words``.
     """
 
     hosts: tuple[str, ...] = ()
@@ -202,7 +203,10 @@ def parse_dcli(argv: Sequence[str]) -> DcliOptions:
         "verbose": bool(found["verbose"]),
         "batch_size": found["batch_size"] or None,
     }
-    return DcliOptions(**{**found, **whole}, words=tuple(words), argv=tuple(argv))
+    # What is judged, shown and journalled is what is sent.
+    sent, before = patterns_quoted(" ".join(words)), argv[: len(argv) - len(words)]
+    words = words if sent == " ".join(words) else [sent]
+    return DcliOptions(**{**found, **whole}, words=tuple(words), argv=(*before, *words))
 
 
 def check(options: DcliOptions) -> None:

@@ -18,9 +18,10 @@ from exacell.opaque.scan import arguments, wrapped
 from exacell.opaque.shell import Reading, read_shell
 from exacell.opaque.table import READ, SHOWN, table
 from tests.support.judging import sampling
+from tests.support.judging.forms import FORMS, Forms
 from tests.support.judging.grammar import BUILTINS, PRODUCTIONS, PROGRAMS, Grammar
 from tests.support.judging.sandbox import Run, Sandbox, installed
-from tests.support.judging.verdict import Difference, Folders, disordered, judge
+from tests.support.judging.verdict import Difference, Folders, disordered, judge, refused
 
 FILES = (
     "-o",
@@ -90,6 +91,8 @@ class Tally:
         runs: shell -> runs of it.
         productions: name -> texts that were read and had been built with it.
         rows: program -> texts that were read and hold it.
+        forms: name -> texts that were read and had been built with that form.
+        refused: shell -> texts that it refused whole.
         differences: what was taken otherwise.
         seconds: how long it took.
     """
@@ -100,6 +103,8 @@ class Tally:
     productions: Counter[str] = field(default_factory=Counter)
     rows: Counter[str] = field(default_factory=Counter)
     kinds: Counter[str] = field(default_factory=Counter)
+    forms: Counter[str] = field(default_factory=Counter)
+    refused: Counter[str] = field(default_factory=Counter)
     differences: list[Difference] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -112,6 +117,8 @@ class Tally:
             (self.productions, other.productions),
             (self.rows, other.rows),
             (self.kinds, other.kinds),
+            (self.forms, other.forms),
+            (self.refused, other.refused),
         ):
             mine.update(theirs)
         self.differences += other.differences
@@ -121,6 +128,10 @@ class Tally:
         """Return the productions and rows that no read text had."""
         return sorted(PRODUCTIONS - set(self.productions)) + sorted(set(table().rows) - set(self.rows))
 
+    def rare(self, least: int) -> list[str]:
+        """Return the wider forms that fewer than ``least`` of the read texts had, each with how many."""
+        return [f"{name}: {self.forms[name]:,}" for name in sorted(FORMS) if self.forms[name] < least]
+
     @property
     def share(self) -> float:
         """Return which part of the texts was called reads."""
@@ -129,9 +140,10 @@ class Tally:
     def sentence(self) -> str:
         """Return the figures."""
         runs = ", ".join(f"{shell} {self.runs[shell]:,}" for shell in self.runs)
+        refusals = sum(self.refused.values())
         return (
             f"{self.texts:,} texts, {self.reads:,} of them called reads ({self.share:.0%}), {sum(self.runs.values()):,} runs"
-            f" ({runs}), {len(self.differences)} differences, {self.seconds:.0f} seconds"
+            f" ({runs}), {len(self.differences)} differences, {refusals:,} refused whole, {self.seconds:.0f} seconds"
         )
 
 
@@ -167,6 +179,7 @@ class Judge:
         self._folders = held(folders)
         self._shells = installed()
         self.runs: Counter[str] = Counter()
+        self.refused: Counter[str] = Counter()
 
     def __enter__(self) -> Judge:
         return self
@@ -185,6 +198,13 @@ class Judge:
         shells = self._shells if all_wrapped else self._shells[turn // 2 % 2 :: 2]
         return found + self._judged(wrapped(text), reading, shells, "0110100", "sh" if turn % 2 else None)
 
+    def differences_of_form(self, text: str, reading: Reading, *, script: bool, wrap: bool) -> list[Difference]:
+        """Return what shells do otherwise than was read: with the text as it is, wrapped as it is sent, or as a file."""
+        if not script:
+            return self._judged(wrapped(text) if wrap else text, reading, self._shells, "0", None)
+        option = re.match(r"#!\s*\S+\s+(-[a-z])\n", text)
+        return self._judged(text, reading, self._shells, "0", None, how=option[1] if option else "file")
+
     def differences_of(self, sent: str, reading: Reading) -> list[Difference]:
         """Return what shells do otherwise with ``sent`` than was read."""
         return self._judged(sent, reading, self._shells, "0", None)
@@ -201,22 +221,23 @@ class Judge:
         return found
 
     def _judged(
-        self, sent: str, reading: Reading, asked: Sequence[str], status: str, argv0: str | None
+        self, sent: str, reading: Reading, asked: Sequence[str], status: str, argv0: str | None, *, how: str = "-c"
     ) -> list[Difference]:
         documents = any(command.document is not None for pipeline in reading.pipelines for command in pipeline)
-        place = self._documents if documents else self._plain
+        place = self._documents if documents or how != "-c" else self._plain
 
         def run(shells: Sequence[str]) -> list[Run]:
             self.runs.update(shells)
-            return place.run(sent, shells, status=status, argv0=argv0)
+            return place.run(sent, shells, status=status, argv0=argv0, how=how)
 
         found = []
         for each in run(asked):
-            difference = judge(sent, reading, each, self._folders)
+            difference = judge(sent, reading, each, self._folders, all_well=status == "0")
+            self.refused[each.shell] += refused(each)
             for _ in range(AGAIN):
                 if difference is None or not disordered(reading, each, self._folders):
                     break
-                difference = judge(sent, reading, run([each.shell])[0], self._folders)
+                difference = judge(sent, reading, run([each.shell])[0], self._folders, all_well=status == "0")
             if difference is not None:
                 found.append(difference)
         return found
@@ -251,6 +272,27 @@ def fuzz(numbers: Iterable[int], seed: int, *, all_wrapped: bool = True) -> Tall
     return tally
 
 
+def fuzz_forms(numbers: Iterable[int], seed: int) -> Tally:
+    """Make the texts of these numbers over the wider forms, read them, and run those that are read, each in one way: as a
+    command, as it is sent, or as a file; return what was found."""
+    tally, began, made = Tally(), time.monotonic(), Forms()
+    with Judge() as shells:
+        for number in numbers:
+            text, script = made.text(seed, number)
+            tally.texts += 1
+            try:
+                reading = read_shell(text.text, script=script)
+            except UnreadError:
+                continue
+            tally.reads += 1
+            tally.forms.update(text.uses)
+            tally.differences += shells.differences_of_form(text.text, reading, script=script, wrap=number % 2 == 0)
+        tally.runs.update(shells.runs)
+        tally.refused.update(shells.refused)
+    tally.seconds = time.monotonic() - began
+    return tally
+
+
 def fuzz_together(
     count: int,
     seed: int,
@@ -258,12 +300,14 @@ def fuzz_together(
     jobs: int = 0,
     part: int = 0,
     all_wrapped: bool = True,
+    forms: bool = False,
     told: Callable[[Tally], object] | None = None,
 ) -> Tally:
     """Do the same for the numbers below ``count`` in several processes.
 
     Args:
         jobs: how many; 0 for one a core.
+        forms: make texts over the wider forms, each judged in one way; ``all_wrapped`` says nothing then.
         part: so many numbers are done together; 0 for all that a process does.
         told: is called with what was found by then whenever a part has ended.
     """
@@ -272,7 +316,8 @@ def fuzz_together(
     began, whole = time.monotonic(), Tally()
     with ProcessPoolExecutor(jobs) as pool:
         parts = [range(first, min(first + size, count)) for first in range(0, count, size)]
-        for found in pool.map(partial(fuzz, seed=seed, all_wrapped=all_wrapped), parts):
+        work = partial(fuzz_forms, seed=seed) if forms else partial(fuzz, seed=seed, all_wrapped=all_wrapped)
+        for found in pool.map(work, parts):
             whole.add(found)
             whole.seconds = time.monotonic() - began
             if told:

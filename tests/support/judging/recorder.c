@@ -1,7 +1,8 @@
 /* Started as `driver`: runs texts in shells, one after another, and tells what was started in each. Started by any other name:
  * stands for that program, tells with which words and surroundings it was started, and does nothing else.
  *
- * Requests on standard input: a line `SHELL ARGV0 STATUS SECONDS LENGTH`, and LENGTH bytes of text for `SHELL -c TEXT`.
+ * Requests on standard input: a line `SHELL ARGV0 STATUS SECONDS HOW LENGTH`, and LENGTH bytes of text: for `SHELL -c TEXT`
+ * where HOW is `-c`, else for `SHELL FILE` where it is `file`, or `SHELL HOW FILE` with that option.
  * Answers on standard output, each a length of 4 bytes, low byte first, and so many bytes: R and a record of a started program
  * (NUL behind each of: argv, an empty one, environment, an empty one, folder, umask, `fd dev:ino:rdev:mode` ..., an empty
  * one, what standard input held), L and the name of something that lies in /tmp behind the run, E and `exit status` or
@@ -29,6 +30,7 @@
 #include <unistd.h>
 
 enum { MOST = 150000, STDIN_MOST = 60000, DESCRIPTORS = 64 };
+static const char script[] = "/judge/texts/script";
 static const char outer[] = "/judge/stdin"; /* what a run's standard input is: who inherits it must not read it */
 static char record[MOST + STDIN_MOST + 16];
 static size_t filled;
@@ -131,8 +133,13 @@ static long now_ms(void) {
     return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void run(const char *shell, const char *argv0, const char *status, int seconds, const char *text, int s, int signals) {
-    int out[2], err[2];
+static void run(const char *shell, const char *argv0, const char *status, int seconds, const char *how,
+                const char *text, size_t bytes, int s, int signals) {
+    int out[2], err[2], command = strcmp(how, "-c") == 0, plain = strcmp(how, "file") == 0;
+    if (!command) {
+        int file = open(script, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
+        if (file < 0 || write(file, text, bytes) != (ssize_t)bytes || close(file)) die(script);
+    }
     if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) die("pipe");
     pid_t pid = fork();
     if (pid < 0) die("fork");
@@ -141,7 +148,8 @@ static void run(const char *shell, const char *argv0, const char *status, int se
         char setting[200];
         snprintf(setting, sizeof setting, "JUDGE_STATUS=%s", status);
         char *env[] = {"PATH=/usr/bin:/bin:/usr/sbin:/sbin", "HOME=/home/judge", "LC_ALL=C", "USER=nobody", "LOGNAME=nobody", setting, NULL};
-        char *argv[] = {(char *)argv0, "-c", (char *)text, NULL};
+        char *argv[] = {(char *)argv0, (char *)how, (char *)(command ? text : script), NULL};
+        if (plain) argv[1] = (char *)script, argv[2] = NULL;
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
@@ -224,14 +232,14 @@ static int drive(void) {
     sigemptyset(&child), sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, NULL);
     int signals = signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC);
-    char line[2000], shell[500], argv0[100], status[100];
+    char line[2000], shell[500], argv0[100], status[100], how[20];
     int seconds;
     size_t bytes;
     while (fgets(line, sizeof line, stdin)) {
-        if (sscanf(line, "%499s %99s %99s %d %zu", shell, argv0, status, &seconds, &bytes) != 5) die("request");
+        if (sscanf(line, "%499s %99s %99s %d %19s %zu", shell, argv0, status, &seconds, how, &bytes) != 6) die("request");
         char *text = calloc(bytes + 1, 1);
         if (!text || fread(text, 1, bytes, stdin) != bytes) die("text");
-        run(shell, argv0, status, seconds, text, s, signals);
+        run(shell, argv0, status, seconds, how, text, bytes, s, signals);
         free(text);
     }
     return 0;

@@ -141,7 +141,8 @@ class Sandbox:
         programs: the names that stand-ins have, in /usr/bin.
         folders: absolute folders that exist there, each with the files of ``files``.
         files: names in each of the folders and in the working directory; one that ends with ``/`` is a folder.
-        writable: whether /tmp can be written, which some shells need for a here-document. What a text leaves there is told.
+        writable: whether /tmp can be written, which some shells need for a here-document. What a text leaves there is told. Only
+            then can a text be run as a file.
     """
 
     def __init__(
@@ -151,11 +152,12 @@ class Sandbox:
         arguments = [*_NAMESPACES, *self._root(programs, folders, files)]
         if writable:
             arguments += ["--perms", "1777", "--size", str(1 << 22), "--tmpfs", "/tmp"]
+            arguments += ["--perms", "0700", "--size", str(1 << 22), "--tmpfs", "/judge/texts"]
         arguments += ["--", "/judge/driver"]
         self._process = self._start(arguments)
 
     def _root(self, programs: Iterable[str], folders: Iterable[str], files: Iterable[str]) -> Iterator[str]:
-        yield from ("--tmpfs", "/", "--perms", "0755", "--dir", "/judge")
+        yield from ("--tmpfs", "/", "--perms", "0755", "--dir", "/judge", "--dir", "/judge/texts")
         for library in ("/lib", "/lib64", "/usr/lib", "/usr/lib64"):
             if Path(library).is_dir():
                 yield from ("--ro-bind", library, library)
@@ -216,18 +218,21 @@ class Sandbox:
             for descriptor in self._data:
                 os.close(descriptor)
 
-    def run(self, text: str, shells: Iterable[str], *, status: str = "0", argv0: str | None = None) -> list[Run]:
-        """Run a text with ``-c`` in each of the shells.
+    def run(
+        self, text: str, shells: Iterable[str], *, status: str = "0", argv0: str | None = None, how: str = "-c"
+    ) -> list[Run]:
+        """Run a text in each of the shells.
 
         Args:
             status: with which statuses the stand-ins end, digits of which the words of each choose one: 0 well, 1 not.
             argv0: with which name the shells are started, None for their own.
+            how: ``-c`` for a command; ``file`` for a file, or the option with which the file's shell is started.
         """
         wanted, body = list(shells), text.encode()
         assert self._process.stdin is not None
         for shell in wanted:
             name = ARGV0.get(shell) or argv0 or shell
-            head = f"/judge/shells/{shell} {name} {status} {SECONDS} {len(body)}\n"
+            head = f"/judge/shells/{shell} {name} {status} {SECONDS} {how} {len(body)}\n"
             self._process.stdin.write(head.encode() + body)
         self._process.stdin.flush()
         return [self._answer(shell) for shell in wanted]

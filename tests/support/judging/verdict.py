@@ -63,14 +63,15 @@ class Difference:
         return f"{self.shell}: {self.why}\n  text     {self.text!r}\n  expected {self.expected}\n  real     {self.real}"
 
 
-def judge(text: str, reading: Reading, run: Run, folders: Folders) -> Difference | None:
+def judge(text: str, reading: Reading, run: Run, folders: Folders, *, all_well: bool = False) -> Difference | None:
     """Return the difference between a reading and what a shell did, None when there is none.
 
     Args:
         text: what was run: the read text, or that text as it is sent.
         folders: what the sandbox holds; a pattern in a folder whose names are not known is compared name by name.
+        all_well: every command ended well, so that nothing behind && is skipped.
     """
-    why = "; ".join(dict.fromkeys(_faults(text, reading, run, folders)))
+    why = "; ".join(dict.fromkeys(_faults(text, reading, run, folders, all_well=all_well)))
     if not why:
         return None
     expected = " ; ".join(
@@ -79,6 +80,11 @@ def judge(text: str, reading: Reading, run: Run, folders: Folders) -> Difference
     real = " ; ".join(str(list(started.argv)) for started in run.started)
     said = f" (it said: {run.said.strip()[:200]})" if run.said else ""
     return Difference(text, run.shell, why, expected, f"{real}, ended {run.ended}{said}")
+
+
+def refused(run: Run) -> bool:
+    """Return whether a shell refused all of a text and said why: it did nothing else than was read, because it did nothing."""
+    return not run.started and bool(run.said) and run.ended not in ("0", "timeout")
 
 
 def disordered(reading: Reading, run: Run, folders: Folders) -> bool:
@@ -94,15 +100,17 @@ def disordered(reading: Reading, run: Run, folders: Folders) -> bool:
     return any(len(pipeline) > 1 for pipeline in reading.pipelines)
 
 
-def _faults(text: str, reading: Reading, run: Run, folders: Folders) -> Iterator[str]:
+def _faults(text: str, reading: Reading, run: Run, folders: Folders, *, all_well: bool) -> Iterator[str]:
     if run.ended == "timeout":
         yield "it does not end"
     for name in run.left:
         yield f"it left {name}"
     for started in run.started:
         yield from _surroundings(started)
+    if refused(run) or (not reading.closed and _only_earlier(reading, run, folders)):
+        return
     left = list(run.started)
-    skips = "&&" in text or "||" in text
+    skips = "||" in text or ("&&" in text and not all_well)
     nothing = any(_finds_nothing(command, folders) for p in reading.pipelines for command in p)
     stops = run.shell == "zsh" and (nothing or "no matches found: " in run.said)
     for pipeline in reading.pipelines:
@@ -120,6 +128,19 @@ def _faults(text: str, reading: Reading, run: Run, folders: Folders) -> Iterator
             return
     if left:
         yield "more was started than was read"
+
+
+def _only_earlier(reading: Reading, run: Run, folders: Folders) -> bool:
+    """Return whether a shell ran the lines before a document that ends with the file, and then refused the rest."""
+    last = max(n for n, each in enumerate(reading.pipelines) if any(command.document is not None for command in each))
+    left = list(run.started)
+    for pipeline in reading.pipelines[:last]:
+        if not left:
+            break
+        if not _same(pipeline, left[: len(pipeline)], folders):
+            return False
+        del left[: len(pipeline)]
+    return not left and bool(run.said) and run.ended not in ("0", "timeout")
 
 
 def _surroundings(started: Started) -> Iterator[str]:
