@@ -349,7 +349,8 @@ def build(host: dict[str, Any]) -> int:
         OSError: the kernel refuses.
     """
     root, tree = host["view"], host["tree"]
-    mount("host", root, "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=1m")
+    # Each small file of /sys takes a page of 4 KiB, and a host of 64 disks has over 600 of them.
+    mount("host", root, "tmpfs", NO_SUID | NO_DEVICES, "mode=755,size=16m")
     for name in (*OWN, *EMPTY):
         os.mkdir(f"{root}/{name}")
     for name in OWN:
