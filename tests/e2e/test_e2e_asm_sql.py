@@ -144,3 +144,28 @@ def test_a_cell_that_goes_offline_is_told_the_time_that_its_disk_groups_have(ins
     assert "Risk: UNKNOWN" in told
     caught = inside("-r", "t1", "offline cell exa1cel02", "-y")
     assert caught.code == 2 and "-y never answers for a risk that is unknown" in caught.err
+
+
+SHORT = "alter diskgroup DATA set attribute 'disk_repair_time'='29m'"
+
+
+def test_nothing_takes_disks_from_asm_by_any_door_while_a_clock_is_too_short(inside: InProcess) -> None:
+    """Statements, CellCLI, SQL, dcli and text that nobody reads are refused alike, and nothing is sent."""
+    change(inside, SHORT)
+    for words in (
+        ("restart service cellsrv", "-y"),
+        ("offline cell exa1cel02", "-y"),
+        ("on exa1cel02 alter griddisk all inactive", "-y"),
+        ("on exa1cel02 alter cell restart services all", "-y"),
+        ('sql asm "alter diskgroup DATA offline disks in failgroup EXA1CEL02"', "-y"),
+        ("-y", "dcli", "-c", "exa1cel02", "cellcli -e alter griddisk all inactive"),
+        ("-y", "on exa1cel02 sh --accept-opaque reboot"),
+        ("-y", "on @db sh --accept-opaque patchmgr -cells cells -patch -rolling"),
+        ("-y", "host --accept-opaque ssh exa1cel02 reboot"),
+        ("-y", "--accept-opaque", "dcli", "-c", "exa1cel02", "service celld stop"),
+    ):
+        caught = inside("-r", "t1", *words)
+        assert caught.code == 2 and "disk_repair_time of DATA is 29m" in caught.err, (words, caught)
+    assert "set attribute 'disk_repair_time'='3.6h'" in caught.err
+    inside.ok("-r", "t1", "undo", "-y")
+    assert inside("-r", "t1", "offline cell exa1cel02", "-n").code == 0

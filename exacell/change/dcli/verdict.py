@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.care.sqltext import refuse_losses
-from exacell.change.clocks import against_clocks
+from exacell.change.clocks import against_clocks, refuse_absences
 from exacell.change.consent import UNKNOWN_NEEDS, accepted_loss, ask
 from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.sequence import left_away, plans_in_order
@@ -283,6 +283,10 @@ def judge(
     accepted = accepted_loss(session.options.over(call.flags))
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
+    cells, absences = fold(group.cells), findings.absences
+    refuse_absences(
+        session, services, request, absences, statement=call.text, where=cells, beside=group.hosts or not group.cells
+    )
     plans, facts = _plans(group, findings, accepted, serial=serial)
     plans = tuple(against_clocks(session, services, request, plan, facts) for plan in plans)
     wide = () if paired and group.transport.capabilities.pairs else stale_by_then(findings)

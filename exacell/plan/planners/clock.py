@@ -154,7 +154,7 @@ def clocks_over(
             seen |= {_name(disk) for disk in taken}
             if taken:
                 found.append(clock_of(group, whole=is_whole(members, taken)))
-    why = untold or ("no disk group that is mounted where ASM was asked has its disks" if clusters else _NOBODY)
+    why = untold or ("no disk group that is mounted where ASM was asked has its disks" if clusters else NOBODY)
     lost = {(groups or {}).get(name) or "a disk group" for name in wanted - seen}
     found += (
         Clock(group=name, seconds=None, attribute="the repair time", told=f"can't be read: {why}")
@@ -163,7 +163,7 @@ def clocks_over(
     return found
 
 
-_NOBODY = "the rack's configuration names no database node that could be asked"
+NOBODY = "the rack's configuration names no database node that could be asked"
 
 
 def is_whole(members: Sequence[AsmDisk], taken: Sequence[AsmDisk]) -> bool:
