@@ -106,10 +106,10 @@ def test_a_scheduler_comes_back_with_what_it_was_tuned_to(lab: Program, guests: 
     """A scheduler that leaves forgets its own settings; undo sets them when it is back."""
     tuned = f"{SDA}/iosched/read_expire"
     before = values(guests, tuned)
-    lab.ok("-r", "lab", f"on @initiators set setting {tuned}=250 -y")
+    lab.ok("-r", "lab", f"on @initiators set setting {tuned}=400 -y")
     lab.ok("-r", "lab", f"on @initiators set setting {SDA}/scheduler=none -y")
     lab.ok("-r", "lab", "undo -y")
-    assert values(guests, tuned) == ["250"] * 2
+    assert values(guests, tuned) == ["400"] * 2
     lab.ok("-r", "lab", f"on @initiators set setting {tuned}={before[0]} -y")
 
 

@@ -27,6 +27,7 @@ from exacell.plan.guards.targets import (
     names_made,
     own_of,
     prefixes,
+    refuse_one_name,
     targets_of,
 )
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
@@ -80,6 +81,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
         )
     if statement.action in ("FLUSH", "CANCEL FLUSH"):
         return flush(rack, facts, statement, text)
+    refuse_one_name(text, statement, sum(map(len, hit.values())))
     free = {cell: unused(hit[cell]) for cell in facts}
     expect = {cell: len(sure.get(cell, ())) for cell in facts}
     proves = {cell: _proof(sure[cell], statement) if cell in sure else () for cell in facts}
