@@ -19,11 +19,14 @@ from exacell.plan.planners.availability import offline_plan, restart_plan
 from exacell.plan.planners.clock import (
     DEFAULTS,
     STAYS,
+    Clock,
     clock_of,
+    clocks_over,
     held_against_clocks,
     needed_for,
     refuse_short,
     seconds_of,
+    spoken_time,
     taken_by,
 )
 
@@ -81,6 +84,10 @@ def typed(text: str, *clusters: AsmFacts) -> Plan:
         ({**LONG, "failgroup_repair_time": "5m"}, True, "19.0.0.0.0", "failgroup_repair_time", 300.0),
         ({**LONG, "failgroup_repair_time": "5m"}, False, "19.0.0.0.0", "disk_repair_time", 12960.0),
         ({"disk_repair_time": "30m"}, True, "11.2.0.4.0", "disk_repair_time", 1800.0),
+        ({**LONG, "failgroup_repair_time": "1m"}, True, "11.2.0.4.0", "failgroup_repair_time", 60.0),
+        ({**LONG, "disk_repair_time": ""}, True, "19.0.0.0.0", "disk_repair_time", None),
+        ({"disk_repair_time": "29m"}, True, "19.0.0.0.0", "disk_repair_time", 1740.0),
+        ({"disk_repair_time": "30m"}, True, "19.0.0.0.0", "failgroup_repair_time", None),
         ({"disk_repair_time": "2"}, True, "11.2.0.4.0", "disk_repair_time", 7200.0),
         ({"disk_repair_time": "0m"}, False, "11.2.0.4.0", "disk_repair_time", 0.0),
         ({"disk_repair_time": "3.6h"}, True, "12.1.0.0.0", "failgroup_repair_time", None),
@@ -108,6 +115,30 @@ def test_the_shorter_clock_counts(
 def test_a_time_is_read_as_asm_reads_it(text: str, seconds: float | None) -> None:
     """Minutes and hours, hours where no unit stands, and nothing else."""
     assert seconds_of(text) == seconds
+
+
+def test_times_are_told_as_asm_takes_them() -> None:
+    """Minutes below an hour."""
+    assert [spoken_time(seconds) for seconds in (0.0, 1800.0, 3600.0, 12960.0)] == ["0m", "30m", "1h", "3.6h"]
+
+
+def test_a_member_is_known_by_its_path_and_without_one_by_its_name() -> None:
+    """Disks may have names of their own, and ASM shows no path of one that is away; what nobody shows has no clock."""
+    one, two, *others = disks()
+    renamed = [replace(one, name="OWN"), replace(two, path=""), *others]
+    found = cluster(members=renamed)
+    assert [clock.group for clock in clocks_over([found], ["data_cd_00_exa1cel01"])] == ["DATA"]
+    assert [clock.seconds for clock in clocks_over([found], ["DATA_CD_01_EXA1CEL01"])] == [12960.0]
+    (lost,) = clocks_over([found], ["x"])
+    assert (lost.group, lost.seconds) == ("a disk group", None)
+
+
+def test_what_has_no_attribute_has_no_statement_that_sets_it() -> None:
+    """DROP AFTER is none; what the work is stands in the refusal."""
+    clock = Clock(group="DATA", seconds=0.0, attribute="DROP AFTER", told="0m")
+    with pytest.raises(RefusedError, match="and a restart of services may take 15m, doubled: 30m") as caught:
+        refuse_short("x", "", [clock], "service")
+    assert caught.value.hint == ""
 
 
 def test_each_estimate_has_a_source_and_is_doubled() -> None:

@@ -490,3 +490,15 @@ def test_disks_that_go_are_told_by_size() -> None:
     disks = tuple(free_grid(f"FD_0{n}_x", "q", size=size << 30) for n, size in enumerate(sizes))
     dropped = only(guard("drop griddisk all prefix=q", cell(grid_disks=disks))).changes
     assert [(c.name, c.before) for c in dropped] == [("3 disks", "1G"), ("q_FD_03_x", "2G")]
+
+
+def test_disks_that_asm_has_dropped_are_told_as_dropped() -> None:
+    """ACTIVE brings them back on the cell and not into their group; what ASM still has is proven not to be dropped."""
+    gone = grid("CD_00_exa1cel01", status="inactive", asm_mode="DROPPED")
+    away = grid("CD_01_exa1cel01", status="inactive", asm_mode="OFFLINE")
+    plan = guard("alter griddisk all active", cell(grid_disks=(gone, away)), headers={})
+    assert plan.warnings[-1].startswith("exa1cel01: ASM has dropped 1 of its grid disks for good")
+    (proof,) = (check for check in only(plan).proves if check.attribute == "asmModeStatus")
+    assert (proof.op, proof.value, proof.where) == (Op.NE, "DROPPED", {"name": (away.name,)})
+    assert "ADD DISK takes it in again" in proof.why
+    assert not guard("alter griddisk all active", cell(grid_disks=(away,)), headers={}).warnings

@@ -157,6 +157,14 @@ def test_what_a_cell_holds_already_is_never_refused() -> None:
             guard(f"alter iormplan dbplan=({changed})", fact)
 
 
+def test_a_cluster_s_share_is_not_held_by_a_database_s() -> None:
+    """What a dbplan has says nothing of a clusterplan."""
+    fact = cell(release="24.1.0.0.0", iorm=parse_iorm("(name=A,share=40)"))
+    assert only(guard("alter iormplan dbplan=((name=A,share=40))", fact))
+    with pytest.raises(RefusedError, match="clusterplan: A: share is 40"):
+        guard("alter iormplan clusterplan=((name=A,share=40))", fact)
+
+
 @pytest.mark.parametrize(
     ("release", "value", "fits"),
     [

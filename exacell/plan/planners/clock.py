@@ -126,8 +126,13 @@ def clock_of(group: DiskGroup, *, whole: bool) -> Clock:
         seconds = seconds_of(value)
         told = value if seconds is not None else f"is '{value}', which is no time" if value.strip() else "is not told"
         found.append(Clock(group=group.name, seconds=seconds, attribute=name, told=told))
+    known = sorted((clock.seconds, place) for place, clock in enumerate(found) if clock.seconds is not None)
+    shortest = found[known[0][1]] if known else None
     unread = next((clock for clock in found if clock.seconds is None), None)
-    return unread or min(found, key=lambda clock: clock.seconds or 0.0)
+    # One that is too short for anything needs no second one.
+    if shortest is not None and (unread is None or known[0][0] < needed_for("")):
+        return shortest
+    return unread or found[0]
 
 
 def _has_failgroup_time(group: DiskGroup) -> bool:
