@@ -192,6 +192,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         for name in ("asm_disks", "asm_members")
     },
     "plan/planners/asm_attribute.py": ((), ("tests/plan/test_plan_asm_attribute.py",)),
+    "plan/planners/clock.py": ((), ("tests/plan/test_plan_clock.py", "tests/plan/test_plan_asm_disks.py")),
     "plan/planners/diskgroup_disks.py": (
         (),
         (

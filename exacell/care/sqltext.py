@@ -16,6 +16,7 @@ from exacell.core.errors import RefusedError, StatementError
 from exacell.core.lookalikes import refuse_lookalikes
 from exacell.core.values import dataclass
 from exacell.plan.asmfacts import END, PREAMBLE
+from exacell.plan.planners.clock import needed_for, seconds_of
 
 ROWS = "__EXACELL_ROWS__"
 
@@ -202,7 +203,7 @@ def _number(text: str) -> str | int | float | None:
     return text
 
 
-_NAME = r"\"?\+?([\w$#]+)"
+_NAME = r"\"?\+?([\w$#]+)\"?"
 _LOSSES: Mapping[str, str] = {
     rf"\bdrop\s+diskgroup\s+{_NAME}": "it is dropped",
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\bdrop\s+(?:quorum\s+)?disks?\s[^;]*\bforce\b": "it loses disks by FORCE",
@@ -216,6 +217,25 @@ _LOSSES: Mapping[str, str] = {
 }
 """Patterns whose first group is the disk group, and what happens to it. Source: Oracle Database SQL Language Reference, ALTER,
 CREATE and DROP DISKGROUP; reference asm.md."""
+_TIME = r"'?\s*(\d+(?:\.\d+)?\s*[a-z]?)\b"
+_CLOCKS: Mapping[str, str] = {
+    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b[^;]*\bdrop\s+after\s+{_TIME}": "DROP AFTER {} drops its disks for good",
+    rf"\basmcmd\b[^;\n]*?\boffline\s[^;\n]*?-G\s*['\"]?{_NAME}[^;\n]*?\s-t\s*{_TIME}": "-t {} drops its disks for good",
+    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\bset\s+attribute\s[^;]*\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
+        "with a repair time of {} it loses whatever goes offline"
+    ),
+    rf"\basmcmd\b[^;\n]*?\bsetattr\s[^;\n]*?-G\s*['\"]?{_NAME}[^;\n]*?\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
+        "with a repair time of {} it loses whatever goes offline"
+    ),
+}
+"""Patterns whose groups are the disk group and a time after which ASM drops its disks, and what happens where that leaves no time
+for any work. Source: Oracle Database SQL Language Reference, ALTER DISKGROUP; Oracle ASM Administrator's Guide, asmcmd offline,
+setattr."""
+_ABSENCES = (
+    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b(?![^;]*\bdrop\s+after\b)",
+    rf"\basmcmd\b[^;\n]*?\boffline\s[^;\n]*?-G\s*['\"]?{_NAME}(?![^;\n]*\s-t\b)",
+)
+"""Patterns whose group is a disk group that some of its disks are taken from for as long as its own clock lets them."""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
@@ -230,7 +250,19 @@ def asm_losses(text: str) -> dict[str, str]:
         for pattern, what in _LOSSES.items():
             for match in re.finditer(pattern, form, re.IGNORECASE):
                 found.setdefault(match[1].upper(), what)
+        for pattern, what in _CLOCKS.items():
+            for match in re.finditer(pattern, form, re.IGNORECASE):
+                seconds = seconds_of(match[2])
+                if seconds is None or seconds < needed_for(""):
+                    found.setdefault(match[1].upper(), what.format(match[2].strip()))
     return found
+
+
+def asm_absences(text: str) -> tuple[str, ...]:
+    """Return the disk groups (upper case) whose disks a text would take offline, to be dropped by the group's own clock."""
+    forms = (_COMMENT.sub(" ", text), " ".join(text.split()))
+    matches = (match for form in forms for each in _ABSENCES for match in re.finditer(each, form, re.IGNORECASE))
+    return tuple(dict.fromkeys(match[1].upper() for match in matches))
 
 
 def refuse_losses(what: str, losses: Mapping[str, str], accepted: tuple[str, ...]) -> None:

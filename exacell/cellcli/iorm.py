@@ -36,6 +36,7 @@ __all__ = [
     "DirectiveChange",
     "DirectiveName",
     "IormPlan",
+    "against_rules",
     "diff",
     "find",
     "inherited",
@@ -95,6 +96,33 @@ def over_allocated(plan: IormPlan) -> str:
             if total > _WHOLE:
                 whose = ", ".join(f"{name} {percent}" for name, percent in given)
                 return f"level {level} has {total} % allocated ({whose}), {_WHOLE} % is all that there is"
+    return ""
+
+
+def against_rules(new: IormPlan, old: IormPlan) -> str:
+    """Return which rule of shares and allocations a word breaks that the old plan does not have; empty where all are kept.
+
+    What a cell holds already is never judged. Source: reference cellcli.md 1.7 (CELL-00023) and 7.1.
+    """
+    held = {directive.identity: directive for directive in old.directives}
+    least, most = _RANGES["share"]
+    for directive in new.directives:
+        share, parts = directive.get("share"), [key for key in ALLOCATION if directive.get(key) is not None]
+        before = held.get(directive.identity)
+        shares = share is not None and (before is None or before.get("share") != share)
+        divides = [key for key in parts if before is None or before.get(key) is None]
+        if shares and not (share and share.isascii() and share.isdecimal() and least <= int(share) <= most):
+            return f"{directive.label}: share is {share}, and a whole number from {least} to {most} is possible (CELL-00023)"
+        if share is not None and parts and (shares or divides):
+            return f"{directive.label}: share and {' and '.join(parts)} exclude each other"
+        if shares and new.by_allocation:
+            return (
+                f"{directive.label} has a share, and the plan divides by level and allocation: a plan does one of both"
+            )
+        if divides and new.by_share:
+            return (
+                f"{directive.label} has {' and '.join(parts)}, and the plan divides by share: a plan does one of both"
+            )
     return ""
 
 

@@ -14,6 +14,7 @@ from datetime import datetime
 
 from exacell.cellcli.fold import fold_equal, neutral_text
 from exacell.cellcli.secrets import holds_secret
+from exacell.change.clocks import against_clocks
 from exacell.change.consent import agree, is_asked, refuse_above
 from exacell.change.engine import Engine
 from exacell.change.outcomes import (
@@ -212,6 +213,7 @@ def _carried_out(
     for cells, why in fold_equal(plan.skipped):
         services.console.say(f"{fold(cells)}: {why}")
     plan = timed(rolled(session, request, replace(planned, plan=plan), flags))
+    plan = against_clocks(session, services, request, plan, planned.facts)
     if expected is not None:
         refuse_other_plan(expected.saved, plan)
     within = _within(flags)

@@ -11,6 +11,9 @@ from exacell.language.registry import Value
 from exacell.output.console import Console
 from exacell.plan.model import Plan, Risk
 
+UNKNOWN_NEEDS = "-y never answers for a risk that is unknown: mend what can't be read, or say yes at the terminal"
+"""The way out where a plan's risk is unknown and nobody is there to say yes."""
+
 
 def accepted_loss(flags: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the names given to --accept-data-loss; cells may be folded (``exa1cel[01-03]``)."""
@@ -56,7 +59,13 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
         return
     if flags.get("yes") and plan.risk.rank < Risk.DATA.rank:
         return
-    ask(console, plan.statement, plans=[plan], hint="-y answers yes; -n only shows the plan")
+    unknown = plan.risk is Risk.UNKNOWN
+    ask(
+        console,
+        plan.statement,
+        plans=[plan],
+        hint=UNKNOWN_NEEDS if unknown else "-y answers yes; -n only shows the plan",
+    )
 
 
 def is_asked(plan: Plan, flags: Mapping[str, Value]) -> bool:

@@ -31,7 +31,7 @@ from exacell.care.since import broken, changed, compared_with, moment, told as k
 from exacell.change.leftbehind import unnoted
 from exacell.core.background import Meanwhile
 from exacell.core.cellset import fold
-from exacell.core.errors import ExacellError, ExitCode, RefusedError
+from exacell.core.errors import ExitCode, RefusedError
 from exacell.core.units import counted
 from exacell.journal.left import observe_online, observe_services
 from exacell.language.registry import Call
@@ -39,8 +39,9 @@ from exacell.output.care import advice_lines, check_lines, headlines, health_lin
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
 from exacell.plan import facts as f
-from exacell.plan.asmfacts import AsmFacts, Operation
+from exacell.plan.asmfacts import Operation
 from exacell.session.answers import Answers
+from exacell.session.factreading import asm_facts
 from exacell.session.given import Request, Services, Session
 from exacell.session.hung import PATIENCE
 from exacell.session.store import Store, StoreError
@@ -327,19 +328,6 @@ def show_quarantine(services: Services, request: Request, call: Call) -> Result:
         problems=answers.problems,
         exit_code=answers.exit_code,
     )
-
-
-def asm_facts(
-    session: Session, services: Services, timeout: float | None = None
-) -> tuple[list[AsmFacts] | None, list[str]]:
-    """Return what each ASM cluster of the rack tells, None when the rack has none; and why one can't be asked."""
-    found, problems = [], []
-    for name in session.need_rack().asm:
-        try:
-            found.append(services.asm(name).facts(timeout=timeout))
-        except ExacellError as error:
-            problems.append(error.message)
-    return (found or None), problems
 
 
 def can_offline(session: Session, services: Services, request: Request, call: Call) -> Result:

@@ -10,7 +10,6 @@ from exacell.cellcli.statement import Change, parse as parse_cellcli
 from exacell.change.bringing_back import mount_again
 from exacell.change.leftbehind import unnoted
 from exacell.change.settling import done_on
-from exacell.commands.care import asm_facts
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.meant import ask_for
@@ -167,11 +166,7 @@ def offline(session: Session, services: Services, request: Request, call: Call) 
     """Return the plan; its result is one record with the outcome."""
     cell = _one(session, call)
     facts = read_facts(session, services, request, f.CELL, f.GRIDDISK, cells=(cell,))
-    asm, problems = asm_facts(session, services, request.read_timeout)
-    why = problems[0] if problems else "" if asm else "the rack names no database node that could be asked"
-    return Planned(
-        offline_plan(session.need_rack().name, facts[cell], statement=call.text, asm=asm or (), untold=why), facts
-    )
+    return Planned(offline_plan(session.need_rack().name, facts[cell], statement=call.text), facts)
 
 
 def online(session: Session, services: Services, request: Request, call: Call) -> Result | Planned:

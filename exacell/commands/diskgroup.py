@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from fnmatch import fnmatchcase
 
 from exacell.change.consent import accepted_loss
@@ -213,7 +214,8 @@ def asm_change(session: Session, services: Services, request: Request, call: Cal
             plan = attribute_plan(rack, asm, change, statement=call.text)
         case AddDisks() | DropDisks() | ResizeDisks() | SwitchDisks():
             grids = _grid_disks(session, services, request, change)
-            plan = disks_plan(rack, asm, change, grids=grids, statement=call.text)
+            now = datetime.now().astimezone()
+            plan = disks_plan(rack, asm, change, grids=grids, statement=call.text, now=now)
     return Planned(plan)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
+from exacell.change.clocks import refuse_absences
 from exacell.change.dcli.hosts import current_rack
 from exacell.change.dcli.verdict import journal_accepted, refuse_unread
 from exacell.change.running import REPLY_KEPT
@@ -81,6 +82,7 @@ def judged(
         session, services, request, findings.unread, statement=statement, flags=flags, accept=accept, undone="nothing was run",
         instead=findings.instead,
     )  # fmt: skip
+    refuse_absences(session, services, request, findings.absences, statement=f"host {text}", beside=True)
     return findings
 
 

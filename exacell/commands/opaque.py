@@ -16,6 +16,7 @@ from exacell.care.sqltext import (
     refuse_losses,
     refuse_session_bound,
 )
+from exacell.change.clocks import refuse_absences
 from exacell.change.consent import accepted_loss, ask
 from exacell.change.dcli.hosts import Group, target
 from exacell.change.dcli.leaving import Leaving
@@ -36,7 +37,7 @@ from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
 from exacell.opaque.findings import Findings, UnreadError
 from exacell.opaque.lexing import patterns_quoted
-from exacell.opaque.scan import carried, command_findings, wrapped
+from exacell.opaque.scan import absences_in, carried, command_findings, wrapped
 from exacell.opaque.shell import unread_programs
 from exacell.opaque.sql import NO_QUERY, read_sql
 from exacell.output.result import Column, Result
@@ -194,6 +195,7 @@ def _change(
     """Have SQL that can't be judged confirmed, journal it, send it and return what the instance said."""
     flags = _accepted(session, services, request, call, sql, unread)
     refuse_losses(sql[:60], asm_losses(sql), accepted_loss(session.options.over(call.flags)))
+    refuse_absences(session, services, request, absences_in(sql), statement=call.text, beside=True)
     asked = change_request(session, services, asm=asm, database=database, sql=sql, user=user)
     where = f"{database or 'ASM'} on {asked.target}"
     services.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")

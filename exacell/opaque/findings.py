@@ -20,6 +20,23 @@ class FoundStatement:
     statement: Change | Grant
 
 
+@dataclass(frozen=True, kw_only=True)
+class Absence:
+    """What takes disks away from ASM in a text that is not read.
+
+    Attributes:
+        words: as they stand there.
+        kind: of :data:`exacell.plan.planners.clock.STAYS`; empty where nothing tells when the disks are back.
+        group: the disk group that loses them; empty for all that a cell has.
+        elsewhere: the text may reach cells from where it runs.
+    """
+
+    words: str
+    kind: str = ""
+    group: str = ""
+    elsewhere: bool = False
+
+
 @dataclass
 class Findings:
     """What a text would do.
@@ -28,6 +45,7 @@ class Findings:
         changes: CellCLI's changing statements in order.
         unread: a phrase for each thing that was not read; it begins with the first word or sign of that.
         losses: what happens to which disk group in what is not read.
+        absences: what in it takes disks away from ASM for a time.
         instead: the way to do in exacell what was not read; empty when there is none to name.
         programs: the commands that were read, as the table names them.
     """
@@ -35,6 +53,7 @@ class Findings:
     changes: list[FoundStatement] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     losses: dict[str, str] = field(default_factory=dict)
+    absences: tuple[Absence, ...] = ()
     instead: str = ""
     programs: frozenset[str] = frozenset()
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from exacell.care.sqltext import asm_losses
+from exacell.care.sqltext import asm_absences, asm_losses
 from exacell.cellcli.statement import Change, Grant, parse as parse_cellcli
 from exacell.cellcli.tokens import tokenize
 from exacell.core.errors import StatementError
 from exacell.core.lookalikes import LookalikeError, refuse_lookalikes
-from exacell.opaque.findings import Findings, FoundStatement, UnreadError
+from exacell.opaque.findings import Absence, Findings, FoundStatement, UnreadError
 from exacell.opaque.lexing import refuse_bytes
 from exacell.opaque.shell import Reading, change_in, read_shell, statements_in
 
@@ -26,6 +26,25 @@ _CHANGE = re.compile(
     re.IGNORECASE,
 )
 """What a CellCLI change looks like inside of text that is not read."""
+
+_AWAY = {
+    r"\bpatchmgr\b[^;\n]*?\s--?(?:patch|upgrade|rollback)(?![\w-])": "patch",
+    r"\balter\s+softwareupdate\s+upgrade\b": "patch",
+    r"(?<![\w./-])(?:/\w+)*/?reboot\b|\bsystemctl\s+(?:-\S+\s+)*(?:reboot|kexec|soft-reboot)\b": "reboot",
+    r"\bshutdown\s+(?:\S+\s+)*?-\w*r\w*|\b(?:tel)?init\s+6\b|\bkexec\s+-e\b|\bsysrq-trigger\b": "reboot",
+    r"\b(?:power|chassis)\s+(?:power\s+)?(?:cycle|reset)\b|\breset\s+(?:-\S+\s+)*/SYS\b": "reboot",
+    r"\b(?:service|/?(?:etc/)?init\.d/)\s*celld\s+restart\b|\bsystemctl\s+(?:-\S+\s+)*[\w-]*restart\s+celld": "service",
+    r"\bp?kill(?:all)?\b[^;\n]*\bcellsrv\b": "service",
+    r"\b(?:service|/?(?:etc/)?init\.d/)\s*celld\s+stop\b|\bsystemctl\s+(?:-\S+\s+)*(?:stop|kill|mask)\s+celld": "",
+    r"\b(?:poweroff|halt)\b|\bshutdown\b(?!\s+(?:services|\S+\s+-c\b|-c\b))(?!\s+(?:\S+\s+)*?-\w*r)": "",
+    r"\b(?:tel)?init\s+0\b|\b(?:power|chassis)\s+(?:power\s+)?(?:off|soft|down)\b|\bstop\s+(?:-\S+\s+)*/SYS\b": "",
+}
+"""What takes all disks of a cell away in a text that is not read, and for what kind of work; empty where nobody tells when they
+are back. Source: Oracle DBMMN, Powering Off Oracle Exadata Storage Servers, Performing Exadata Storage Server Updates; SAGUG,
+celld; shutdown(8), systemctl(1), ipmitool(1)."""
+
+_REACHING = re.compile(r"\b(?:ssh|dcli|exacli|exadcli|patchmgr|ipmitool|cellcli)\b")
+"""What brings a text from where it runs to cells."""
 
 _LONGEST = 200
 """Words that a change in unread text may have."""
@@ -168,6 +187,7 @@ def _suspect(text: str, findings: Findings) -> None:
     if not findings.unread:
         return
     findings.losses |= asm_losses(text)
+    findings.absences = absences_in(text)
     lines = [line for line in text.splitlines() if not re.match(r"\s*(#|--|rem\b)", line, re.IGNORECASE)]
     known = {" ".join(found.text.lower().split()) for found in findings.changes}
     for match in _CHANGE.finditer("\n".join(lines)):
@@ -183,6 +203,18 @@ def _suspect(text: str, findings: Findings) -> None:
                 known.add(candidate.lower())
                 findings.changes.append(FoundStatement(text=candidate, statement=parsed))
             break
+
+
+def absences_in(text: str) -> tuple[Absence, ...]:
+    """Return what would take disks away from ASM in a text that is not read."""
+    elsewhere = bool(_REACHING.search(text))
+    found = {
+        " ".join(match[0].split()): kind
+        for pattern, kind in _AWAY.items()
+        for match in re.finditer(pattern, text, re.IGNORECASE)
+    }
+    groups = [Absence(words=f"offline of {name}", group=name, elsewhere=True) for name in asm_absences(text)]
+    return (*(Absence(words=words, kind=kind, elsewhere=elsewhere) for words, kind in found.items()), *groups)
 
 
 def wrapped(text: str, errors: str = "2>&1") -> str:

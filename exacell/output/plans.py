@@ -24,7 +24,7 @@ _RISK = {
     Risk.PERFORMANCE: "performance only: answers may be slower for a while",
     Risk.REDUNDANCY: "redundancy: a mirror may be missing for a while",
     Risk.DATA: "DATA WILL BE LOST",
-    Risk.UNKNOWN: "UNKNOWN: exacell cannot read what this does",
+    Risk.UNKNOWN: "UNKNOWN: exacell can't tell what may be lost",
 }
 
 

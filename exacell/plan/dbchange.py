@@ -9,26 +9,48 @@ Source: Oracle SQL Language Reference: ALTER SYSTEM (alter_system_set_clause, al
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_size
 from exacell.core.values import dataclass
 
-SPEED = frozenset(
-    (
-        *("_disk_sector_size_override", "asm_power_limit"),
-        *("cell_offload_compaction", "cell_offload_decryption", "cell_offload_parameters"),
-        *("cell_offload_plan_display", "cell_offload_processing", "cursor_sharing", "db_file_multiblock_read_count"),
-        *("db_flash_cache_file", "db_flash_cache_size"),
-        *("fast_start_mttr_target", "max_dump_file_size", "open_cursors", "optimizer_adaptive_plans"),
-        *("optimizer_dynamic_sampling", "optimizer_index_caching", "optimizer_index_cost_adj", "optimizer_mode"),
-        *("parallel_degree_policy", "parallel_force_local", "parallel_min_time_threshold", "result_cache_mode"),
-        *("session_cached_cursors", "statistics_level", "timed_statistics"),
-    )
-)
-"""Parameters, lower case, that change how fast a database is and what it tells, and nothing else: neither what a commit promises
-nor whether an instance starts (for the flash cache of its own see :mod:`exacell.plan.planners.smart_cache`). Source: Oracle
-Database Reference, Initialization Parameters; reference asm.md section 10."""
+_SWITCH = "TRUE|FALSE"
+SPEED: Mapping[str, str] = {
+    "_disk_sector_size_override": _SWITCH,
+    "asm_power_limit": r"[1-9]\d{0,2}|10[01]\d|102[0-4]",
+    "cell_offload_decryption": _SWITCH,
+    "cell_offload_plan_display": "AUTO|ALWAYS|NEVER",
+    "cell_offload_processing": _SWITCH,
+    "cursor_sharing": "EXACT|FORCE",
+    "db_file_multiblock_read_count": r"[1-9]\d{0,3}",
+    "db_flash_cache_file": r".*",
+    "db_flash_cache_size": r"\d+[KMGT]?",
+    "fast_start_mttr_target": r"\d{1,3}|[12]\d{3}|3[0-5]\d\d|3600",
+    "max_dump_file_size": r"[1-9]\d*[KMG]?",
+    "open_cursors": r"[5-9]\d|[1-9]\d{2,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]",  # From its default on.
+    "optimizer_adaptive_plans": _SWITCH,
+    "optimizer_dynamic_sampling": r"\d|1[01]",
+    "optimizer_index_caching": r"\d{1,2}|100",
+    "optimizer_index_cost_adj": r"[1-9]\d{0,3}|10000",
+    "optimizer_mode": r"ALL_ROWS|FIRST_ROWS(?:_10{0,3})?",
+    "parallel_degree_policy": "MANUAL|LIMITED|AUTO|ADAPTIVE",
+    "parallel_force_local": _SWITCH,
+    "parallel_min_time_threshold": r"AUTO|[1-9]\d*",
+    "result_cache_mode": "MANUAL|FORCE",
+    "session_cached_cursors": r"\d{1,4}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5]",
+    "statistics_level": "TYPICAL|ALL",
+    "timed_statistics": _SWITCH,
+}
+"""Parameters, lower case, with the values, any case, that change how fast a database is and what it tells, and nothing else:
+neither what a commit promises nor whether an instance starts or sessions work (for the flash cache of its own see
+:mod:`exacell.plan.planners.smart_cache`). Any other value is not read: it is of unknown risk. Source: Oracle Database Reference,
+Initialization Parameters; reference asm.md section 10; docs/risk.md."""
+
+
+def is_speed(name: str, value: str | None) -> bool:
+    """Return whether a parameter, lower case, with this value changes nothing but speed; None stands for its default."""
+    return name in SPEED and (value is None or re.fullmatch(SPEED[name], value, re.IGNORECASE) is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,12 +131,17 @@ def read_change(sql: str) -> Change | None:
         scope, sid = (re.search(rf"\b{w}\s*=\s*'?([^\s']+)", found["tail"], re.IGNORECASE) for w in ("scope", "sid"))
         name, value = (found["name"] or found["reset"]).strip('"').lower(), found["value"]
         told = scope[1].upper() if scope else "BOTH" if value is not None else "SPFILE"
+        plain = value[1:-1].replace("''", "'") if value is not None and value[0] == "'" else value
         # A hidden name and SID both need quotes, each its own kind: nothing could type what takes it back.
-        if name not in SPEED or (value is None and told != "SPFILE") or (name[0] == "_" and sid and sid[1] != "*"):
+        if (
+            not is_speed(name, plain)
+            or (value is None and told != "SPFILE")
+            or (name[0] == "_" and sid and sid[1] != "*")
+        ):
             return None
         return SetParameter(
             name=name,
-            value=None if value is None else value[1:-1].replace("''", "'") if value[0] == "'" else value,
+            value=plain,
             scope=told,
             sid=sid[1] if sid else "*",
         )

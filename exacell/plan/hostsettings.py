@@ -85,9 +85,23 @@ _MOST = {
 _LISTED = {"/proc/sys/net/ipv4/tcp_congestion_control": "/proc/sys/net/ipv4/tcp_available_congestion_control"}
 """Settings whose words another file lists. Source: Documentation/networking/ip-sysctl."""
 
-_RESET = {"queue/scheduler": "queue/nr_requests"}
+_RESET = {"queue/scheduler": "queue/nr_requests", "queue/nr_requests": "queue/iosched/async_depth"}
 """Settings whose change sets another one anew, so that taking it back has to restore both. Source: Linux, block/elevator.c,
-elevator_switch: the new scheduler brings its own depth."""
+elevator_switch: the new scheduler brings its own depth; block/mq-deadline.c, dd_depth_updated: a new depth sets async_depth."""
+
+_TUNED = {"queue/scheduler": "queue/iosched/*"}
+"""Settings that begin anew with another one: those of a scheduler go with it, and come back with the values it begins with.
+Source: Linux, block/elevator.c, elv_unregister_queue; block/mq-deadline.c, dd_init_sched."""
+
+_UNITS = {
+    f"/proc/sys/vm/{one}": f"/proc/sys/vm/{other}"
+    for ratio, size in (("dirty_ratio", "dirty_bytes"), ("dirty_background_ratio", "dirty_background_bytes"))
+    for one, other in ((ratio, size), (size, ratio))
+}
+"""One setting in two units: a value of one sets the other one to 0. Bytes can't be set to 0, so only the other one brings back
+what was there. Source: Linux, Documentation/admin-guide/sysctl/vm, dirty_bytes, dirty_background_bytes; mm/page-writeback.c."""
+
+_UNITS_WHY = "the kernel sets it to 0 when the same is given in the other unit"
 
 
 def read_path(text: str) -> str:
@@ -181,8 +195,9 @@ def _split(path: str) -> tuple[str, str, str]:
 def companions(path: str) -> tuple[str, ...]:
     """Return the paths that have to be read with one that is to be set: they tell its limit, or are set anew with it."""
     folder, device, name = _split(path)
-    others = [f"{folder}{device}/{table[name]}" for table in (_MOST, _RESET) if name in table]
-    return (*others, *([_LISTED[path]] if path in _LISTED else []))
+    others = [f"{folder}{device}/{table[name]}" for table in (_MOST, _RESET, _TUNED) if name in table]
+    same = [other for one, other in _UNITS.items() if fnmatchcase(one, path)]
+    return (*others, *same, *([_LISTED[path]] if path in _LISTED else []))
 
 
 Wanted = tuple[str, str]
@@ -211,6 +226,7 @@ def settings_plan(
         targets = _targets(wanted, files)
         known = {file.path: file for listed in files.values() for file in listed}
         wrong += [(why, host) for path, value in targets.items() if (why := _why_not(known[path], value, known))]
+        wrong += [(why, host) for path, value in targets.items() if (why := _why_no_unit(path, value, targets, known))]
         missing = [pattern for pattern, _ in wanted if not files.get(pattern)]
         if missing:
             wrong += [(no_file(pattern), host) for pattern in missing if "*" not in pattern]
@@ -223,7 +239,8 @@ def settings_plan(
             continue
         step = _step(host, writes, known)
         steps.append(step)
-        inverse[host] = (step.inverse,)
+        tuned = _tuned(writes, known)
+        inverse[host] = (step.inverse, statement_for(tuned)) if tuned else (step.inverse,)
     if wrong:
         alike = grouped(wrong)
         (why, hosts), *_ = alike.items()
@@ -302,6 +319,38 @@ def _why_not(file: Found, value: str, known: Mapping[str, Found]) -> str:
     return ""
 
 
+def _why_no_unit(path: str, value: str, targets: Mapping[str, str], known: Mapping[str, Found]) -> str:
+    """Return why a setting that has another unit can't get a value; empty where it can, or has none."""
+    other = _UNITS.get(path, "")
+    if not other or known[path].value == value:
+        return ""
+    if other in targets:
+        first, second = sorted((path, other))
+        return f"{first} and {second} are one setting in two units, and each sets the other one to 0: name one of them"
+    found = known.get(other)
+    if found is None or not found.readable:
+        return f"{other} can't be read, which {path} sets to 0, so no change of it could be taken back"
+    if not path.endswith("_bytes"):
+        return ""
+    if value == "0":
+        return f"{path} takes no 0: {other} sets it to 0"
+    if known[path].value == found.value == "0":
+        return f"{path} and {other} are both 0, which nothing brings back: give {other} a value first"
+    return ""
+
+
+def _tuned(writes: Sequence[Wanted], known: Mapping[str, Found]) -> list[Wanted]:
+    """Return what a scheduler that leaves was tuned to: it is set when the scheduler is back."""
+    folders = [
+        f"{folder}{device}/queue/iosched/" for folder, device, name in (_split(p) for p, _ in writes) if name in _TUNED
+    ]
+    return [
+        (path, file.value)
+        for path, file in known.items()
+        if path.startswith(tuple(folders)) and file.readable and "w" in file.mode[:4] and _NUMBERS.fullmatch(file.value)
+    ]
+
+
 def _writes(targets: Mapping[str, str], known: Mapping[str, Found]) -> list[Wanted]:
     """Return what has to be written: what differs, and what is set anew by a write before it."""
     writes: list[Wanted] = []
@@ -316,28 +365,38 @@ def _writes(targets: Mapping[str, str], known: Mapping[str, Found]) -> list[Want
 
 def _step(host: str, writes: Sequence[Wanted], known: Mapping[str, Found]) -> Step:
     before = {path: known[path].value for path, _ in writes}
-    back = dict(reversed(before.items()))
+    # What is given in the other unit goes to 0, and it alone can bring back a value that it had.
+    zeroed = {other: known[other].value for path in before if (other := _UNITS.get(path, ""))}
+    read = {**before, **zeroed}
+    back: dict[str, str] = {}
+    for path, value in reversed(before.items()):
+        other = _UNITS.get(path, "")
+        by_other = zeroed.get(other, "0") != "0"
+        back[other if by_other else path] = zeroed[other] if by_other else value
     for path in list(back):
         folder, device, name = _split(path)
-        other = known.get(f"{folder}{device}/{_RESET.get(name, '')}")
-        if other is not None and other.readable:
-            back.pop(other.path, None)
-            back[other.path] = other.value
+        reset = known.get(f"{folder}{device}/{_RESET.get(name, '')}")
+        if reset is not None and reset.readable:
+            back.pop(reset.path, None)
+            back[reset.path] = reset.value
     return Step(
         target=host,
         host=True,
         statement=statement_for(writes),
         what=f"write {fold_paths([path for path, _ in writes])}"[:100],
-        needs=tuple(_check(path, value, why="it has changed since it was read") for path, value in before.items()),
-        proves=tuple(_check(path, value) for path, value in writes),
+        needs=tuple(_check(path, value, why="it has changed since it was read") for path, value in read.items()),
+        proves=(
+            *(_check(path, value) for path, value in writes),
+            *(_check(path, "0", why=_UNITS_WHY) for path in zeroed),
+        ),
         within=0.0,
         risk=Risk.PERFORMANCE,
         undo=Undo.STATEMENT,
         inverse=statement_for(list(back.items())),
         changes=tuple(
-            Change(object="", name=path, attribute="", before=before[path], after=value)
-            for path, value in writes
-            if before[path] != value
+            Change(object="", name=path, attribute="", before=read[path], after=value)
+            for path, value in (*writes, *((other, "0") for other in zeroed))
+            if read[path] != value
         ),
     )
 
@@ -347,8 +406,10 @@ def _check(path: str, value: str, *, why: str = "") -> Check:
 
 
 def written_by(step: Step) -> tuple[Wanted, ...]:
-    """Return what a step writes into files, in order: what it is to prove. Nothing where its statement is DBMCLI's."""
-    return tuple((str(check.where["name"]), str(check.value)) for check in step.proves if check.object == SETTING)
+    """Return what a step writes into files, in order: what it is to prove, without what the kernel itself writes. Nothing where
+    its statement is DBMCLI's."""
+    own = (check for check in step.proves if check.object == SETTING and check.why != _UNITS_WHY)
+    return tuple((str(check.where["name"]), str(check.value)) for check in own)
 
 
 def statement_for(writes: Iterable[Wanted]) -> str:

@@ -25,6 +25,7 @@ from exacell.session.hung import MUTE
 from exacell.session.recording import Recording, told_while_waiting
 
 if TYPE_CHECKING:
+    from exacell.plan.asmfacts import AsmFacts
     from exacell.session.answers import Answers
     from exacell.session.fleet import Fleet
     from exacell.session.request import Request
@@ -175,6 +176,19 @@ def _stopped(services: Services, errant: Sequence[str]) -> str:
         if f.build(cell, asked, answer.tables).cellsrv.lower() == "stopped":
             return f"CELLSRV of {cell} is stopped: online cell {cell} starts it and brings its grid disks back"
     return ""
+
+
+def asm_facts(
+    session: Session, services: Services, timeout: float | None = None
+) -> tuple[list[AsmFacts] | None, list[str]]:
+    """Return what each ASM cluster of the rack tells, None when the rack has none; and why one can't be asked."""
+    found, problems = [], []
+    for name in session.need_rack().asm:
+        try:
+            found.append(services.asm(name).facts(timeout=timeout))
+        except ExacellError as error:
+            problems.append(error.message)
+    return (found or None), problems
 
 
 def headers_if_needed(

@@ -26,6 +26,15 @@ LOSING = {
     "asmcmd rm -rf +DATA/SPOT": "DATA",
     "asmcmd --privilege sysasm rm '+DATA/SPOT/x'": "DATA",
     "asmcmd umount -f DATA": "DATA",
+    'alter diskgroup "DATA" drop disk x force': "DATA",
+    "alter diskgroup data offline disks in failgroup f drop after 0m": "DATA",
+    "alter diskgroup data offline disk a drop after 29 m": "DATA",
+    "asmcmd offline -G DATA -F exa1cel01 -t 0m": "DATA",
+    "asmcmd offline -D a -G DATA -t 10m": "DATA",
+    "alter diskgroup data set attribute 'disk_repair_time'='0m'": "DATA",
+    "alter diskgroup data set attribute 'content.type'='data', 'failgroup_repair_time' = '5 m'": "DATA",
+    "begin execute immediate q'[alter diskgroup data set attribute 'disk_repair_time'='1m']'; end;": "DATA",
+    "asmcmd setattr -G DATA disk_repair_time 5m": "DATA",
     "sqlplus / as sysasm <<E\ndrop diskgroup data\nincluding contents;\nE": "DATA",
 }
 KEEPING = [
@@ -36,6 +45,11 @@ KEEPING = [
     "alter diskgroup data dismount",
     "create diskgroup x external redundancy disk 'o/*/x*' noforce",
     "asmcmd lsdg",
+    "alter diskgroup data offline disk a drop after 30m",
+    "alter diskgroup data offline disk a drop after 8h",
+    "asmcmd offline -G data -D a -t 8h",
+    "alter diskgroup data set attribute 'disk_repair_time'='3.6h'",
+    "asmcmd setattr -G data failgroup_repair_time 24h",
     "asmcmd umount DATA",
     "drop table x",
 ]

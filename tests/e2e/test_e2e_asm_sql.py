@@ -128,16 +128,44 @@ def test_oracles_sql_makes_the_disk_group_that_our_verb_makes(inside: InProcess)
 
 
 def test_a_cell_that_goes_offline_is_told_the_time_that_its_disk_groups_have(inside: InProcess, fault: Any) -> None:
-    """disk_repair_time of each disk group stands in the plan as it is now; where no node answers, the defaults and the reason."""
+    """The clock of each disk group stands in the plan as it is now; where no node answers the risk is unknown."""
 
     def warned(*words: str) -> str:
         return " ".join(inside("-r", "t1", "offline cell exa1cel02", "-n", *words).err.split())
 
     change(inside, "alter diskgroup RECO set attribute 'disk_repair_time'='7h'")
-    assert "disk_repair_time: 12h (DATA); 7h (RECO); online cell" in warned()
+    assert "(disk_repair_time of DATA is 12h)" in warned() and "(disk_repair_time of RECO is 7h)" in warned()
     inside.ok("-r", "t1", "undo", "-y")
-    assert "disk_repair_time: 12h (DATA, RECO); online cell" in warned()
+    assert "(disk_repair_time of RECO is 12h)" in warned() and "UNKNOWN" not in warned()
     fault("exa1db01", "refuse")
     fault("exa1db02", "refuse")
-    told = warned().partition("(by default 3.6 hours, with newer releases of ASM 12; ")[2]
-    assert "exa1db01" in told.partition("; online cell")[0], told
+    told = warned()
+    assert "no database node of the ASM cluster" in told and "(Oracle's defaults are 3.6h (disk_repair_time)" in told
+    assert "Risk: UNKNOWN" in told
+    caught = inside("-r", "t1", "offline cell exa1cel02", "-y")
+    assert caught.code == 2 and "-y never answers for a risk that is unknown" in caught.err
+
+
+SHORT = "alter diskgroup DATA set attribute 'disk_repair_time'='29m'"
+
+
+def test_nothing_takes_disks_from_asm_by_any_door_while_a_clock_is_too_short(inside: InProcess) -> None:
+    """Statements, CellCLI, SQL, dcli and text that nobody reads are refused alike, and nothing is sent."""
+    change(inside, SHORT)
+    for words in (
+        ("restart service cellsrv", "-y"),
+        ("offline cell exa1cel02", "-y"),
+        ("on exa1cel02 alter griddisk all inactive", "-y"),
+        ("on exa1cel02 alter cell restart services all", "-y"),
+        ('sql asm "alter diskgroup DATA offline disks in failgroup EXA1CEL02"', "-y"),
+        ("-y", "dcli", "-c", "exa1cel02", "cellcli -e alter griddisk all inactive"),
+        ("-y", "on exa1cel02 sh --accept-opaque reboot"),
+        ("-y", "on @db sh --accept-opaque patchmgr -cells cells -patch -rolling"),
+        ("-y", "host --accept-opaque ssh exa1cel02 reboot"),
+        ("-y", "--accept-opaque", "dcli", "-c", "exa1cel02", "service celld stop"),
+    ):
+        caught = inside("-r", "t1", *words)
+        assert caught.code == 2 and "disk_repair_time of DATA is 29m" in caught.err, (words, caught)
+    assert "set attribute 'disk_repair_time'='3.6h'" in caught.err
+    inside.ok("-r", "t1", "undo", "-y")
+    assert inside("-r", "t1", "offline cell exa1cel02", "-n").code == 0

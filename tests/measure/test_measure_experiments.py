@@ -194,10 +194,10 @@ FACTOR_CASES = [
     ("iorm:objective", ("auto", "balanced"), ["set iorm objective=auto", "set iorm objective=balanced"]),
     ("iorm:flashCache", ("off", "on"), ["set iorm db=SPOT flashCache=off", "set iorm db=SPOT flashCache=on"]),
     (
-        "parameter:cell_offload_parameters", ("A=1", "b"),
+        "parameter:db_flash_cache_file", ("A=1", "b"),
         [
-            "sql db=SPOT \"alter system set cell_offload_parameters = 'A=1'\"",
-            "sql db=SPOT 'alter system set cell_offload_parameters = b'",
+            "sql db=SPOT \"alter system set db_flash_cache_file = 'A=1'\"",
+            "sql db=SPOT 'alter system set db_flash_cache_file = b'",
         ],
     ),
     (

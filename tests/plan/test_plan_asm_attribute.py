@@ -114,6 +114,11 @@ def test_disks_that_are_away_are_not_given_less_time() -> None:
     assert planned("disk_repair_time", "216m", away).done
     odd = world(offline_disks=2, attributes={**NOW, "disk_repair_time": "?"})
     assert "OFFLINE" in refused("disk_repair_time", "400h", odd)
+    assert not planned("disk_repair_time", "3h").warnings and planned("disk_repair_time", "3h").risk is Risk.PERFORMANCE
+    short = planned("disk_repair_time", "59m")
+    assert short.risk is Risk.REDUNDANCY
+    assert short.warnings[0].startswith("59m is too short for a reboot of a cell and a patch of a cell: ASM would drop")
+    assert planned("failgroup_repair_time", "179m").risk is Risk.REDUNDANCY
     assert not planned("disk_repair_time", "3h").warnings and not planned("content.type", "system", away).warnings
 
 

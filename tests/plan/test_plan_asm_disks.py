@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -18,7 +19,9 @@ from exacell.plan.planners.asm_disks import disks_plan
 from exacell.plan.planners.asm_members import capacity
 from exacell.plan.planners.griddisk_size import REBALANCE_WITHIN, RESIZE_WITHIN
 
-NODE = "exa1db01"
+NODE, NOW = "exa1db01", datetime(2026, 11, 28, 20, 0, tzinfo=UTC)
+CLOCKS = {"disk_repair_time": "3.6h", "failgroup_repair_time": "24h"}
+SHORT = {**CLOCKS, "disk_repair_time": "29m"}
 SIZE = 100
 """MB of each disk."""
 
@@ -59,7 +62,8 @@ def world(disks: Iterable[AsmDisk] | None = None, *running: Operation, used: int
 def planned(sql: str, found: AsmFacts | None = None, grids: Mapping[str, tuple[GridDisk, ...]] | None = None) -> Plan:
     change = read_asm_change(f"alter diskgroup DATA {sql}")
     assert isinstance(change, (AddDisks, DropDisks, ResizeDisks, SwitchDisks)), sql
-    return disks_plan("t1", found or world(), change, grids=GRIDS if grids is None else grids, statement="x")
+    given = GRIDS if grids is None else grids
+    return disks_plan("t1", found or world(), change, grids=given, statement="x", now=NOW)
 
 
 def only(plan: Plan) -> Step:
@@ -496,19 +500,64 @@ def test_a_group_does_not_shrink_below_what_it_holds() -> None:
 
 def test_a_failure_group_goes_offline_and_comes_back() -> None:
     """While every other copy is whole; the plan says after which time ASM drops the disks."""
-    plan = planned("offline disks in failgroup EXA1CEL01", world(attributes={"disk_repair_time": "3.6h"}))
+    plan = planned("offline disks in failgroup EXA1CEL01", world(attributes=CLOCKS))
     step = only(plan)
     assert step.statement == "ALTER DISKGROUP DATA OFFLINE DISKS IN FAILGROUP EXA1CEL01"
-    assert step.risk is Risk.REDUNDANCY and "for good after 3.6h" in plan.warnings[0]
+    assert plan.risk is Risk.REDUNDANCY and "online all" in plan.warnings[0]
+    assert "for good at 2026-11-28 23:36 unless they are back" in plan.warnings[1]
     same, others, quiet = step.needs
     assert (same.value, others.value, others.where["mode"], others.where["state"]) == (12, 8, "ONLINE", "NORMAL")
     assert quiet.op is Op.ABSENT and step.proves[0].value == "OFFLINE"
     assert plan.inverse == {NODE: ("sql asm 'ALTER DISKGROUP DATA ONLINE DISKS IN FAILGROUP EXA1CEL01' asm=main",)}
-    later = planned("offline disk DATA_CD_00_EXA1CEL01 drop after 5h")
+    later = planned("offline disk DATA_CD_00_EXA1CEL01 drop after 5h", world(attributes=SHORT))
     assert only(later).statement == "ALTER DISKGROUP DATA OFFLINE DISK DATA_CD_00_EXA1CEL01 DROP AFTER 5h"
-    assert "for good after 5h" in later.warnings[0]
-    assert "for good after disk_repair_time;" in planned("offline disk DATA_CD_00_EXA1CEL01").warnings[0]
+    assert "at 2026-11-29 01:00 unless they are back (DROP AFTER of DATA is 5h)" in later.warnings[1]
+    untold = planned("offline disk DATA_CD_00_EXA1CEL01")
+    assert (
+        untold.risk is Risk.UNKNOWN
+        and "disk_repair_time of DATA is not told (Oracle's default is 3.6h)" in untold.warnings[1]
+    )
     assert step.changes[0].name == "4 disks of DATA"
+
+
+def test_a_clock_that_is_too_short_forbids_offline() -> None:
+    """Each of the two that count, for what is taken; the statement that sets it is the way out."""
+    assert "ASM would drop the disks for good: disk_repair_time of DATA is 29m" in refused(
+        "offline disk DATA_CD_00_EXA1CEL01", world(attributes=SHORT)
+    )
+    whole, failgroup = "offline disks in failgroup EXA1CEL01", {**CLOCKS, "failgroup_repair_time": "0m"}
+    assert "'failgroup_repair_time'='24h'" in refused(whole, world(attributes=failgroup))
+    assert only(planned("offline disk DATA_CD_00_EXA1CEL01", world(attributes=failgroup))).inverse
+
+
+@pytest.mark.parametrize("after", ["0m", "1m", "29m", "0h"])
+def test_drop_after_less_than_any_work_takes_is_a_drop(after: str) -> None:
+    """It needs what DROP DISK needs, is proven by ASM having let go, and no undo is promised."""
+    sql = f"offline disks in failgroup EXA1CEL01 drop after {after}"
+    assert "NORMAL redundancy needs 2 failure groups, 1 would stay" in refused(sql, world(members(2)))
+    assert "it holds the cluster's voting files, which need 3 failure groups" in refused(sql, world(voting_files=True))
+    assert "the disks that stay have room for 800M" in refused(sql, world(used=801))
+    plan = planned(sql, world(used=800))
+    step = only(plan)
+    assert step.statement == f"ALTER DISKGROUP DATA OFFLINE DISKS IN FAILGROUP EXA1CEL01 DROP AFTER {after}"
+    assert (step.risk, step.undo, plan.inverse) == (Risk.REDUNDANCY, Undo.IMPOSSIBLE, {})
+    assert [(check.op, len(check.where["name"])) for check in step.proves] == [(Op.ABSENT, 4)]
+    same, going, staying, quiet, free = step.needs
+    assert (same.value, going.value, staying.value, quiet.op) == (12, 4, 8, Op.ABSENT)
+    assert (going.where["mode"], staying.where["mode"], staying.where["state"]) == ("ONLINE", "ONLINE", "NORMAL")
+    assert (free.op, free.value) == (Op.AT_LEAST, 400)
+    assert f"DROP AFTER {after} is a DROP: nothing is back in less than 30m" in plan.warnings[0]
+    assert step.within == REBALANCE_WITHIN + 60 * int(after[:-1])
+    assert step.changes[0].after == "8" and "add disk takes them in again" in step.inverse
+
+
+def test_drop_after_that_leaves_time_is_none() -> None:
+    """From half an hour on the disks may be back; what is OFFLINE already gets no other clock."""
+    plan = planned("offline disk DATA_CD_00_EXA1CEL01 drop after 30m")
+    assert plan.inverse and only(plan).proves[0].value == "OFFLINE"
+    away = world([member(0, 0, mode="OFFLINE"), *members()[1:]])
+    assert "would give them another clock" in refused("offline disk DATA_CD_00_EXA1CEL01 drop after 20h", away)
+    assert planned("offline disk DATA_CD_00_EXA1CEL01", away).done
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from plan_factory import CELLS, asm, asm_disk, cache, cell, free_grid, grid, group, rack, sent, stage, step
+from plan_factory import CELLS, cache, cell, free_grid, grid, rack, sent, stage, step
 
 from exacell.core.errors import RefusedError
 from exacell.core.units import GIB
 from exacell.plan.checks import failure
-from exacell.plan.facts import CellFacts, GridDisk, PmemCache
+from exacell.plan.facts import CellFacts, PmemCache
 from exacell.plan.gate import all_online, offline_cells
 from exacell.plan.model import Gate, Op, Plan, Risk
 from exacell.plan.planners.availability import (
@@ -46,57 +46,13 @@ def test_offline_cell() -> None:
     assert found.statement == "ALTER GRIDDISK ALL INACTIVE"
     assert [(n.attribute, n.value) for n in found.needs] == [("asmDeactivationOutcome", "Yes")]
     assert [p.attribute for p in found.proves] == ["status", "asmModeStatus"]
-    # Where their groups are dismounted meanwhile ASM never says OFFLINE: that is not waited for.
-    assert [(hope.op, hope.value, "no ASM instance" in hope.why) for hope in found.hopes] == [(Op.NE, "UNKNOWN", True)]
+    assert [p.value for p in found.proves] == ["inactive", "OFFLINE"]
+    # Where ASM drops them, or their groups are dismounted, it never says OFFLINE: that is not waited for.
+    hopes = [(hope.op, hope.value, "no ASM instance" in hope.why) for hope in found.hopes]
+    assert hopes == [(Op.NE, "DROPPED", False), (Op.NE, "UNKNOWN", True)]
     assert found.offline
     assert plan.risk is Risk.REDUNDANCY
     assert plan.inverse == {ONE: ("online cell exa1cel01",)}
-
-
-@pytest.mark.parametrize(
-    ("times", "untold", "said"),
-    [
-        ({"DATA": "8.5h"}, "", "after disk_repair_time: 8.5h (DATA); online"),
-        ({}, "exa1db01: no answer", "(by default 3.6 hours, with newer releases of ASM 12; exa1db01: no answer)"),
-        ({"RECO": "8.5h"}, "", "ASM 12; ASM does not tell that of DATA)"),
-    ],
-)
-def test_how_long_asm_waits_is_what_it_says_itself(times: dict[str, str], untold: str, said: str) -> None:
-    """disk_repair_time is that of the disk groups that the cell's disks are in, and the defaults come with the reason."""
-    groups = [group(n, number=i, attributes={"disk_repair_time": t}) for i, (n, t) in enumerate(times.items(), 1)]
-    disks = [asm_disk("DATA_CD_00_exa1cel01", group=1 if "DATA" in times else 0)]
-    clusters = [asm(groups, disks)] if times else []
-    (warning,) = offline_plan("t1", cell(), statement="x", asm=clusters, untold=untold).warnings
-    assert said in warning
-
-
-TOLD, TOLD_OF_RECO = {"disk_repair_time": "8.5h"}, {"disk_repair_time": "12h"}
-
-
-@pytest.mark.parametrize(
-    ("others", "data", "reco", "said"),
-    [
-        ((free_grid("FD_00_exa1cel01"),), TOLD, TOLD_OF_RECO, "disk_repair_time: 8.5h (DATA); online"),
-        ((grid("CD_01_exa1cel01", "RECO"),), TOLD, TOLD_OF_RECO, "disk_repair_time: 8.5h (DATA); 12h (RECO); online"),
-        ((grid("CD_01_exa1cel01", "RECO"),), TOLD, TOLD, "disk_repair_time: 8.5h (DATA, RECO); online"),
-        (
-            (grid("CD_01_exa1cel01", "RECO"),),
-            TOLD,
-            {},
-            "disk_repair_time: 8.5h (DATA), of others (by default 3.6 hours, with newer releases of ASM 12; "
-            "ASM does not tell that of RECO); online",
-        ),
-    ],
-)
-def test_only_disk_groups_of_the_cell_are_waited_for(
-    others: tuple[GridDisk, ...], data: dict[str, str], reco: dict[str, str], said: str
-) -> None:
-    """The time is that of the groups that the cell's disks are in, and of no other; a free disk asks for none."""
-    fact = cell(grid_disks=(grid("CD_00_exa1cel01"), *others))
-    groups = [group("DATA", attributes=data), group("RECO", number=2, attributes=reco)]
-    disks = [asm_disk("DATA_CD_00_exa1cel01", group=1), asm_disk("RECO_CD_01_exa1cel01", group=2)]
-    (warning,) = offline_plan("t1", fact, statement="x", asm=[asm(groups, disks)]).warnings
-    assert f"for good after {said}" in warning
 
 
 def test_offline_cell_refuses_with_disk_and_reason() -> None:

@@ -63,7 +63,7 @@ RECORDS: dict[str, list[dict[str, Any]]] = {
         *parameter("open_cursors", "300", "300"),
         *parameter("max_dump_file_size", "1073741824", None),
         *parameter("session_cached_cursors", "500", "600"),
-        *parameter("cell_offload_parameters", 'a "b"', None),
+        *parameter("result_cache_mode", 'a "b"', None),
         *parameter(OVERRIDE, None, None),
         *parameter(FILE, None, None),
         *parameter(SIZE, "0", None),
@@ -95,8 +95,8 @@ def planned(sql: str, **more: Any) -> Plan:
         ),
         (f'alter system set "{OVERRIDE}"=TRUE scope=both', SetParameter(name=OVERRIDE, value="TRUE")),
         (
-            "alter system set cell_offload_parameters='a=b'",
-            SetParameter(name="cell_offload_parameters", value="a=b"),
+            "alter system set db_flash_cache_file='a=b'",
+            SetParameter(name="db_flash_cache_file", value="a=b"),
         ),
         ("alter system reset open_cursors scope=spfile", SetParameter(name="open_cursors", value=None, scope="SPFILE")),
         (
@@ -143,9 +143,9 @@ def test_what_is_understood(sql: str, change: object) -> None:
         "alter system set open_cursors=400 sid=SPOT1",
         "alter system reset open_cursors scope=memory",
         "alter system reset open_cursors scope=both sid='SPOT1'",
-        "alter system set open_cursors=1 optimizer_mode=all_rows",
-        "alter system set open_cursors=1 comment='x'",
-        "alter system set cell_offload_parameters='x', 'y'",
+        "alter system set open_cursors=100 optimizer_mode=all_rows",
+        "alter system set open_cursors=100 comment='x'",
+        "alter system set db_flash_cache_file='x', 'y'",
         # What a commit promises, whether an instance starts, where files lie: not speed alone.
         "alter system set commit_wait=nowait",
         "alter system set commit_logging=batch",
@@ -259,10 +259,10 @@ def test_one_instance_is_changed_on_its_node_and_brought_back(
 @pytest.mark.parametrize(
     ("sql", "own", "said", "way"),
     [
-        ("set open_cursors=1 sid='SPOT9'", {}, "no instance SPOT9: it has SPOT1, SPOT2", "all of them"),
-        ("set open_cursors=1 sid='SPOT3'", {"SPOT3": (None, "9")}, "SPOT3 of SPOT does not run", "SCOPE=SPFILE"),
+        ("set open_cursors=100 sid='SPOT9'", {}, "no instance SPOT9: it has SPOT1, SPOT2", "all of them"),
+        ("set open_cursors=100 sid='SPOT3'", {"SPOT3": (None, "9")}, "SPOT3 of SPOT does not run", "SCOPE=SPFILE"),
         (
-            "set open_cursors=1 scope=memory",
+            "set open_cursors=100 scope=memory",
             {"SPOT1": ("1", "1"), "SPOT2": ("2", "2")},
             "each instance has its own open_cursors",
             "SID='SPOT1'",
@@ -281,15 +281,15 @@ def test_an_instance_that_can_t_be_changed_is_refused(
 def test_an_instance_that_does_not_run_has_its_entry_in_the_file() -> None:
     """SCOPE=SPFILE is for its next start, and is sent to one that runs."""
     rows = parameter("open_cursors", "300", "300", SPOT3=(None, "9"))
-    (step,) = planned("alter system set open_cursors=10 scope=spfile sid='spot3'", **{"db.parameter": rows}).steps
-    assert (step.target, step.statement[-27:]) == ("exa1db01", "=10 SCOPE=SPFILE SID='SPOT3'"[-27:])
+    (step,) = planned("alter system set open_cursors=100 scope=spfile sid='spot3'", **{"db.parameter": rows}).steps
+    assert (step.target, step.statement[-27:]) == ("exa1db01", "=100 SCOPE=SPFILE SID='SPOT3'"[-27:])
 
 
 def test_an_instance_of_a_node_that_the_rack_does_not_know_stays() -> None:
     """Its memory is changed by itself, or not at all."""
     strange = [{"name": "SPOT1", "thread": 1, "host": "elsewhere"}, {"name": "SPOT2", "thread": 2, "host": "exa1db02"}]
     with pytest.raises(RefusedError, match="SPOT1 runs on elsewhere"):
-        planned("alter system set open_cursors=1 sid='SPOT1'", **{"db.instance": strange})
+        planned("alter system set open_cursors=100 sid='SPOT1'", **{"db.instance": strange})
 
 
 def test_for_all_instances_means_those_without_their_own_entry() -> None:
@@ -544,10 +544,10 @@ def test_nobody_guesses_a_thread() -> None:
 
 
 def test_a_way_back_that_nothing_can_write_is_none() -> None:
-    """Where the old value holds both kinds of quotes the plan says that it can't be undone, and what was there."""
-    plan = planned("alter system set cell_offload_parameters=x scope=memory")
+    """Where exacell would not set the old value the plan says that it can't be undone, and what was there."""
+    plan = planned("alter system set result_cache_mode=force scope=memory")
     assert plan.inverse == {} and plan.steps[0].undo == "impossible"
-    assert "both kinds of quotes" in plan.steps[0].inverse and 'a "b"' in plan.steps[0].inverse
+    assert plan.steps[0].inverse.startswith('result_cache_mode=a "b" is more than speed')
 
 
 def test_groups_of_a_standby_database_are_no_groups_of_a_thread() -> None:
@@ -586,3 +586,67 @@ def test_a_group_that_a_standby_database_fills_stays() -> None:
         RefusedError, match="group 9 is ACTIVE: redo of a primary database comes to it; nothing was sent"
     ):
         planned("alter database drop standby logfile group 9", **{"db.log": busy})
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *("open_cursors=0", "open_cursors=49", "open_cursors=65536", "statistics_level=basic", "asm_power_limit=0"),
+        *(
+            "optimizer_mode=rule",
+            "cursor_sharing=similar",
+            "session_cached_cursors=65536",
+            "fast_start_mttr_target=3601",
+        ),
+        *("max_dump_file_size=unlimited", "max_dump_file_size=0", "optimizer_index_cost_adj=0", "processes=10"),
+        *(
+            "cell_offload_parameters=x",
+            "cell_offload_compaction=x",
+            "undo_retention=1",
+            "db_recovery_file_dest_size=1g",
+        ),
+        *("parallel_min_time_threshold=0", "db_file_multiblock_read_count=0", "optimizer_dynamic_sampling=12"),
+    ],
+)
+def test_a_value_that_is_more_than_speed_is_not_read(setting: str) -> None:
+    """A parameter without a row, and a value beside its row, are of unknown risk: nothing plans them as performance."""
+    assert read_change(f"alter system set {setting}") is None
+    assert read_change(f"alter system set {setting.replace('=', chr(61) + chr(39), 1)}' scope=spfile") is None
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        *("open_cursors=50", "open_cursors=300", "open_cursors=65535", "statistics_level=all", "asm_power_limit=1024"),
+        *(
+            "optimizer_mode=first_rows_100",
+            "cursor_sharing=force",
+            "session_cached_cursors=0",
+            "fast_start_mttr_target=0",
+        ),
+        *(
+            "max_dump_file_size=100m",
+            "db_flash_cache_size=0",
+            "db_flash_cache_size=64G",
+            "parallel_min_time_threshold=auto",
+        ),
+        *("optimizer_dynamic_sampling=11", "optimizer_index_caching=100", "db_file_multiblock_read_count=128"),
+    ],
+)
+def test_a_value_of_its_row_is_read(setting: str) -> None:
+    """What changes speed alone is planned, in any case."""
+    assert read_change(f"alter system set {setting}") and read_change(f"alter system set {setting.upper()}")
+
+
+@pytest.mark.parametrize("size", ["1", "0", "1K", "4095K", "512"])
+def test_a_redo_log_has_at_least_four_megabytes(size: str) -> None:
+    """Oracle's least is refused below before it is sent; that much is taken."""
+    with pytest.raises(RefusedError, match=r"a redo log group has at least 4M \(ORA-00336\); nothing was sent"):
+        planned(f"alter database add logfile thread 1 group 30 ('+DATA') size {size}")
+    assert planned("alter database add logfile thread 1 group 30 ('+DATA') size 4096K").steps
+
+
+def test_a_thread_without_an_instance_gets_no_redo_log() -> None:
+    """Nobody would write it."""
+    with pytest.raises(RefusedError, match="no instance of SPOT has that thread"):
+        planned("alter database add logfile thread 7 group 30 ('+DATA') size 1g")

@@ -21,7 +21,7 @@ from exacell.plan.model import Op, Risk, Undo
     [
         ("create threshold ct_io_wt_r.u warning=1, comparison='>'", Risk.NONE),
         ("drop alerthistory all", Risk.NONE),
-        ("drop quarantine all", Risk.NONE),
+        ("drop quarantine all", Risk.PERFORMANCE),
         ("grant role gd_monitor to user agarcia", Risk.NONE),
         ("create flashcache all size=1G", Risk.PERFORMANCE),
         ("create flashlog all size=512M", Risk.PERFORMANCE),

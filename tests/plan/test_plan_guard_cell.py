@@ -178,3 +178,35 @@ def test_what_a_release_does_not_know_is_said_with_the_plan(text: str, release: 
     plan = guard(text, *facts, accepted=CELLS)
     lines = [line for line in plan.warnings if "exists from" in line]
     assert lines == ([f"exa1cel[01-02]: {said}; the cell runs {release}"] if said else [])
+
+
+@pytest.mark.parametrize(
+    "setting", ["name=x", "ipaddress1='192.168.10.9/22'", "ipAddress2='192.168.10.9/22', comment=x"]
+)
+def test_one_name_or_address_is_one_cell_s(setting: str) -> None:
+    """Several cells never get the same; alone it is a risk for the mirrors that lie there, since ASM knows the cell by it."""
+    with pytest.raises(RefusedError, match="would all have one"):
+        guard(f"alter cell {setting}", cell(CELLS[0]), cell(CELLS[1]))
+    plan = guard(f"alter cell {setting}", cell())
+    assert plan.risk is Risk.REDUNDANCY and "ASM and the databases know the cell by it" in plan.warnings[-1]
+
+
+def test_two_addresses_of_a_cell_differ() -> None:
+    """One that is taken away is none."""
+    with pytest.raises(RefusedError, match="would be two addresses of one cell"):
+        guard("alter cell ipaddress1='10.0.0.1/22', ipaddress2='10.0.0.1/22'", cell())
+    assert guard("alter cell ipaddress1='10.0.0.1/22', ipaddress2='10.0.0.2/22'", cell()).steps
+    assert guard("alter cell ipaddress3='', ipaddress4=''", cell(CELLS[0]), cell(CELLS[1])).steps
+
+
+@pytest.mark.parametrize("setting", ["interconnect1=ib0", "realmName=x"])
+def test_what_asm_finds_a_cell_by_is_a_risk_for_mirrors(setting: str) -> None:
+    """The interface and the realm may be alike on several cells."""
+    assert guard(f"alter cell {setting}", cell(CELLS[0]), cell(CELLS[1])).risk is Risk.REDUNDANCY
+
+
+@pytest.mark.parametrize("setting", ["events='immediate cellsrv.x()'", "offloadGroupEvents='x', comment=y"])
+def test_events_are_of_unknown_risk(setting: str) -> None:
+    """Nobody documents what they do."""
+    assert guard(f"alter cell {setting}", cell()).risk is Risk.UNKNOWN
+    assert guard("alter cell traceLevel=FINE", cell()).risk is Risk.PERFORMANCE

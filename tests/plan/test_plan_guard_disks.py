@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from plan_factory import CELLS, cell, free_grid, grid, rack, with_flash_grids
+from plan_factory import CELLS, cache, cell, free_grid, grid, rack, with_flash_grids
 from plan_guarding import guard, only
 
 from exacell.core.errors import RefusedError
@@ -151,7 +151,7 @@ def test_inactive_never_on_two_failure_groups() -> None:
 
 def test_cell_disks_without_used_grid_disks_are_a_loss() -> None:
     """Dropping cell disks loses what is on them, even when nobody uses the grid disks; those are looked at again."""
-    fact = with_flash_grids(cell())
+    fact = with_flash_grids(cell(flash_cache=None))
     with pytest.raises(RefusedError, match="contents are lost"):
         guard("drop celldisk FD_00_exa1cel01", fact)
     step = only(guard("drop celldisk FD_00_exa1cel01", fact, accepted=[CELLS[0]]))
@@ -172,7 +172,7 @@ def test_cell_disks_without_used_grid_disks_are_a_loss() -> None:
 )
 def test_a_dropped_cell_disk_is_looked_for(text: str, proven: bool) -> None:
     """DROP is proven by the cell disks that it names being gone; not where it goes on behind its answer, nor is an EXPORT."""
-    fact = with_flash_grids(cell(grid_disks=()))
+    fact = with_flash_grids(cell(grid_disks=(), flash_cache=None))
     gone = [check.where for check in only(guard(text, fact, accepted=[CELLS[0]])).proves if check.op is Op.ABSENT]
     assert gone == ([{"name": ("FD_00_exa1cel01",)}] if proven else [])
 
@@ -308,11 +308,50 @@ def test_where_rules_out_what_a_name_can_tell(where: str, count: int) -> None:
 )
 def test_cell_disks_of_another_medium_are_not_in_the_way(text: str, fails: bool) -> None:
     """Disk groups on hard disks should not keep the flash cell disks, whose loss is still to be accepted."""
-    unknown = cell(cell_disks=())
+    unknown = cell(cell_disks=(), mode="writethrough")
     with pytest.raises(RefusedError, match="disk group DATA uses it"):
         guard(text, unknown, headers={})
     with pytest.raises(RefusedError, match="disk group DATA uses it" if fails else "the cell disks' contents are lost"):
-        guard(text, cell(), headers={})
+        guard(text, cell(mode="writethrough"), headers={})
+
+
+@pytest.mark.parametrize(
+    ("text", "disk"),
+    [
+        ("drop celldisk FD_01_exa1cel01", "FD_01"),
+        ("drop celldisk fd_00_exa1cel01 force", "FD_00"),
+        ("drop celldisk all flashdisk", "FD_00"),
+        ("drop celldisk all", "FD_00"),
+        ("drop celldisk CD_00_exa1cel01", ""),
+        ("export celldisk FD_00_exa1cel01", ""),
+    ],
+)
+def test_a_flash_disk_of_a_write_back_cache_is_not_dropped(text: str, disk: str) -> None:
+    """It is refused by what to do first, whatever loss is accepted; where the cache is write-through or elsewhere it may go."""
+    fact = cell(grid_disks=())
+    for other in (replace(fact, mode="writethrough"), replace(fact, flash_cache=cache(CELLS[0], cell_disks=()))):
+        assert only(guard(text, other, accepted=[CELLS[0]]))
+    if not disk:
+        assert only(guard(text, fact, accepted=[CELLS[0]]))
+        return
+    with pytest.raises(
+        RefusedError, match=f"{disk}_exa1cel01 can't be dropped: a write-back flash cache lies on it"
+    ) as caught:
+        guard(text, fact, accepted=[CELLS[0]])
+    assert caught.value.hint.startswith("on exa1cel01 flush flashcache, then drop flashcache")
+
+
+@pytest.mark.parametrize("kind", ["griddisk", "celldisk"])
+def test_no_two_disks_get_one_name(kind: str) -> None:
+    """Not on one cell, and not on several."""
+    free = [cell(n, grid_disks=(free_grid(f"FD_00_{n}"), free_grid(f"FD_01_{n}"))) for n in CELLS]
+    with pytest.raises(RefusedError, match="would all be called x, and each needs its own name"):
+        guard(f"alter {kind} all flashdisk name=x", free[0])
+    names = ",".join(f"{'ssd_' if kind == 'griddisk' else ''}FD_00_{n}" for n in CELLS[:2])
+    with pytest.raises(RefusedError, match="2 disks would all be called x"):
+        guard(f"alter {kind} {names} name=x", *free[:2])
+    one = names.partition(",")[0]
+    assert only(guard(f"alter {kind} {one} name=x", free[0])).statement.lower().endswith("name=x")
 
 
 @pytest.mark.parametrize(("medium", "fails"), [("flashdisk", True), ("harddisk", False)])
@@ -452,3 +491,15 @@ def test_disks_that_go_are_told_by_size() -> None:
     disks = tuple(free_grid(f"FD_0{n}_x", "q", size=size << 30) for n, size in enumerate(sizes))
     dropped = only(guard("drop griddisk all prefix=q", cell(grid_disks=disks))).changes
     assert [(c.name, c.before) for c in dropped] == [("3 disks", "1G"), ("q_FD_03_x", "2G")]
+
+
+def test_disks_that_asm_has_dropped_are_told_as_dropped() -> None:
+    """ACTIVE brings them back on the cell and not into their group; what ASM still has is proven not to be dropped."""
+    gone = grid("CD_00_exa1cel01", status="inactive", asm_mode="DROPPED")
+    away = grid("CD_01_exa1cel01", status="inactive", asm_mode="OFFLINE")
+    plan = guard("alter griddisk all active", cell(grid_disks=(gone, away)), headers={})
+    assert plan.warnings[-1].startswith("exa1cel01: ASM has dropped 1 of its grid disks for good")
+    (proof,) = (check for check in only(plan).proves if check.attribute == "asmModeStatus")
+    assert (proof.op, proof.value, proof.where) == (Op.NE, "DROPPED", {"name": (away.name,)})
+    assert "ADD DISK takes it in again" in proof.why
+    assert not guard("alter griddisk all active", cell(grid_disks=(away,)), headers={}).warnings

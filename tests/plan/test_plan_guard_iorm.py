@@ -89,7 +89,7 @@ ALLOCATIONS = {
     "(name=A,level=1,allocation=60),(name=B,level=1,allocation=41)": "level 1 has 101 % allocated (A 60, B 41)",
     "(name=A,level=1,allocation=60),(name=B,level=2,allocation=60)": "",
     "(name=A,level=2,allocation=60),(name=B,level=2,allocation=60)": "level 2 has 120 %",
-    "(name=A,share=8),(name=B,allocation=101)": "",
+    "(name=A,level=1),(name=B,allocation=101)": "",
     "(name=A,level=1,allocation=much),(name=B,level=1,allocation=100)": "",
     "(name=A,level=1,allocation=100),(name=B,level=1)": "",
     "(name=A,role=primary,level=1,allocation=60),(name=A,role=standby,level=1,allocation=60)": "",
@@ -113,6 +113,76 @@ def test_no_level_gives_more_than_there_is(directives: str, said: str) -> None:
                 guard(text, cell())
         else:
             assert only(guard(text, cell()))
+
+
+RULES = {
+    "(name=A,share=0)": "A: share is 0, and a whole number from 1 to 32",
+    "(name=A,share=1)": "",
+    "(name=A,share=32)": "",
+    "(name=A,share=33)": "A: share is 33",
+    "(name=A,share=-1)": "A: share is -1",
+    "(name=A,share=many)": "A: share is many",
+    "(name=A,share=8,level=1,allocation=10)": "A: share and level and allocation exclude each other",
+    "(name=A,share=8),(name=B,level=1,allocation=10)": "A has a share, and the plan divides by level",
+    "(name=B,level=1,allocation=10),(name=A,share=8)": "B has level and allocation, and the plan divides by share",
+    "(name=OTHER,level=1,allocation=10),(name=DEFAULT,flashcache=off)": "",
+    "(name=other,share=1),(name=A,share=2)": "",
+}
+
+
+@pytest.mark.parametrize(("directives", "said"), RULES.items())
+@pytest.mark.parametrize("name", ["dbplan", "clusterplan"])
+def test_shares_and_allocations_are_judged_before_they_are_sent(name: str, directives: str, said: str) -> None:
+    """A share is 1 to 32, and neither a directive nor a plan divides by both."""
+    text, fact = f"alter iormplan {name}=({directives})", cell(release="24.1.0.0.0", iorm=parse_iorm(""))
+    if not said:
+        assert only(guard(text, fact))
+        return
+    with pytest.raises(RefusedError, match=f"exa1cel01: {name}: {said}"):
+        guard(text, fact)
+
+
+def test_what_a_cell_holds_already_is_never_refused() -> None:
+    """Only words that change are judged: an odd plan may be sent again, and changed elsewhere."""
+    odd = "(name=A,share=40),(name=B,share=2,level=1,allocation=10),(name=C,level=2,allocation=5)"
+    fact = cell(iorm=parse_iorm(f"({odd})"))
+    assert only(guard(f"alter iormplan dbplan=({odd},(name=D,limit=50))", fact))
+    assert only(guard(f"alter iormplan dbplan=({odd.replace('share=2', 'share=2,limit=9')})", fact))
+    for changed in (
+        odd.replace("share=40", "share=41"),
+        odd.replace("share=2,", "share=3,"),
+        f"{odd},(name=D,share=1)",
+    ):
+        with pytest.raises(RefusedError):
+            guard(f"alter iormplan dbplan=({changed})", fact)
+
+
+def test_a_cluster_s_share_is_not_held_by_a_database_s() -> None:
+    """What a dbplan has says nothing of a clusterplan."""
+    fact = cell(release="24.1.0.0.0", iorm=parse_iorm("(name=A,share=40)"))
+    assert only(guard("alter iormplan dbplan=((name=A,share=40))", fact))
+    with pytest.raises(RefusedError, match="clusterplan: A: share is 40"):
+        guard("alter iormplan clusterplan=((name=A,share=40))", fact)
+
+
+@pytest.mark.parametrize(
+    ("release", "value", "fits"),
+    [
+        ("24.1.0.0.0", "((name=c,level=1,allocation=5))", True),
+        ("25.1.0.0.0", "((name=c,level=1,allocation=5))", False),
+        ("26.1.0.0.0", "((name=c,level=1,allocation=5))", False),
+        ("25.1.0.0.0", '""', True),
+        ("", "((name=c,level=1,allocation=5))", True),
+    ],
+)
+def test_catplan_ends_with_25_1(release: str, value: str, fits: bool) -> None:
+    """Releases that have none refuse one; taking it out is asked of whoever has it."""
+    text, fact = f"alter iormplan catplan={value}", cell(release=release)
+    if fits:
+        assert only(guard(text, fact))
+        return
+    with pytest.raises(RefusedError, match=r"has no catPlan, which ended with 25\.1; nothing was sent"):
+        guard(text, fact)
 
 
 @pytest.mark.parametrize("action", ["active", "inactive"])

@@ -6,7 +6,16 @@ import pytest
 from hypothesis import given, strategies as st
 
 from exacell.core.errors import RefusedError, StatementError
-from exacell.plan.hostsettings import Found, fold_devices, persistent, read_path, read_value, settings_plan, written_by
+from exacell.plan.hostsettings import (
+    Found,
+    companions,
+    fold_devices,
+    persistent,
+    read_path,
+    read_value,
+    settings_plan,
+    written_by,
+)
 
 SDA = "/sys/block/sda/queue/"
 
@@ -97,6 +106,103 @@ def test_a_scheduler_is_taken_back_with_its_depth() -> None:
     plan = settings_plan("lab", "x", [(name, "bfq"), (depth, "64")], {"h1": files})
     assert written_by(plan.steps[0]) == ((name, "bfq"), (depth, "64"))
     assert plan.inverse["h1"] == (f"set setting {name}=none {depth}=64",)
+
+
+def test_what_a_scheduler_was_tuned_to_comes_back_with_it() -> None:
+    """The values of its own folder are a second statement of undo: they are there when it is back; text and read-only are not."""
+    name, depth, expire = SDA + "scheduler", SDA + "nr_requests", SDA + "iosched/read_expire"
+    own = [file(expire, "250"), file(SDA + "iosched/word", "a"), file(SDA + "iosched/shown", "1", "-r--r--r--")]
+    files = {name: [file(name, "[mq-deadline] none")], depth: [file(depth, "64")], SDA + "iosched/*": own}
+    assert set(companions(name)) == {depth, SDA + "iosched/*"}
+    plan = settings_plan("lab", "x", [(name, "none")], {"h1": files})
+    assert plan.inverse["h1"] == (f"set setting {name}=mq-deadline {depth}=64", f"set setting {expire}=250")
+    assert len(settings_plan("lab", "x", [(depth, "32")], {"h1": {depth: files[depth]}}).inverse["h1"]) == 1
+
+
+def test_a_depth_is_taken_back_with_what_it_sets_anew() -> None:
+    """mq-deadline's async_depth follows nr_requests, and is restored behind it."""
+    depth, own = SDA + "nr_requests", SDA + "iosched/async_depth"
+    assert companions(depth) == (own,)
+    plan = settings_plan("lab", "x", [(depth, "32")], {"h1": {depth: [file(depth, "64")], own: [file(own, "48")]}})
+    assert plan.inverse["h1"] == (f"set setting {depth}=64 {own}=48",)
+
+
+VM = "/proc/sys/vm/"
+UNITS = [("dirty_ratio", "dirty_bytes"), ("dirty_background_ratio", "dirty_background_bytes")]
+
+
+@pytest.mark.parametrize(
+    ("before", "write", "after", "back"),
+    [
+        (("20", "0"), (1, "268435456"), ("0", "268435456"), (0, "20")),
+        (("0", "1048576"), (0, "10"), ("10", "0"), (1, "1048576")),
+        (("20", "0"), (0, "30"), ("30", "0"), (0, "20")),
+        (("0", "1048576"), (1, "2097152"), ("0", "2097152"), (1, "1048576")),
+        (("0", "0"), (0, "30"), ("30", "0"), (0, "0")),
+        (("20", "0"), (0, "0"), ("0", "0"), (0, "20")),
+    ],
+)
+@pytest.mark.parametrize("pair", UNITS)
+def test_two_units_of_one_setting_are_planned_read_back_and_undone_together(
+    pair: tuple[str, str],
+    before: tuple[str, str],
+    write: tuple[int, str],
+    after: tuple[str, str],
+    back: tuple[int, str],
+) -> None:
+    """What one unit is given sets the other to 0: both are read before, proven behind, shown; the one that had a value brings it
+    back. Only what was asked for is written."""
+    paths = [VM + name for name in pair]
+    path, value = paths[write[0]], write[1]
+    assert companions(path) == (paths[1 - write[0]],)
+    files = {p: [file(p, text)] for p, text in zip(paths, before, strict=True)}
+    plan = settings_plan("lab", "x", [(path, value)], {"h1": files})
+    (step,) = plan.steps
+    assert written_by(step) == ((path, value),)
+    assert {str(c.where["name"]): c.value for c in step.needs} == dict(zip(paths, before, strict=True))
+    assert {str(c.where["name"]): c.value for c in step.proves} == dict(zip(paths, after, strict=True))
+    changed = {c.name: (c.before, c.after) for c in step.changes}
+    assert changed == {p: (b, a) for p, b, a in zip(paths, before, after, strict=True) if a != b}
+    assert plan.inverse["h1"] == (f"set setting {paths[back[0]]}={back[1]}",)
+    # And what undo sends is a statement that this planner takes.
+    now = {p: [file(p, text)] for p, text in zip(paths, after, strict=True)}
+    undone = settings_plan("lab", "x", [(paths[back[0]], back[1])], {"h1": now})
+    assert {str(c.where["name"]): c.value for c in undone.steps[0].proves} == dict(zip(paths, before, strict=True))
+
+
+@pytest.mark.parametrize("pair", UNITS)
+@pytest.mark.parametrize(
+    ("before", "wanted", "said"),
+    [
+        (
+            ("20", "0"),
+            {0: "10", 1: "4096000"},
+            "are one setting in two units, and each sets the other one to 0: name one",
+        ),
+        (("0", "1048576"), {1: "0"}, "takes no 0: /proc/sys/vm/dirty"),
+        (("0", "0"), {1: "1048576"}, "are both 0, which nothing brings back: give /proc/sys/vm/dirty"),
+        (("20", None), {0: "10"}, "can't be read, which /proc/sys/vm/dirty"),
+    ],
+)
+def test_two_units_that_nobody_could_take_back_are_refused(
+    pair: tuple[str, str], before: tuple[str, str | None], wanted: dict[int, str], said: str
+) -> None:
+    """Both in one statement, 0 bytes, bytes where both are 0, and one whose partner can't be read."""
+    paths = [VM + name for name in pair]
+    files = {p: [file(p, text or "denied", readable=text is not None)] for p, text in zip(paths, before, strict=True)}
+    with pytest.raises(RefusedError) as caught:
+        settings_plan("lab", "x", [(paths[n], value) for n, value in wanted.items()], {"h1": files})
+    assert said in caught.value.message
+
+
+def test_both_units_by_one_pattern_are_refused_too() -> None:
+    """A pattern is what it stands for."""
+    both = [file(VM + "dirty_ratio", "20"), file(VM + "dirty_bytes", "0")]
+    with pytest.raises(RefusedError, match="name one of them"):
+        settings_plan("lab", "x", [(VM + "dirty_*", "30")], {"h1": {VM + "dirty_*": both}})
+    assert set(companions(VM + "dirty_*")) == {VM + name for pair in UNITS for name in pair}
+    same = [(VM + "dirty_ratio", "20"), (VM + "dirty_bytes", "0")]
+    assert not settings_plan("lab", "x", same, {"h1": {f.path: [f] for f in both}}).steps
 
 
 @pytest.mark.parametrize(

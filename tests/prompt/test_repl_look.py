@@ -75,7 +75,7 @@ def test_a_production_rack_is_red(home: Path) -> None:
         ("plan resize flashcache size=1g", "plan for 3 cells: nothing is sent"),
         ("plan resize flashcache sise=1g as", "'sise' is not a parameter"),
         ('sql db=SPOT "select * from v$log"', "read on SPOT"),
-        ("sql db=SPOT 'alter system set open_cursors=5'", "WRITE on SPOT: plan first"),
+        ("sql db=SPOT 'alter system set open_cursors=50'", "WRITE on SPOT: plan first"),
         ("sql db=SPOT 'alter user x account lock'", "OPAQUE on SPOT: exacell can't read what it does"),
         ("sql asm 'alter diskgroup DATA rebalance power 8'", "WRITE on ASM: plan first"),
         ("sql asm 'alter diskgroup DATA check'", "OPAQUE on ASM: exacell can't read what it does"),

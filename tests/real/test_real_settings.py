@@ -78,6 +78,41 @@ def test_a_kernel_that_keeps_another_value_is_noticed(
     assert values(guests, path) == before
 
 
+VM = "/proc/sys/vm"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "size"), [("dirty_ratio", "dirty_bytes"), ("dirty_background_ratio", "dirty_background_bytes")]
+)
+def test_two_units_of_one_setting_go_and_come_back_together(
+    lab: Program, guests: Guests, ratio: str, size: str
+) -> None:
+    """Bytes set the ratio to 0 in a real kernel, which takes no 0 back as bytes: undo brings both back as they were."""
+    before = values(guests, f"{VM}/{ratio} {VM}/{size}")
+    done = lab.ok("-r", "lab", f"on @initiators set setting {VM}/{size}=268435456 -y")
+    assert f"{VM}/{ratio}" in done.err
+    assert values(guests, f"{VM}/{ratio} {VM}/{size}") == ["0\n268435456"] * 2
+    refused = lab("-r", "lab", f"on @initiators set setting {VM}/{size}=0 -y")
+    assert refused.code == 2 and "takes no 0" in refused.err
+    assert guests.said("ini1", f"echo 0 > {VM}/{size} || echo refused").strip() == "refused"
+    lab.ok("-r", "lab", "undo -y")
+    assert values(guests, f"{VM}/{ratio} {VM}/{size}") == before
+    both = lab("-r", "lab", f"on @initiators set setting {VM}/{size}=268435456 {VM}/{ratio}=10 -y")
+    assert both.code == 2 and "one setting in two units" in both.err
+    assert values(guests, f"{VM}/{ratio} {VM}/{size}") == before
+
+
+def test_a_scheduler_comes_back_with_what_it_was_tuned_to(lab: Program, guests: Guests) -> None:
+    """A scheduler that leaves forgets its own settings; undo sets them when it is back."""
+    tuned = f"{SDA}/iosched/read_expire"
+    before = values(guests, tuned)
+    lab.ok("-r", "lab", f"on @initiators set setting {tuned}=400 -y")
+    lab.ok("-r", "lab", f"on @initiators set setting {SDA}/scheduler=none -y")
+    lab.ok("-r", "lab", "undo -y")
+    assert values(guests, tuned) == ["400"] * 2
+    lab.ok("-r", "lab", f"on @initiators set setting {tuned}={before[0]} -y")
+
+
 def _started(lab: Program, *words: str) -> subprocess.Popen[bytes]:
     quiet = subprocess.DEVNULL
     return subprocess.Popen(

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.care.sqltext import refuse_losses
-from exacell.change.consent import accepted_loss, ask
+from exacell.change.clocks import against_clocks, refuse_absences
+from exacell.change.consent import UNKNOWN_NEEDS, accepted_loss, ask
 from exacell.change.dcli.hosts import Group
 from exacell.change.dcli.sequence import left_away, plans_in_order
 from exacell.change.racklock import lock_of
@@ -26,6 +27,7 @@ from exacell.opaque.findings import Door, Findings, FoundStatement, UnreadError
 from exacell.opaque.lexing import Redirection, lex
 from exacell.opaque.shell import read_shell
 from exacell.plan.ageing import ages
+from exacell.plan.facts import CellFacts
 from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Plan, Risk, highest
 from exacell.session.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
@@ -281,7 +283,12 @@ def judge(
     accepted = accepted_loss(session.options.over(call.flags))
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
-    plans = _plans(group, findings, accepted, serial=serial)
+    cells, absences = fold(group.cells), findings.absences
+    refuse_absences(
+        session, services, request, absences, statement=call.text, where=cells, beside=group.hosts or not group.cells
+    )
+    plans, facts = _plans(group, findings, accepted, serial=serial)
+    plans = tuple(against_clocks(session, services, request, plan, facts) for plan in plans)
     wide = () if paired and group.transport.capabilities.pairs else stale_by_then(findings)
     if wide and plans and rack.production:
         refusal = refuse_wide(rack.name, wide[0])
@@ -301,11 +308,13 @@ def facts_for(changes: Sequence[FoundStatement]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(need for found in changes for need in facts_needed(found.statement)))
 
 
-def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial: bool) -> tuple[Plan, ...]:
-    """Return the plan of each CellCLI change, judged from what is on the cells now."""
+def _plans(
+    group: Group, findings: Findings, accepted: Sequence[str], *, serial: bool
+) -> tuple[tuple[Plan, ...], Mapping[str, CellFacts]]:
+    """Return the plan of each CellCLI change, judged from what is on the cells now, and what that is."""
     session, services, request, cells = group.session, group.services, group.request, group.cells
     if not cells:
-        return ()
+        return (), {}
     statements = [found.statement for found in findings.changes]
     needed = facts_with_cellsrv_stopped(services, statements, cells) or facts_for(findings.changes)
     facts = with_asm_sizes(session, services, read_facts(session, services, request, *needed, cells=cells), statements)
@@ -316,7 +325,7 @@ def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial:
         return plans_in_order(group.rack.name, known, findings.changes, accepted=accepted, headers=headers)
 
     try:
-        return plan(cells)
+        return plan(cells), facts
     except RefusedError as error:
         if not serial:
             raise
@@ -328,7 +337,7 @@ def _plans(group: Group, findings: Findings, accepted: Sequence[str], *, serial:
         raise together from error
     if any(left_away(plans) for plans in alone[:-1]):
         raise together
-    return tuple(found for plans in alone for found in plans)
+    return tuple(found for plans in alone for found in plans), facts
 
 
 def agree(
@@ -353,7 +362,8 @@ def agree(
         return
     for statement in judgement.wide:
         group.services.console.say(f"Warning: {why_wide(statement)}")
-    if flags.get("yes"):
+    unknown = any(plan.risk is Risk.UNKNOWN for plan in judgement.plans)
+    if flags.get("yes") and not unknown:
         return
     for plan in judgement.plans:
         group.services.console.show_plan(plan, brief=True)
@@ -365,5 +375,5 @@ def agree(
         group.services.console,
         judgement.plans[0].statement,
         plans=judgement.plans,
-        hint=f"exacell -y {what} … answers yes",
+        hint=UNKNOWN_NEEDS if unknown else f"exacell -y {what} … answers yes",
     )

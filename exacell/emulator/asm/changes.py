@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from exacell.emulator.asm.attributes import set_attribute
 from exacell.emulator.asm.create import create_group, members_for
 from exacell.emulator.asm.disk_clauses import DiskSpec
-from exacell.emulator.asm.instance import Asm
+from exacell.emulator.asm.instance import Asm, disk_repair_time
 from exacell.emulator.asm.model import (
     AsmDisk,
     DiskGroup,
@@ -372,7 +372,7 @@ def _switch(asm: Asm, group: DiskGroup, statement: SwitchDisks) -> None:
     for disk in chosen:
         disk.mode, disk.kept_offline, disk.sync_ends = DiskMode.OFFLINE, True, None
         disk.offline_since = disk.offline_since if disk.offline_since is not None else now
-        disk.drop_after = statement.drop_after
+        disk.drop_after, disk.repair = statement.drop_after, disk_repair_time(group)
 
 
 def _resize(asm: Asm, node: int, group: DiskGroup, statement: ResizeDisks) -> None:

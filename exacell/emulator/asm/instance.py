@@ -62,13 +62,24 @@ class Discovered:
 
 
 def drop_time(group: DiskGroup, disk: AsmDisk) -> float:
-    """Return the rack time at which an offline disk is expelled; infinite for one that is online."""
+    """Return the rack time at which an offline disk is expelled; infinite for one that is online.
+
+    A whole failure group goes by the shorter of its two times: Oracle's releases differ in which of them they take.
+    """
     if disk.offline_since is None:
         return float("inf")
-    own = disk.drop_after
-    return disk.offline_since + (
-        repair_seconds(group.attributes.get("disk_repair_time", "3.6h")) if own is None else own
-    )
+    if disk.drop_after is not None:
+        return disk.offline_since + disk.drop_after
+    times = [disk_repair_time(group) if disk.repair is None else disk.repair]
+    whole = all(d.mode is DiskMode.OFFLINE for d in group.disks.values() if d.fail_group == disk.fail_group)
+    if whole and (failgroup := group.attributes.get("failgroup_repair_time")):
+        times.append(repair_seconds(failgroup))
+    return disk.offline_since + min(times)
+
+
+def disk_repair_time(group: DiskGroup) -> float:
+    """Return the seconds that a disk which goes offline now may stay away."""
+    return repair_seconds(group.attributes.get("disk_repair_time", "3.6h"))
 
 
 class Asm:
@@ -321,6 +332,7 @@ class Asm:
         if not self._still_there(group, disk):
             if disk.mode is not DiskMode.OFFLINE:
                 disk.mode, disk.offline_since, disk.sync_ends = DiskMode.OFFLINE, now, None
+                disk.repair = disk_repair_time(group)
             elif disk.state is DiskState.NORMAL and now >= drop_time(group, disk):
                 self.force_out(group, disk, now)
         elif disk.kept_offline and disk.state is DiskState.NORMAL and now >= drop_time(group, disk):

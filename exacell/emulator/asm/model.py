@@ -94,7 +94,8 @@ class AsmDisk:
         size_mb: what ASM uses of the grid disk, a multiple of the allocation unit.
         offline_since: rack time; None while it is online.
         sync_ends: rack time at which a SYNCING disk is ONLINE again.
-        drop_after: seconds that OFFLINE … DROP AFTER gave it; None takes disk_repair_time.
+        drop_after: seconds that OFFLINE … DROP AFTER gave it; None takes the disk group's.
+        repair: seconds of disk_repair_time when it went offline; a new value is for disks that go offline later.
         kept_offline: ALTER DISKGROUP … OFFLINE was given, so it does not come back by itself.
     """
 
@@ -112,6 +113,7 @@ class AsmDisk:
     sync_ends: float | None = None
     kept_offline: bool = False
     drop_after: float | None = None
+    repair: float | None = None
 
 
 @dataclass(kw_only=True)

@@ -7,6 +7,7 @@ cellcli.md 6.1 (old procedure), 6.4, 6.6.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -119,6 +120,7 @@ def on_cell(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, 
             f"{text}: one statement sets attributes, another one stops or starts services; nothing was sent",
             hint="two statements, each judged by what the one before it has left",
         )
+    _refuse_shared(facts, statement, text)
     values = ((s.attribute.lower(), s.value) for s in statement.settings)
     changed = {name: value.text if isinstance(value, Scalar) else render_value(value) for name, value in values}
     if "flashcachemode" in changed or "pmemcachemode" in changed:
@@ -131,9 +133,47 @@ def on_cell(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, 
         return lossy(rack, facts, statement, text, reasons)
     if "flashcachecompress" in changed:
         return _compression(rack, facts, statement, text)
+    if found := sorted(name for name in changed if _OWN.fullmatch(name)):
+        told = f"ASM and the databases know the cell by it: {', '.join(found)}"
+        plan = simple(rack, facts, statement, text, Risk.REDUNDANCY, proves=settings_proof(statement))
+        return replace(plan, warnings=(*plan.warnings, told))
+    if not changed.keys().isdisjoint(_UNTOLD):
+        return simple(rack, facts, statement, text, Risk.UNKNOWN, proves=settings_proof(statement))
     shows = statement.action.split(" ")[0] in ("LED", "DONOTSERVICELED", "VALIDATE")
     risk = Risk.NONE if shows or only_words(statement) else Risk.PERFORMANCE
     return simple(rack, facts, statement, text, risk, proves=settings_proof(statement))
+
+
+_OWN = re.compile(r"name|realmname|ipaddress\d|interconnect\d")
+"""Attributes, lower case, by which ASM and databases find a cell and its failure group. Source: Oracle SAGUG, ALTER CELL;
+reference asm.md section 2."""
+
+_UNTOLD = frozenset({"events", "offloadgroupevents"})
+"""Attributes whose values Oracle's support gives, and documents nowhere. Source: Oracle SAGUG, ALTER CELL."""
+
+_SHARED = re.compile(r"name|ipaddress\d")
+"""Attributes, lower case, that no two cells have alike."""
+
+
+def _refuse_shared(facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when one name or one address would be several cells', or that of a cell that has it already.
+
+    Raises:
+        RefusedError: naming the attribute and the cells.
+    """
+    own = [s for s in statement.settings if _SHARED.fullmatch(s.attribute.lower())]
+    own = [s for s in own if render_value(s.value).strip("\"'")]
+    if own and len(facts) > 1:
+        raise RefusedError(
+            f"{text}: {fold(facts)} would all have one {own[0].attribute}, and each cell needs its own; nothing was sent",
+            hint=f"one cell at a time: on {next(iter(facts))} …",
+        )
+    addresses = [a for s in own if s.attribute.lower() != "name" and (a := render_value(s.value).strip("\"'"))]
+    if len(set(addresses)) < len(addresses):
+        raise RefusedError(
+            f"{text}: {addresses[0]} would be two addresses of one cell; nothing was sent",
+            hint="list cell attributes ipaddress1, ipaddress2 shows those that it has",
+        )
 
 
 def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:

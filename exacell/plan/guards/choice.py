@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from exacell.cellcli.iorm import IormPlan, over_allocated, parse as parse_plan, render as render_plan
+from exacell.cellcli.iorm import IormPlan, against_rules, over_allocated, parse as parse_plan, render as render_plan
 from exacell.cellcli.nodes import Value
 from exacell.cellcli.releases import missing as unknown_to
 from exacell.cellcli.statement import Change as CellChange, Grant, Scalar, Statement, render_value
@@ -69,12 +69,14 @@ _HARMLESS = frozenset(
         "PRIVILEGE",
         "DIAGPACK",
         "IBPORT",
-        "QUARANTINE",
         "SOFTWAREHISTORY",
-        "OFFLOADGROUP",
     }
 )
 """Objects whose changes touch no data, no redundancy and no I/O path."""
+
+_SLOWING = frozenset({"OFFLOADGROUP", "QUARANTINE"})
+"""Objects whose changes decide what cells scan for databases, and nothing else: a quarantine that is dropped lets the SQL run
+there again. Source: Oracle SAGUG, ALTER OFFLOADGROUP, DROP QUARANTINE."""
 
 
 def facts_needed(statement: Statement) -> tuple[str, ...]:
@@ -147,6 +149,8 @@ def _judged(
 ) -> Plan:
     if isinstance(statement, Grant) or statement.object in _HARMLESS:
         return simple(rack, facts, statement, text, Risk.NONE)
+    if statement.object in _SLOWING:
+        return simple(rack, facts, statement, text, Risk.PERFORMANCE)
     match statement.object:
         case "FLASHCACHE":
             return flashcache(rack, facts, statement, text)
@@ -201,6 +205,7 @@ def _iormplan(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange
     proof = _iorm_proof(statement)
     value, objective = statement.setting("dbplan"), statement.setting("objective")
     _refuse_allocations(statement, text)
+    _refuse_rules(facts, statement, text)
     for cell, fact in facts.items():
         before = {"dbplan": render_plan(fact.iorm or IormPlan()), "objective": fact.objective}
         inverse = (
@@ -258,6 +263,38 @@ def _refuse_allocations(statement: CellChange, text: str) -> None:
             raise RefusedError(
                 f"{text}: {name}: {why}; nothing was sent", hint="the allocations of a level come to 100 at most"
             )
+
+
+def _refuse_rules(facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when a plan breaks a rule that its release is known to have, in what it changes on a cell.
+
+    Raises:
+        RefusedError: naming the directive and the rule, or the release that has no catPlan.
+    """
+    if (category := statement.setting("catplan")) is not None and render_value(category).strip("\"' ()"):
+        ended = [cell for cell, fact in facts.items() if fact.at_least(CATPLAN_UNTIL)]
+        if ended:
+            raise RefusedError(
+                f"{text}: {fold(ended)}: release {facts[ended[0]].release} has no catPlan, which ended with {CATPLAN_UNTIL}; "
+                "nothing was sent",
+                hint="dbPlan and clusterPlan divide between databases and clusters",
+            )
+    for name in ("dbplan", "clusterplan"):
+        value = statement.setting(name)
+        try:
+            plan = parse_plan(render_value(value)) if value is not None else None
+        except ExacellError:
+            continue  # The cell says what it thinks of it.
+        for cell, fact in facts.items():
+            held = (fact.iorm if name == "dbplan" else None) or IormPlan()
+            if plan is not None and (why := against_rules(plan, held)):
+                raise RefusedError(
+                    f"{text}: {cell}: {name}: {why}; nothing was sent", hint="help set iorm tells what goes together"
+                )
+
+
+CATPLAN_UNTIL = "25.1"
+"""The first release without catPlan. Source: reference cellcli.md section 8."""
 
 
 def _dbplan_changes(fact: f.CellFacts, value: Value) -> tuple[Change, ...]:

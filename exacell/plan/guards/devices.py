@@ -18,7 +18,7 @@ from exacell.plan.facts import CellFacts, Lun
 from exacell.plan.guards.griddisks import flush, slow
 from exacell.plan.guards.in_use import refuse_in_use
 from exacell.plan.guards.steps import guarded_plan, guarded_step, lossy, settings_proof, simple
-from exacell.plan.guards.targets import kinds_meant, means
+from exacell.plan.guards.targets import kinds_meant, means, refuse_one_name
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step
 from exacell.plan.planners.availability import unused
 from exacell.plan.planners.griddisk import Headers
@@ -111,12 +111,33 @@ def _judged(
         for taken in (_meant(fact, statement) | forced(fact, statement),)
     }
     refuse_in_use(text, hit, headers)
+    if statement.verb == "DROP":
+        _refuse_write_back(facts, statement, text)
     reason = "the cell disks' contents are lost"
     always = {cell: unused(grids) for cell, grids in hit.items()}
     gone = (Check(object="celldisk", op=Op.ABSENT, where={"name": statement.names}),)
     proves = gone if statement.verb == "DROP" and statement.names and not slow(statement) else ()
     reasons = dict.fromkeys(facts, reason)
     return lossy(rack, facts, statement, text, reasons, always=always, proves=dict.fromkeys(facts, proves))
+
+
+def _refuse_write_back(facts: Mapping[str, CellFacts], statement: CellChange, text: str) -> None:
+    """Raise when a flash disk would be dropped that a write-back flash cache lies on, which cells don't do.
+
+    Source: Oracle SAGUG, DROP CELLDISK: a flash cell disk of a write-back flash cache can't be dropped.
+
+    Raises:
+        RefusedError: naming the disk, and what to do first.
+    """
+    for cell, fact in facts.items():
+        meant = _meant(fact, statement)
+        cached = fact.flash_cache.cell_disks if fact.flash_cache is not None and fact.writeback else ()
+        disk = next((name for name in cached if name.lower() in meant), "")
+        if disk:
+            raise RefusedError(
+                f"{text}: {cell}: {disk} can't be dropped: a write-back flash cache lies on it; nothing was sent",
+                hint=f"on {cell} flush flashcache, then drop flashcache, then this; create flashcache makes it on the others",
+            )
 
 
 def _meant(fact: CellFacts, statement: CellChange) -> frozenset[str]:
@@ -141,6 +162,7 @@ def _altered(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, t
     """IMPORT, or ALTER of attributes, which are read back."""
     if statement.verb != "ALTER":
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
+    refuse_one_name(text, statement, sum(len(_altered_disks(fact, statement)) for fact in facts.values()))
     steps = [
         guarded_step(c, statement, Risk.PERFORMANCE, proves=settings_proof(statement, disks) if disks else ())
         for c, disks in ((c, _altered_disks(fact, statement)) for c, fact in facts.items())

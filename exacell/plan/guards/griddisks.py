@@ -27,10 +27,11 @@ from exacell.plan.guards.targets import (
     names_made,
     own_of,
     prefixes,
+    refuse_one_name,
     targets_of,
 )
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Step, Undo
-from exacell.plan.planners.availability import may_go, unused
+from exacell.plan.planners.availability import dropped, kept_by_asm, may_go, unused
 from exacell.plan.planners.griddisk import Headers
 
 _NAMED = 2
@@ -90,6 +91,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
         )
     if statement.action in ("FLUSH", "CANCEL FLUSH"):
         return flush(rack, facts, statement, text)
+    refuse_one_name(text, statement, sum(map(len, hit.values())))
     free = {cell: unused(hit[cell]) for cell in facts}
     expect = {cell: len(sure.get(cell, ())) for cell in facts}
     proves = {cell: _proof(sure[cell], statement) if cell in sure else () for cell in facts}
@@ -227,7 +229,8 @@ def _switch(
                 changes=_switched(sure.get(cell, ()), statement),
             )
         )
-    return guarded_plan(rack, text, steps, inverse=back)
+    lost = () if leaving else tuple(said for cell, grids in hit.items() for said in dropped(cell, grids))
+    return guarded_plan(rack, text, steps, inverse=back, warnings=lost)
 
 
 def _gone(grids: Sequence[GridDisk]) -> tuple[Change, ...]:
@@ -310,7 +313,8 @@ def _proof(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, ...
     if statement.verb == "DROP":
         return (Check(object="griddisk", op=Op.ABSENT, where=where),) if not slow(statement) else ()
     if statement.action in ("INACTIVE", "ACTIVE"):
-        return (Check(object="griddisk", attribute="status", value=statement.action.lower(), where=where),)
+        status = Check(object="griddisk", attribute="status", value=statement.action.lower(), where=where)
+        return (status, *kept_by_asm(grids))
     size = statement.setting("size")
     if not isinstance(size, Scalar):
         return settings_proof(statement, where["name"])

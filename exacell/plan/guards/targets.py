@@ -85,6 +85,21 @@ def targets_of(fact: CellFacts, statement: CellChange) -> tuple[GridDisk, ...]:
     return tuple(grid for grid in grids if not starts or grid.name.lower().startswith(starts))
 
 
+def refuse_one_name(text: str, statement: CellChange, disks: int) -> None:
+    """Raise when several disks would get one name.
+
+    Raises:
+        RefusedError: naming it. Source: reference cellcli.md 1.4, name.
+    """
+    name = statement.setting("name")
+    if name is not None and disks > 1:
+        rendered = name.text if isinstance(name, Scalar) else str(name)
+        raise RefusedError(
+            f"{text}: {disks} disks would all be called {rendered}, and each needs its own name; nothing was sent",
+            hint="one disk at a time",
+        )
+
+
 def means(statement: Statement, fact: CellFacts) -> bool:
     """Return whether a statement that names grid disks or cell disks names some of this cell's; True for any other statement."""
     if not isinstance(statement, CellChange) or statement.verb in ("CREATE", "IMPORT") or not statement.names:

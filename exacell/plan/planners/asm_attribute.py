@@ -11,6 +11,7 @@ from exacell.plan.asmchange import SetAttribute, meant
 from exacell.plan.asmfacts import TIMES, AsmFacts, DiskGroup
 from exacell.plan.dbchange import quoted
 from exacell.plan.model import Change, Check, Plan, Risk, Stage, Step, Undo
+from exacell.plan.planners.clock import STAYS, needed_for, seconds_of
 from exacell.plan.planners.diskgroup import known_group
 
 Version = tuple[int, ...]
@@ -64,7 +65,7 @@ def attribute_plan(rack: str, asm: AsmFacts, change: SetAttribute, *, statement:
         what=f"set {name} of {group.name} to {change.value}",
         needs=(now,),
         proves=(replace(now, value=wanted, why=""),),
-        risk=Risk.DATA if raised else Risk.PERFORMANCE,
+        risk=Risk.DATA if raised else Risk.REDUNDANCY if _is_short(name, change.value) else Risk.PERFORMANCE,
         undo=Undo.IMPOSSIBLE if raised else Undo.STATEMENT,
         inverse=f"{name} can only be raised, never lowered" if raised else f"{sql}'{before}'",
         changes=(Change(object="diskgroup", name=group.name, attribute=name, before=before, after=change.value),),
@@ -76,7 +77,7 @@ def attribute_plan(rack: str, asm: AsmFacts, change: SetAttribute, *, statement:
         stages=(Stage(title=f"set {name}", key="attribute", steps=(step,)),),
         inverse={} if raised else {asm.node: (f"sql asm {quoted(step.inverse)} asm={asm.cluster}",)},
         notes=_notes(name),
-        warnings=_warnings(group, name),
+        warnings=(*_warnings(group, name), *_short(name, change.value)),
         loss=loss,
         loss_reasons=dict.fromkeys(loss, _NO_WAY_BACK[name]) if raised else {},
     )
@@ -98,6 +99,20 @@ def _warnings(group: DiskGroup, name: str) -> tuple[str, ...]:
     if name in TIMES and group.offline_disks:
         return ("whether disks that are OFFLINE now get the longer time, show asmdisk tells (repair_timer)",)
     return ()
+
+
+def _is_short(name: str, value: str) -> bool:
+    seconds = seconds_of(value) if name in TIMES else None
+    return seconds is not None and seconds < max(map(needed_for, STAYS))
+
+
+def _short(name: str, value: str) -> tuple[str, ...]:
+    """Say what such a clock has no time for."""
+    if not _is_short(name, value):
+        return ()
+    seconds = seconds_of(value) or 0.0
+    work = " and ".join(stay.words for kind, stay in STAYS.items() if seconds < needed_for(kind))
+    return (f"{value} is too short for {work}: ASM would drop disks for good meanwhile",)
 
 
 # -- what each may be: why not, empty where it may

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -22,13 +23,21 @@ from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, Op, Plan, Risk, Undo
 from exacell.plan.planners.asm_members import Maker, being
 from exacell.plan.planners.availability import ONLINE_WITHIN
-from exacell.plan.planners.diskgroup import VOTING_FAILGROUPS
-from exacell.plan.planners.diskgroup_disks import ADDABLE, FAILGROUPS, taken_by
+from exacell.plan.planners.clock import (
+    UNTOLD,
+    Clock,
+    clock_of,
+    is_whole,
+    moment_of,
+    needed_for,
+    refuse_short,
+    seconds_of,
+    spoken_time,
+)
+from exacell.plan.planners.diskgroup_disks import ADDABLE, taken_by
 from exacell.plan.planners.griddisk_size import COPIES, REBALANCE_WITHIN, RESIZE_WITHIN, becomes_usable, quiet
 
 DiskChange = AddDisks | DropDisks | ResizeDisks | SwitchDisks
-
-_LEAST = {"EXTERN": FAILGROUPS["external"], "NORMAL": FAILGROUPS["normal"], "HIGH": FAILGROUPS["high"]}
 
 
 def disks_plan(
@@ -38,11 +47,13 @@ def disks_plan(
     *,
     grids: Mapping[str, Sequence[GridDisk]],
     statement: str,
+    now: datetime | None = None,
 ) -> Plan:
     """Return the plan that changes the disks of a disk group; one without steps where they are so already.
 
     Args:
         grids: the grid disks of the rack's cells, by cell.
+        now: the host's time, with its offset, from which a plan counts until ASM drops disks.
 
     Raises:
         RefusedError: ASM would refuse it, data would be left without a mirror or without room, or it can't be told.
@@ -57,7 +68,7 @@ def disks_plan(
             return _Resize(rack, asm, change.group, "resize", **given).plan(change)
         case SwitchDisks():
             made = _Switch(rack, asm, change.group, "online" if change.online else "offline", **given)
-            return made.online(change) if change.online else made.offline(change)
+            return made.online(change) if change.online else made.offline(change, now)
 
 
 class _Add(Maker):
@@ -191,7 +202,7 @@ class _Drop(Maker):
             what = f"wait until {self.name} has let go of {counted(len(names), 'disk')}"
             return self.wait(what, *proves, within=REBALANCE_WITHIN, hopes=(self.moves(),))
         staying = [disk for disk in self.members if disk not in chosen and disk.state != "DROPPING"]
-        self._refuse_few(staying)
+        self.refuse_few(staying)
         room = self.refuse_full((disk.failgroup, disk.total_mb) for disk in staying if disk.grid_disk)
         apart = self.group.type != "EXTERN"
         again = ((d, NewDisk(search=d.path, failgroup=d.failgroup if apart else "", name=d.name)) for d in going)
@@ -218,23 +229,6 @@ class _Drop(Maker):
         )
         notes = (f"ASM moves about {human_size(moved * MIB)} to the {counted(len(staying), 'disk')} that stay",)
         return self.made(step, back, notes, (becomes_usable(self.group, room),))
-
-    def _refuse_few(self, staying: Sequence[AsmDisk]) -> None:
-        """Refuse when too few failure groups would stay for the copies, or for the voting files."""
-        kind, voting = self.group.type, self.group.voting_files
-        every = {disk.failgroup for disk in staying}
-        regular = {disk.failgroup for disk in staying if disk.grid_disk}
-        if len(regular) < _LEAST[kind]:
-            self.refuse(
-                f"{kind} redundancy needs {counted(_LEAST[kind], 'failure group')}, {len(regular)} would stay (ORA-15067)",
-                f"drop diskgroup {self.name} gives up all of it",
-            )
-        if voting and len(every) < VOTING_FAILGROUPS[kind]:
-            self.refuse(
-                f"it holds the cluster's voting files, which need {counted(VOTING_FAILGROUPS[kind], 'failure group')}, and "
-                f"{len(every)} would stay",
-                "move them first, on a database node: crsctl replace votedisk +OTHER",
-            )
 
 
 class _Resize(Maker):
@@ -339,10 +333,18 @@ class _Switch(Maker):
             step, back, (f"ASM writes to them what they have missed: {fold_briefly([disk.name for disk in off])}",)
         )
 
-    def offline(self, change: SwitchDisks) -> Plan:
-        """Return the plan of OFFLINE: only while all copies that stay are whole, and most voting files."""
+    def offline(self, change: SwitchDisks, now: datetime | None) -> Plan:
+        """Return the plan of OFFLINE: only while all copies that stay are whole, and most voting files.
+
+        Where ASM drops the disks before anything could be done to them it is judged as DROP.
+        """
         chosen = self.chosen(change.disks, change.failgroups)
         going = [disk for disk in chosen if disk.mode != "OFFLINE"]
+        if not going and change.drop_after:
+            self.refuse(
+                "they are OFFLINE already, and DROP AFTER would give them another clock, which nobody could take back",
+                f'sql asm "alter diskgroup {self.name} online all" brings them back first',
+            )
         if not going:
             return self.done(f"these disks of {self.name} are OFFLINE already")
         copies = COPIES[self.group.type]
@@ -369,6 +371,13 @@ class _Switch(Maker):
         names = tuple(disk.name for disk in going)
         safe = [disk for disk in self.members if disk.failgroup not in lost]
         after = f" DROP AFTER {change.drop_after}" if change.drop_after else ""
+        clock = clock_of(self.group, whole=is_whole(self.members, going))
+        if change.drop_after:
+            seconds = seconds_of(change.drop_after)
+            clock = Clock(group=self.name, seconds=seconds, attribute="DROP AFTER", told=change.drop_after)
+            if seconds is not None and seconds < needed_for(""):
+                return self._dropped(going, after, seconds)
+        refuse_short(self.statement, "", [clock])
         back = f"ALTER DISKGROUP {self.name} ONLINE {self.named(going)}"
         gone: dict[str, str | tuple[str, ...]] = {"diskgroup": self.name, "name": names}
         step = self.step(
@@ -381,12 +390,42 @@ class _Switch(Maker):
             inverse=back,
             changes=(self.change("mode", "ONLINE", "OFFLINE", f"{counted(len(names), 'disk')} of "),),
         )
-        time = change.drop_after or self.group.attributes.get("disk_repair_time") or "disk_repair_time"
-        warning = (
-            f"until they are back a mirror is missing: ASM drops them for good after {time}; "
-            f'sql asm "alter diskgroup {self.name} online all" brings them back'
+        when = moment_of(clock, now) if clock.seconds is not None else f"{UNTOLD}: {clock.sentence} ({clock.default})"
+        warnings = (
+            f'until they are back a mirror is missing; sql asm "alter diskgroup {self.name} online all" brings them back',
+            when,
         )
-        return self.made(step, back, warnings=(warning,))
+        plan = self.made(step, back, warnings=warnings)
+        return plan if clock.seconds is not None else replace(plan, risk=Risk.UNKNOWN)
+
+    def _dropped(self, going: Sequence[AsmDisk], after: str, seconds: float) -> Plan:
+        """Return the plan of OFFLINE after which ASM drops the disks, which it can't take back."""
+        names = tuple(disk.name for disk in going)
+        staying = [disk for disk in self.members if disk not in going and disk.state != "DROPPING"]
+        self.refuse_few(staying)
+        room = self.refuse_full((disk.failgroup, disk.total_mb) for disk in staying if disk.grid_disk)
+        step = self.step(
+            f"ALTER DISKGROUP {self.name} OFFLINE {self.named(going)}{after}",
+            f"have ASM drop {counted(len(names), 'disk')} of {self.name}, and wait until it has",
+            needs=(
+                self.same(),
+                self.count(going, mode="ONLINE"),
+                self.count(staying, mode="ONLINE", state="NORMAL"),
+                quiet(self.name),
+                replace(group_check(self.name, "freeMb", self.group.total_mb - room), op=Op.AT_LEAST),
+            ),
+            proves=(Check(object="asm.disk", op=Op.ABSENT, where={"diskgroup": self.name, "name": names}),),
+            within=REBALANCE_WITHIN + seconds,
+            risk=Risk.REDUNDANCY,
+            undo=Undo.IMPOSSIBLE,
+            inverse=f"ASM drops them for good: alter diskgroup {self.name} add disk takes them in again",
+            changes=(self.change("disks", str(len(self.members)), str(len(staying))),),
+        )
+        warning = (
+            f"DROP AFTER {after.split()[-1]} is a DROP: nothing is back in less than {spoken_time(needed_for(''))}, and "
+            "each of their mirrors is missing until the rebalance has ended"
+        )
+        return self.made(step, warnings=(warning, becomes_usable(self.group, room)))
 
 
 def _clauses(disks: Iterable[tuple[AsmDisk, NewDisk]]) -> str:

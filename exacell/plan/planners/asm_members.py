@@ -12,19 +12,23 @@ from typing import Any, NoReturn
 from exacell.core.cellset import fold_briefly, grouped, summed
 from exacell.core.errors import RefusedError
 from exacell.core.meant import ask_for
-from exacell.core.units import MIB, human_size
+from exacell.core.units import MIB, counted, human_size
 from exacell.plan.asmfacts import AsmDisk, AsmFacts
 from exacell.plan.checks import group_check
 from exacell.plan.dbchange import quoted
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Change, Check, Op, Plan, Stage, Step
-from exacell.plan.planners.diskgroup import known_group
-from exacell.plan.planners.diskgroup_disks import ADDABLE
+from exacell.plan.planners.diskgroup import VOTING_FAILGROUPS, known_group
+from exacell.plan.planners.diskgroup_disks import ADDABLE, FAILGROUPS
 from exacell.plan.planners.griddisk_size import COPIES
 from exacell.plan.planners.rebalance import MOST_POWER
 
 _LONGEST = 2400
 """Characters of a statement. SQL*Plus before 12.2 takes lines of 2499. Source: reference asm.md section 1."""
+
+
+LEAST_FAILGROUPS = {"EXTERN": FAILGROUPS["external"], "NORMAL": FAILGROUPS["normal"], "HIGH": FAILGROUPS["high"]}
+"""Failure groups that a disk group has at least, by its type."""
 
 
 class Maker:
@@ -124,6 +128,24 @@ class Maker:
                 "free space in it first, or add disks",
             )
         return room
+
+    def refuse_few(self, staying: Sequence[AsmDisk]) -> None:
+        """Refuse when too few failure groups would stay for the copies, or for the voting files."""
+        kind, voting = self.group.type, self.group.voting_files
+        every = {disk.failgroup for disk in staying}
+        regular = {disk.failgroup for disk in staying if disk.grid_disk}
+        if len(regular) < LEAST_FAILGROUPS[kind]:
+            self.refuse(
+                f"{kind} redundancy needs {counted(LEAST_FAILGROUPS[kind], 'failure group')}, {len(regular)} would stay "
+                "(ORA-15067)",
+                f"drop diskgroup {self.name} gives up all of it",
+            )
+        if voting and len(every) < VOTING_FAILGROUPS[kind]:
+            self.refuse(
+                f"it holds the cluster's voting files, which need {counted(VOTING_FAILGROUPS[kind], 'failure group')}, and "
+                f"{len(every)} would stay",
+                "move them first, on a database node: crsctl replace votedisk +OTHER",
+            )
 
     def step(self, sql: str, what: str, power: int | None = None, **more: Any) -> Step:
         """Return the step that sends a statement for ASM, with the clause of its rebalance's power."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 
-from exacell.core.cellset import fold, grouped
+from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
 from exacell.core.units import counted
-from exacell.plan.asmfacts import AsmFacts
 from exacell.plan.checks import on_disks
 from exacell.plan.facts import CellFacts, GridDisk
 from exacell.plan.gate import NOT_IN_USE, UNMOUNTED, in_use, needed, offline_cells
@@ -79,21 +78,31 @@ def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     )
 
 
+def kept_by_asm(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what must hold of disks that ASM uses: that it has dropped none of them for good."""
+    why = "ASM dropped it for good (disk_repair_time has passed): ALTER DISKGROUP … ADD DISK takes it in again"
+    return _never(grids, "DROPPED", why)
+
+
 def still_members(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what must hold for disks to come back by waiting: ASM has neither dropped them nor dismounted their group."""
-    why = "ASM dropped it for good (disk_repair_time has passed): ALTER DISKGROUP … ADD DISK takes it in again"
-    return (*_never(grids, "DROPPED", why), *_mounted(grids))
-
-
-def _mounted(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
-    """Return what must hold for ASM to tell where disks are: that it has not dismounted their group."""
     lost = 'no ASM instance has its disk group mounted: resume mounts it, or sql asm "alter diskgroup … mount"'
-    return _never(grids, UNMOUNTED, lost)
+    return (*kept_by_asm(grids), *_never(grids, UNMOUNTED, lost))
 
 
 def _never(grids: Sequence[GridDisk], mode: str, why: str) -> tuple[Check, ...]:
     used = [grid for grid in grids if in_use(grid) and grid.asm_mode]
     return on_disks(used, "asmModeStatus", mode, op=Op.NE, why=why)
+
+
+def gone_offline(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
+    """Return what proves that ASM has disks OFFLINE that it used, and has dropped none of them for good."""
+    used = [grid for grid in grids if in_use(grid) and grid.asm_mode]
+    others = [grid for grid in grids if grid not in used]
+    return (
+        *on_disks(used, "asmModeStatus", "OFFLINE"),
+        *on_disks(others, "asmModeStatus", ("OFFLINE", *NOT_IN_USE), op=Op.IN),
+    )
 
 
 def deactivate(fact: CellFacts) -> Step | None:
@@ -108,11 +117,8 @@ def deactivate(fact: CellFacts) -> Step | None:
         statement=f"ALTER GRIDDISK {_which(fact, names)} INACTIVE",
         what=f"take {counted(len(names), 'grid disk')} offline",
         needs=may_go(grids),
-        proves=(
-            *on_disks(grids, "status", "inactive"),
-            *on_disks(grids, "asmModeStatus", ("OFFLINE", *NOT_IN_USE), op=Op.IN),
-        ),
-        hopes=_mounted(grids),
+        proves=(*on_disks(grids, "status", "inactive"), *gone_offline(grids)),
+        hopes=still_members(grids),
         within=OFFLINE_WITHIN,
         expect=len(names),
         risk=Risk.REDUNDANCY if used else Risk.NONE,
@@ -192,13 +198,11 @@ def cellsrv(fact: CellFacts, action: str) -> Step:
     )
 
 
-def offline_plan(rack: str, fact: CellFacts, *, statement: str, asm: Sequence[AsmFacts] = (), untold: str = "") -> Plan:
+def offline_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
     """Return the plan that takes all grid disks of one cell offline, for work on the cell.
 
     Args:
         fact: with CELL and GRIDDISK read.
-        asm: what the ASM clusters tell that answer.
-        untold: why one can't be asked, empty where all answer.
 
     Raises:
         RefusedError: ASM can't spare one of its disks.
@@ -216,35 +220,10 @@ def offline_plan(rack: str, fact: CellFacts, *, statement: str, asm: Sequence[As
         notes=(
             f"{fact.cell}: {counted(len(fact.grid_disks), 'grid disk')}, {used or 'none'} of them in use by a disk group",
         ),
-        warnings=(
-            f"until it is back a mirror is missing: ASM drops the disks for good after {_repair_time(fact, asm, untold)}; "
-            f"online cell {fact.cell} brings them back",
-        )
+        warnings=(f"until it is back a mirror is missing; online cell {fact.cell} brings its disks back",)
         if used
         else (),
     )
-
-
-def _repair_time(fact: CellFacts, asm: Sequence[AsmFacts], untold: str) -> str:
-    """Return how long ASM waits for a cell's disks, by disk group; the defaults where it does not say."""
-    names = {grid.name.lower(): grid.asm_group for grid in fact.grid_disks if in_use(grid)}
-    found = {
-        group.name: group.attributes["disk_repair_time"]
-        for cluster in asm
-        for group in cluster.groups
-        if "disk_repair_time" in group.attributes
-        and any(disk.grid_disk.lower() in names for disk in cluster.members(group))
-    }
-    told = "; ".join(
-        f"{time} ({', '.join(groups)})" for time, groups in grouped((t, g) for g, t in found.items()).items()
-    )
-    silent = sorted({group for group in names.values() if group not in found})
-    if not silent:
-        return f"disk_repair_time: {told}"
-    # Source: reference asm.md section 3.
-    usual = "by default 3.6 hours, with newer releases of ASM 12"
-    why = untold or (f"ASM does not tell that of {', '.join(silent)}" if asm else "")
-    return f"disk_repair_time{f': {told}, of others' if told else ''} ({usual}{f'; {why}' if why else ''})"
 
 
 def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
@@ -279,7 +258,7 @@ def online_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
         stages=tuple(stages),
         inverse={fact.cell: (f"offline cell {fact.cell}",)} if away else {},
         notes=_returning(fact, away, syncing),
-        warnings=_dropped(fact),
+        warnings=dropped(fact.cell, fact.grid_disks),
     )
 
 
@@ -292,13 +271,13 @@ def _returning(fact: CellFacts, away: Sequence[GridDisk], syncing: Sequence[Grid
     return (f"{fact.cell}: {'; '.join(parts)}",) if parts else ()
 
 
-def _dropped(fact: CellFacts) -> tuple[str, ...]:
-    """Say which grid disks will be active again and yet in no disk group."""
-    count = sum(1 for grid in fact.grid_disks if grid.asm_mode == "DROPPED" and grid.asm_group)
+def dropped(cell: str, grids: Sequence[GridDisk]) -> tuple[str, ...]:
+    """Say how many grid disks of a cell will be active again and yet in no disk group; nothing where there are none."""
+    count = sum(1 for grid in grids if grid.asm_mode == "DROPPED" and grid.asm_group)
     if not count:
         return ()
     return (
-        f"{fact.cell}: ASM has dropped {count} of its grid disks for good (disk_repair_time has passed): "
+        f"{cell}: ASM has dropped {count} of its grid disks for good (disk_repair_time has passed): "
         "alter diskgroup … add disk takes them in again",
     )
 

@@ -68,6 +68,10 @@ def database_plan(
             return maker.drop_log(change)
 
 
+LEAST_LOG = 4 * MIB
+"""Bytes that a redo log group has at least. Source: Oracle Database Administrator's Guide, Managing the Redo Log."""
+
+
 def _of_parameter(name: str) -> Check:
     return Check(object="db.parameter", where={"parameter": name})
 
@@ -139,14 +143,32 @@ class _Maker(ParameterMaker):
         hosts = {short(str(each["host"])) for each in self.records["db.instance"] if each["thread"] == thread}
         return next((node for node in self.nodes if short(node) in hosts), "")
 
+    def _refuse_log(self, change: AddLog, thread: int) -> None:
+        """Refuse a size that no group has, and a thread that nobody writes."""
+        if change.size is not None and change.size < LEAST_LOG:
+            raise RefusedError(
+                f"ADD LOGFILE SIZE {format_size(change.size)} refused: a redo log group has at least {format_size(LEAST_LOG)} "
+                "(ORA-00336); nothing was sent",
+                hint="a size has K, M, G or T behind it: SIZE 4G",
+            )
+        instances = {int(each["thread"]) for each in self.records["db.instance"]}
+        if thread not in instances and not self._logs(thread):
+            known = ", ".join(map(str, sorted(instances))) or "none"
+            raise RefusedError(
+                f"ADD LOGFILE THREAD {thread} refused: no instance of {self.database} has that thread (there are {known}); "
+                "nothing was sent",
+                hint="without THREAD it is that of the instance that is asked",
+            )
+
     def add_log(self, change: AddLog) -> Plan:
         """Return the plan of ADD LOGFILE."""
         every = self.records["db.log"]
         numbers = [int(log["name"]) for log in every]
         group = change.group or max(numbers, default=0) + 1
         thread = change.thread or self._thread_here()
+        self._refuse_log(change, thread)
         like = self._logs(thread) or self._logs()
-        size = change.size or max((int(log["bytes"]) for log in like), default=100 * MIB)
+        size = change.size if change.size is not None else max((int(log["bytes"]) for log in like), default=100 * MIB)
         if group in numbers:
             log = next(log for log in every if int(log["name"]) == group)
             same = _is_standby(log) == change.standby and log["bytes"] == size

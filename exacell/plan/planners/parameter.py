@@ -13,7 +13,7 @@ from typing import Any
 from exacell.core.errors import RefusedError, UnitError
 from exacell.core.units import parse_size
 from exacell.core.values import dataclass
-from exacell.plan.dbchange import SetParameter, literal, quoted
+from exacell.plan.dbchange import SetParameter, is_speed, literal, quoted
 from exacell.plan.model import DATABASE, Change, Check, Op, Plan, Risk, Stage, Step, Undo
 from exacell.plan.planners.smart_cache import PAIR, caveats, check_pair
 
@@ -66,7 +66,7 @@ class ParameterMaker:
             return self.done(f"{change.name}{whose} is {change.value} already ({said})")
         off = change.name == OVERRIDE and change.value.upper() == "FALSE"
         proven = {"op": Op.NE, "value": "TRUE"} if off else {"op": Op.IN, "value": tuple(wanted)}
-        back = _back(name, sid, places)
+        back, lost = _back(name, sid, places), _unsafe(change.name, places)
         step = self.step(
             f"ALTER SYSTEM SET {name}={_word(change.value)} SCOPE={change.scope} SID='{sid}'",
             f"set {change.name}{whose} = {change.value} ({' and '.join(place.attribute for place in places)})",
@@ -83,15 +83,15 @@ class ParameterMaker:
                 for place in places
             ),
             risk=Risk.PERFORMANCE,
-            undo=Undo.STATEMENT,
-            inverse="; ".join(back),
+            undo=Undo.IMPOSSIBLE if lost else Undo.STATEMENT,
+            inverse=lost or "; ".join(back),
             changes=tuple(_changed(change.name, sid, places, change.value, wanted)),
         )
         later = f"{'each instance' if sid == '*' else sid} takes it when it starts again"
         return self.plan(
             Stage(title=f"set {change.name}{whose}", key="set", steps=(step,)),
             node=node,
-            inverse=back,
+            inverse=() if lost else back,
             warnings=(
                 *(_caveat(change) if change.name == OVERRIDE else ()),
                 *(caveats(change, memory, wanted[-1]) if change.name in PAIR else ()),
@@ -173,7 +173,7 @@ class ParameterMaker:
         told = f"{change.name}{'' if sid == '*' else f' of {sid}'}"
         if value is None:
             return self.done(f"{told} is not in the server parameter file")
-        back = _back(name, sid, places)
+        back, lost = _back(name, sid, places), _unsafe(change.name, places)
         step = self.step(
             f"ALTER SYSTEM RESET {name} SCOPE=SPFILE SID='{sid}'",
             f"take {told} out of the server parameter file",
@@ -181,14 +181,14 @@ class ParameterMaker:
             needs=_as_seen(change.name, places),
             proves=(Check(object="db.parameter", attribute="spfile", value=None, where=_where(change.name, (where,))),),
             risk=Risk.PERFORMANCE,
-            undo=Undo.STATEMENT,
-            inverse="; ".join(back),
+            undo=Undo.IMPOSSIBLE if lost else Undo.STATEMENT,
+            inverse=lost or "; ".join(back),
             changes=tuple(_changed(change.name, sid, places, "-")),
         )
         return self.plan(
             Stage(title=f"reset {told}", key="set", steps=(step,)),
             node=node,
-            inverse=back,
+            inverse=() if lost else back,
             notes=("memory keeps its value until the instance starts again",),
         )
 
@@ -261,6 +261,12 @@ def _changed(name: str, sid: str, places: Sequence[_Place], after: str, wanted: 
                 yield Change(
                     object="parameter", name=told, attribute=place.attribute, before=before or "-", after=after
                 )
+
+
+def _unsafe(name: str, places: Sequence[_Place]) -> str:
+    """Return why a value that is there now is not brought back; empty where exacell would set it."""
+    found = next((v for place in places for v in place.now.values() if v is not None and not is_speed(name, v)), None)
+    return "" if found is None else f"{name}={found} is more than speed, and exacell does not set it"
 
 
 def _back(name: str, sid: str, places: Sequence[_Place]) -> tuple[str, ...]:

@@ -91,6 +91,32 @@ def test_repair_time_expires(lab):
     assert lab.rows("select count(*)||'' from v$asm_disk where group_number=2") == ["35"]
 
 
+def test_a_new_repair_time_is_for_disks_that_go_offline_later(lab):
+    """disk_repair_time counts as it was when a disk went offline. Source: SAGUG, Setting the Oracle ASM Disk Repair Timer."""
+    timer = "select repair_timer||'' from v$asm_disk where name='RECO_CD_03_EXA1CEL03'"
+    lab.sql("alter diskgroup reco set attribute 'disk_repair_time'='2h';\n")
+    lab.cell("alter griddisk RECO_CD_03_exa1cel03 inactive", 3)
+    lab.sql("alter diskgroup reco set attribute 'disk_repair_time'='9h';\n")
+    assert 7000 <= int(lab.rows(timer)[0]) <= 7200
+    lab.cell("alter griddisk RECO_CD_03_exa1cel03 active", 3)
+    lab.pass_time(60)
+    assert lab.rows(timer) == ["0"]
+    lab.cell("alter griddisk RECO_CD_03_exa1cel03 inactive", 3)
+    assert int(lab.rows(timer)[0]) > 32000
+
+
+def test_a_whole_failure_group_goes_by_the_shorter_of_its_times(lab):
+    """failgroup_repair_time counts where no disk of the failure group is left, and DROP AFTER goes before both."""
+    timers = "select distinct repair_timer||'' from v$asm_disk where group_number=2 and mode_status='OFFLINE'"
+    lab.sql("alter diskgroup reco set attribute 'failgroup_repair_time'='5m';\n")
+    lab.sql("alter diskgroup reco offline disk RECO_CD_03_EXA1CEL03;\n")
+    assert int(lab.rows(timers)[0]) > 12000
+    lab.sql("alter diskgroup reco offline disks in failgroup EXA1CEL03;\n")
+    assert 290 <= int(lab.rows(timers)[0]) <= 300
+    lab.sql("alter diskgroup reco offline disks in failgroup EXA1CEL03 drop after 20h;\n")
+    assert 71990 <= int(lab.rows(timers)[0]) <= 72000
+
+
 def test_drop_disk_takes_a_rebalance(carved):
     """DROP DISK returns at once; the disk is DROPPING until the rebalance ends, and only then FORMER."""
     assert carved.sql("alter diskgroup reco drop disk RECO_CD_00_EXA1CEL01 rebalance power 2;\n").codes == []

@@ -1,0 +1,81 @@
+"""ASM's clocks, read and held against what would take disks away from it. See :mod:`exacell.plan.planners.clock`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from exacell.opaque.findings import Absence
+from exacell.plan.facts import CellFacts
+from exacell.plan.model import Plan
+from exacell.plan.planners.clock import (
+    NOBODY,
+    UNTOLD,
+    away_steps,
+    clock_of,
+    held_against_clocks,
+    moment_of,
+    refuse_short,
+)
+from exacell.session.factreading import asm_facts
+from exacell.session.given import Request, Services, Session
+
+
+def refuse_absences(
+    session: Session,
+    services: Services,
+    request: Request,
+    absences: Sequence[Absence],
+    *,
+    statement: str,
+    where: str = "",
+    beside: bool = False,
+) -> None:
+    """Return when ASM's clocks leave time for what an unread text does to its disks; say when it drops those of which nothing
+    tells when they are back, and which clock can't be read.
+
+    Args:
+        statement: as it was given.
+        where: the cells that it goes to, folded.
+        beside: it goes to hosts beside cells, whose own disks ASM does not have.
+
+    Raises:
+        RefusedError: a clock is shorter than the work may take.
+    """
+    found = [absence for absence in absences if absence.elsewhere or not beside]
+    if not found or session.rack is None:
+        return
+    asm, problems = asm_facts(session, services, request.read_timeout)
+    now = datetime.now().astimezone()
+    said: dict[str, None] = dict.fromkeys(f"{UNTOLD}: {problem}" for problem in problems)
+    if not asm and not problems:
+        said[f"{UNTOLD}: {NOBODY}"] = None
+    for absence in found:
+        groups = [g for cluster in asm or () for g in cluster.groups if g.number and absence.group in ("", g.name)]
+        clocks = [clock_of(group, whole=True) for group in groups]
+        refuse_short(f"{statement[:_SHOWN]}: '{absence.words}'", where, clocks, absence.kind)
+        for clock in clocks:
+            if clock.seconds is None:
+                said[f"{UNTOLD}: {clock.sentence} ({clock.default})"] = None
+            elif not absence.kind:
+                said[moment_of(clock, now)] = None
+    for text in said:
+        services.console.say(f"Warning: {text}")
+
+
+_SHOWN = 60
+"""Characters of a statement in messages."""
+
+
+def against_clocks(
+    session: Session, services: Services, request: Request, plan: Plan, facts: Mapping[str, CellFacts]
+) -> Plan:
+    """Return a plan with what ASM's clocks mean for the disks that it takes away; ASM is asked where it takes some.
+
+    Raises:
+        RefusedError: a clock is shorter than the work may take.
+    """
+    if not away_steps(plan):
+        return plan
+    asm, problems = asm_facts(session, services, request.read_timeout)
+    return held_against_clocks(plan, facts, asm or (), untold=next(iter(problems), ""), now=datetime.now().astimezone())
