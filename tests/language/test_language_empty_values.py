@@ -33,7 +33,7 @@ def test_blanks_around_an_equals_sign_still_join_it(key: str, value: str, before
 
 def test_no_command_takes_the_next_pair_for_a_value() -> None:
     """Every command with several named values refuses an empty one before another, or takes it for empty."""
-    for command in set(commands().values()):
+    for command in commands().values():
         named = [param.name for param in command.params if not param.positional and not param.rest]
         for empty, other in permutations(named, 2):
             text = " ".join((command.name, *("x" for _ in command.positionals), f"{empty}=", f"{other}=1"))
