@@ -60,7 +60,8 @@ class ParameterMaker:
             return self._reset(change, name, sid, node, places)
         if all(_is(value, wanted) for place in places for value in place.now.values()):
             said = " and ".join(place.attribute for place in places)
-            return self.done(f"{change.name}{whose} is {change.value} already ({said})")
+            caveat = _caveat(change) if change.name == OVERRIDE else ()
+            return self.done("; ".join((f"{change.name}{whose} is {change.value} already ({said})", *caveat)))
         off = change.name == OVERRIDE and change.value.upper() == "FALSE"
         proven = {"op": Op.NE, "value": "TRUE"} if off else {"op": Op.IN, "value": tuple(wanted)}
         back = _back(name, sid, places)
