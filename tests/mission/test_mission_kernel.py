@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.mission import KERNEL, Line, lines_on, problems
 from tests.support.kernel import LOOP
+from tests.support.mission import KERNEL, Line, lines_on, problems
 
 __all__ = ["problems"]
 
