@@ -107,10 +107,9 @@ def _sql(design: Design, text: str, known: type[KeepInCache | SetParameter], why
     Raises:
         StatementError: it does not.
     """
-    word = quoted(text)
-    if not word or not isinstance(read_change(text), known):
+    if not isinstance(read_change(text), known):
         raise StatementError(f"factor={design.factor}:{design.of}: {why}")
-    return f"sql db={design.db} {word}"
+    return f"sql db={design.db} {quoted(text)}"
 
 
 _TABLE = re.compile(r"([A-Za-z][\w$#]*)\.([A-Za-z][\w$#]*)", re.ASCII)

@@ -105,6 +105,11 @@ def create(session: Session, services: Services, request: Request, call: Call) -
     for key, value in call.extra.items():
         if "'" in key + value:
             raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote", hint="leave the quotes out")
+        if not value.strip():
+            raise RefusedError(
+                f"create diskgroup {name}: {key}= has no value",
+                hint=f"leave {key} out, or give it one; compatible.asm and compatible.rdbms come from the instances then",
+            )
     client = services.asm(call.text_arg("asm"))
     facts = read_facts(session, services, request, f.CELL, f.GRIDDISK)
     asm = client.facts()

@@ -185,13 +185,13 @@ def typed(question: Question, cells: Iterable[str] = (), dbs: Iterable[str] = ()
     return text.replace("<db>", next(iter(dbs), "<db>"))
 
 
-_PROGRAMS = {
+PROGRAMS = {
     "exacell": "leave it and its options out here; connect RACK goes to another rack",
     "sqlplus": 'type: sql asm "select …" or sql db=NAME "select …"',
     "asmcmd": "type: show diskgroup or show asmdisk; on @db sh … runs a command on the database nodes",
-    **dict.fromkeys(("srvctl", "crsctl"), "on @db sh … runs it on the database nodes"),
+    "oracleasm": "type: show asmdisk; on @db sh … runs it on the database nodes",
     **dict.fromkeys(
-        ("for", "while", "until", "if", "ssh", "scp", "cat", "grep", "awk", "sed", "ls", "cd", "vi", "sudo", "su"),
+        ("for", "while", "until", "if", "ssh", "scp", "cd", "vi", "sudo", "su"),
         "in front of it ! runs it in your own shell, sh on all cells, on CELL sh on one",
     ),
 }
@@ -202,8 +202,8 @@ def way_out(text: str) -> str:
     """Return the sentence that leads on from words that begin no statement; empty where they ask nothing that is known, or
     begin with a word that nobody asks with."""
     first = text.split()[0].lower().strip("?") if text.split() else ""
-    if first in _PROGRAMS:
-        return _PROGRAMS[first]
+    if first in PROGRAMS:
+        return PROGRAMS[first]
     words = asked_words(text)
     code = next((word.upper() for word in words if is_code(word)), "")
     if code:

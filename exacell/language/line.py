@@ -25,7 +25,6 @@ from exacell.core.meant import closest
 from exacell.core.values import dataclass, field, replace
 from exacell.language.calls import VERBS, find_command, flag_value, read_call, take_flags, unknown_first
 from exacell.language.pasted import without_shell
-from exacell.language.pasted_sql import sql_error
 from exacell.language.recipewords import SUFFIX
 from exacell.language.registry import COMMON_FLAGS, Call, Command, Effect, Kind, Value, commands
 from exacell.language.shellwords import bang_command
@@ -140,11 +139,19 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
     try:
         return _parse_statement(stripped, base, on, shell=shell)
     except StatementError as error:
-        sql = sql_error(stripped)
-        if sql is None:
+        from exacell.language.pasted_shell import program_error  # These and their tables are for what is wrong alone.
+        from exacell.language.pasted_sql import sql_error
+
+        told = sql_error(stripped) or (program_error(stripped, on) if _of_the_word(error, base) else None)
+        if told is None:
             raise (error if on else _on_in_front(error, stripped, base)) from None
-        sql.move(lambda place: place + base)
-        raise sql from error
+        told.move(lambda place: place + base)
+        raise told from error
+
+
+def _of_the_word(error: StatementError, base: int) -> bool:
+    """Whether the first word begins no statement, and does not answer a question either."""
+    return error.start == base and "is not a statement" in error.message and not error.hint.startswith("type:")
 
 
 def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:

@@ -4,21 +4,40 @@ from __future__ import annotations
 
 import re
 
+from exacell.care.sqltext import is_unit, one_line
 from exacell.core.errors import StatementError
+from exacell.plan.dbchange import quoted
 
 _CREATE = re.compile(
     r"create\s+diskgroup\s+(?P<name>\S+)\s+(?:(?P<redundancy>external|normal|high|flex|extended)\s+redundancy\b"
     r"|(?=(?:quorum\s+|regular\s+)?(?:failgroup|disk)\s))(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_OTHER = re.compile(
-    r"(?:drop\s+diskgroup\s+\S+\s+(?:force|including|excluding)\b|alter\s+diskgroup\s|(?:alter|drop|create)\s+(?:system|tablespace|table|index|session)\s"
-    r"|select\s|with\s+\w+\s+as\b|desc(?:ribe)?\s+(?:g?v\$|x\$|dba_|all_)\w)",
-    re.IGNORECASE,
+_OF_ASM = re.compile(
+    r"drop\s+diskgroup\s+\S+\s+(?:force|including|excluding)\b|alter\s+diskgroup\s"
+    r"|(?:select|with|desc(?:ribe)?|alter\s+system)\s(?=.*(?:asm_|diskgroup))",
+    re.IGNORECASE | re.DOTALL,
 )
-_DISKS = re.compile(r"disk\s+'[oO]/[^'/]*/(?P<prefix>[\w.-]+?)_?\*'", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"'([\w.]+)'\s*=\s*'([^'\s]*)'")
-_SEVERAL = re.compile(r"\bfailgroup\b|\bquorum\b|'\s*,\s*'[oO]/", re.IGNORECASE)
+"""What ASM's instances are asked, where it is not in a literal."""
+
+_OTHER = re.compile(
+    r"""drop\s+diskgroup\s+\S+\s+(?:force|including|excluding)\b|alter\s+diskgroup\s
+    |select\s|with\s+\w+\s+as\b|desc(?:ribe)?\s+(?:g?v\$|x\$|dba_|all_)\w
+    |(?:alter|drop|create)\s+(?:(?:pluggable|bigfile|temporary|undo|unique|bitmap|public|global\s+temporary|or\s+replace)\s+)*
+        (?:system|session|database|tablespace|table|index|view|sequence|synonym|(?:restore\s+point))\s
+    |(?:alter|create)\s+user\s+\S+\s+(?:identified|default|quota|account)\s|drop\s+user\s+\S+\s+cascade\b
+    |insert\s+into\s|update\s+\S+\s+set\s|delete\s+from\s|merge\s+into\s|truncate\s+table\s|comment\s+on\s|explain\s+plan\s
+    |(?:grant|revoke)\s+(?!privilege\b|role\b)[^;]*\b(?:to|from)\s|call\s+[\w.$#"]+\s*\(|(?P<exec>exec(?:ute)?\s)(?!immediate\b)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+"""How SQL begins that no statement of exacell's or CellCLI's begins with. Source: Oracle SQL Language Reference."""
+
+_DISKS = re.compile(
+    r"\s*disk\s+'[oO]/\*/(?P<prefix>[\w.-]+?)_?\*'\s*(?:attributes?\s+(?P<attributes>.*?))?[\s;/]*",
+    re.IGNORECASE | re.DOTALL,
+)
+_ATTRIBUTE = re.compile(r"\s*'([\w.]+)'\s*=\s*'([^']*)'\s*(?:,|\Z)")
+_SESSION = re.compile(r"alter\s+session\s", re.IGNORECASE)
 
 
 def sql_error(text: str) -> StatementError | None:
@@ -34,30 +53,88 @@ def sql_error(text: str) -> StatementError | None:
         return StatementError(
             "this is SQL; exacell's own create diskgroup counts the disks first", start=0, end=end, hint=hint
         )
-    if _OTHER.match(text):
-        end = len(text.split(None, 2)[0])
-        whole = " ".join(text.strip().rstrip(";/ ").split()).replace('"', '""')
-        asm = re.search(r"asm_|diskgroup", text, re.IGNORECASE)
-        hint = f'type: sql {"asm" if asm else "db=NAME"} "{whole}"'
-        return StatementError("this is SQL, which needs sql in front", start=0, end=end, hint=hint)
-    return None
+    if not _is_sql(text):
+        return None
+    end = len(text.split(None, 2)[0])
+    try:
+        hint = _way(text)
+    except StatementError as error:
+        return StatementError(error.message, start=0, end=end, hint=error.hint or "send one after the other")
+    return StatementError("this is SQL, which needs sql in front", start=0, end=end, hint=hint)
 
 
 def sql_goes_on(text: str) -> bool:
-    """Return whether ``text`` is SQL, pasted in several lines, that has not come to the ``;`` or ``/`` at its end."""
-    begun = text.lstrip()
-    return bool(_OTHER.match(begun) or _CREATE.match(begun)) and not text.rstrip().endswith((";", "/"))
+    """Return whether ``text`` is SQL, pasted in several lines, that has not come to ``;`` or ``/``, PL/SQL to its END."""
+    begun = without_comments(text).strip()
+    if is_block(begun):
+        return not _ENDED.search(begun) or len(_BEGINS.findall(begun)) > len(_ENDS.findall(begun))
+    return bool(_OTHER.match(begun) or _CREATE.match(begun)) and not begun.endswith((";", "/"))
+
+
+def without_comments(text: str) -> str:
+    """Return pasted SQL with blanks for ``-- …`` up to the end of a line, which would go on where the lines are joined; other
+    text as it is."""
+    if "--" not in text or not _is_sql(text.lstrip()):
+        return text
+    pattern = r"""('(?:[^']|'')*'|"[^"]*"|/\*.*?\*/)|--[^\n]*"""
+    return re.sub(pattern, lambda found: found[1] or " " * len(found[0]), text, flags=re.DOTALL)
+
+
+_ENDED = re.compile(r"(?:\bend(?:\s+(?!if\b|loop\b|case\b)[\w$#]+)?\s*;|;\s*\n\s*/)\Z", re.IGNORECASE)
+_BEGINS = re.compile(r"\b(?:begin|(?<!end )case)\b", re.IGNORECASE)
+_ENDS = re.compile(r"\bend\b(?!\s+(?:if|loop)\b)", re.IGNORECASE)
+
+
+def is_block(text: str) -> bool:
+    """Return whether ``text`` is PL/SQL, in which ``;`` ends a part and not the statement."""
+    return is_unit(text) and re.search(r"[;\n]", text) is not None
+
+
+def _is_sql(text: str) -> bool:
+    return _OTHER.match(text) is not None or is_block(text)
+
+
+def _way(text: str) -> str:
+    """Return how to send SQL: whole, its literals as they are.
+
+    Raises:
+        StatementError: it is more than one statement, or a quote in it is open.
+    """
+    line = re.sub(r"""('(?:[^']|'')*'|"[^"]*")|\s+""", lambda found: found[1] or " ", one_line(text))
+    words = re.sub(r"'(?:[^']|'')*'", "''", line)
+    if _SESSION.match(line):
+        block = f"begin execute immediate '{line.replace(chr(39), chr(39) * 2)}'; end;"
+        why = "sql opens a session for each statement, so what it is for stands in the same block, behind the first ;"
+        return f"type: sql db=NAME {_quoted(block)}; {why}"
+    called = _OTHER.match(line)
+    if called is not None and called["exec"]:
+        line = f"begin {line[called.end() :]}; end;"
+    elif is_block(line):
+        line += ";"
+    return f"type: sql {'asm' if _OF_ASM.match(words) else 'db=NAME'} {_quoted(line)}"
+
+
+def _quoted(text: str) -> str:
+    """Return a text in quotes, double ones where it has none of its own."""
+    return quoted(text) if '"' in text else f'"{text}"'
 
 
 def _own_create(create: re.Match[str]) -> str:
     """Return the statement of ours that makes the same disk group; empty when there is none."""
-    rest = create["rest"]
-    disks = _DISKS.search(rest)
+    disks = _DISKS.fullmatch(create["rest"])
     redundancy = (create["redundancy"] or "normal").lower()
-    if disks is None or _SEVERAL.search(rest) or redundancy not in ("external", "normal", "high"):
+    if disks is None or redundancy not in ("external", "normal", "high"):
+        return ""
+    attributes = disks["attributes"] or ""
+    if _ATTRIBUTE.sub("", attributes):
+        return ""
+    given = [(key.lower(), value.strip()) for key, value in _ATTRIBUTE.findall(attributes)]
+    found = {key: value for key, value in given if value}
+    if found.get("cell.smart_scan_capable", "").upper() == "TRUE":
+        del found["cell.smart_scan_capable"]  # exacell always sets it.
+    if len(dict(given)) < len(given):
         return ""
     words = [f"create diskgroup {create['name']} prefix={disks['prefix']} redundancy={redundancy}"]
-    # What exacell always sets itself is not repeated.
-    found = [(key.lower(), value) for key, value in _ATTRIBUTE.findall(rest)]
-    words += [f"{key}={value}" for key, value in found if key != "cell.smart_scan_capable"]
+    plain = re.compile(r"[\w.+-]+")
+    words += [f"{key}={value if plain.fullmatch(value) else _quoted(value)}" for key, value in found.items()]
     return " ".join(words)

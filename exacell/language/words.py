@@ -12,7 +12,7 @@ from exacell.cellcli.tokens import BLANKS
 from exacell.core.errors import StatementError
 from exacell.core.lookalikes import refuse_lookalikes, unclosed
 from exacell.core.values import dataclass
-from exacell.language.pasted import goes_on, here_document
+from exacell.language.pasted import goes_on, here_document, without_shell
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,12 @@ class Word:
 
 _FLAG = re.compile(r"-[a-z]$|--[a-z]", re.IGNORECASE)
 """A flag is never the value that is missing before it: ``dbplan= -n`` must not send the plan ``-n``."""
+
+
+_NAME = re.compile(r"[A-Za-z_][\w.\-]*")
+_PAIR = re.compile(_NAME.pattern + "=")
+_KEY = re.compile(rf"(?:{_NAME.pattern})?=")
+"""``compatible.rdbms= compatible.asm=11.2``: the second is no value of the first, which has none."""
 
 
 def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
@@ -87,7 +93,7 @@ def split_words(text: str, offset: int = 0) -> list[Word]:
     """Return the words of ``text``; ``offset`` is added to their places.
 
     Blanks inside quotes and parentheses do not separate; blanks around an ``=`` outside of them join its two sides,
-    so that ``size = 288g`` is one word ``size=288g``. A flag is not joined: it is no value.
+    so that ``size = 288g`` is one word ``size=288g``. A flag is not joined, nor is another ``key=value``: they are no values.
 
     Raises:
         StatementError: a quote is never closed.
@@ -115,9 +121,12 @@ def _word(text: str, start: int, end: int, offset: int, quoted: bool) -> Word:
 
 
 def unquote(raw: str) -> str:
-    """Return ``raw`` without one pair of quotes around it."""
+    """Return ``raw`` without one pair of quotes around it; within double ones a double quote is written twice.
+
+    Within single ones nothing is changed: SQL writes its own texts so.
+    """
     if len(raw) >= 2 and raw[0] == raw[-1] and raw[0] in "'\"":
-        return raw[1:-1]
+        return raw[1:-1].replace('""', '"') if raw[0] == '"' else raw[1:-1]
     return raw
 
 
@@ -126,16 +135,23 @@ def plain_text(text: str) -> str:
     return re.sub(r"""(?<![^\W_])(["'])(.*?)\1""", r"\2", text, flags=re.DOTALL)
 
 
+def _begins_a_pair(raw: str, after: str) -> bool:
+    """Whether a word is the next ``key=value``, or the key of one whose ``=`` stands apart."""
+    return _PAIR.match(raw) is not None or (_NAME.fullmatch(raw) is not None and after.startswith("="))
+
+
 def _join_equals(words: list[Word]) -> list[Word]:
     joined: list[Word] = []
-    for word in words:
+    for place, word in enumerate(words):
         previous = joined[-1] if joined else None
+        after = words[place + 1].raw if place + 1 < len(words) else ""
         glue = previous is not None and (
             (
                 previous.raw.endswith("=")
                 and not previous.quoted
                 and not previous.raw.startswith(("-", "!", "<", ">"))
                 and not _FLAG.match(word.raw)
+                and not (_KEY.fullmatch(previous.raw) and _begins_a_pair(word.raw, after))
             )
             or (word.raw.startswith("=") and not previous.raw.startswith("-") and "=" not in previous.raw)
         )
@@ -190,12 +206,23 @@ def strip_comment(text: str) -> str:
     return text
 
 
+_MAY_BE_BLOCK = re.compile(r"\s*(?:SQL>\s*)?(?:<<|(?:begin|declare|create|with)\b)", re.IGNORECASE | re.ASCII)
+
+
+def _is_block(text: str) -> bool:
+    if ";" not in text or _MAY_BE_BLOCK.match(text) is None:
+        return False
+    from exacell.language.pasted_sql import is_block  # Hardly any statement begins so.
+
+    return is_block(without_shell(text))
+
+
 def split_statements(text: str) -> list[str]:
     """Return the statements of ``text``, separated by ``;`` outside quotes and parentheses; empty ones are dropped.
 
-    What takes all words is one statement, whatever it holds.
+    What takes all words is one statement, whatever it holds, and so is a block of PL/SQL.
     """
-    if takes_all_words(text):
+    if takes_all_words(text) or _is_block(text):
         return [text.strip(BLANKS)]
     pieces, start = [], 0
     for offset, char, quoted, depth in scan(text):

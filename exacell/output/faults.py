@@ -32,9 +32,9 @@ _ELLIPSIS = "..."
 
 
 def sentence(error: ExacellError) -> str:
-    """Return message and hint as one line."""
+    """Return message and hint as one line; several blanks of a hint may stand within what is to be typed."""
     message = masked(" ".join(error.message.split()))
-    hint = masked(" ".join(error.hint.split()))
+    hint = masked(" ".join(line.strip() for line in error.hint.splitlines() if line.strip()))
     if not hint:
         return message
     return f"{message.rstrip('.')}: {hint}" if hint.startswith("did you mean") else f"{message.rstrip('.')}; {hint}"

@@ -182,8 +182,8 @@ def literal(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """Return a word of a statement of exacell with quotes around it; empty where it holds both kinds, for nothing writes it."""
-    return f"'{text}'" if "'" not in text else f'"{text}"' if '"' not in text else ""
+    """Return a word of a statement of exacell with quotes around it; where it holds both kinds, its double ones written twice."""
+    return f"'{text}'" if "'" not in text else '"' + text.replace('"', '""') + '"'
 
 
 def _plain(name: str) -> str:

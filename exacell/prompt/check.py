@@ -12,7 +12,7 @@ from exacell.core.errors import ExacellError, StatementError
 from exacell.core.values import dataclass
 from exacell.language.line import Line, parse_line
 from exacell.language.pasted import here_document
-from exacell.language.pasted_sql import sql_goes_on
+from exacell.language.pasted_sql import is_block, sql_goes_on, without_comments
 from exacell.language.registry import Kind
 from exacell.language.shorthand import understood
 from exacell.language.words import needs_more, split_statements, takes_all_words
@@ -69,6 +69,10 @@ def segments(text: str) -> list[Segment]:
         piece = text[begin:end]
         if end < len(text) and (needs_more(piece.rstrip() if piece.strip() else "") or sql_goes_on(piece)):
             continue
+        if piece.strip() == "/" and found and is_block(found[-1].text):
+            begin = end + 1  # SQL*Plus runs a block by it.
+            continue
+        piece = without_comments(piece)
         # What a shell is to read keeps its lines.
         whole = here_document(piece) is not None or ("\n" in piece and takes_all_words(piece))
         found += [Segment(text=piece, start=begin)] if whole else _parts(flatten(piece), begin)

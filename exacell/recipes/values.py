@@ -90,7 +90,8 @@ def _query_of(words: Sequence[Word], verb: str) -> Word | None:
 
 def _sql_and_rest(raw: str) -> tuple[str, str]:
     """Return SQL in its quotes, and what stands close behind it: the column that CHECK compares."""
-    end = raw.find(raw[0], 1) + 1 or len(raw)
+    found = re.match(r"""'[^']*'|"(?:[^"]|"")*\"""", raw)  # Within double quotes a double quote is written twice.
+    end = found.end() if found is not None else len(raw)
     return raw[:end], raw[end:]
 
 

@@ -142,7 +142,7 @@ def test_a_line_for_one_cell_over_ssh_is_on_that_cell(text: str, meant: str | No
         ("exacell -r t2 list cell", "leave it and its options out here"),
         ("sqlplus / as sysasm", 'type: sql asm "select …"'),
         ("asmcmd lsdg", "type: show diskgroup"),
-        ("srvctl status database -d SPOT", "on @db sh …"),
+        ("srvctl status database -d SPOT", "type: on @db sh srvctl status database -d SPOT"),
     ],
 )
 def test_other_programs_lead_on(text: str, told: str) -> None:

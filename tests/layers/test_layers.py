@@ -82,7 +82,7 @@ EXCEPTIONS = {
 }
 
 ORDER = (
-    *("core", "cellcli", "measure", "plan", "care", "language", "opaque", "journal", "output", "transport", "recipes"),
+    *("core", "cellcli", "measure", "plan", "care", "opaque", "language", "journal", "output", "transport", "recipes"),
     *(
         "session",
         "change",

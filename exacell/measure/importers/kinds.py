@@ -20,18 +20,20 @@ class Kind:
         claims: whether a text is its.
         read: takes a text and the file's name.
         published: the reader was made from published output only.
+        program: the name of the program, as a shell has it; empty where a shell runs none.
     """
 
     title: str
     claims: Callable[[str], bool]
     read: Callable[[str, str], Run]
     published: bool = False
+    program: str = ""
 
 
 KINDS: Mapping[str, Kind] = {
-    fio.KIND: Kind(title="fio", claims=fio.claims, read=fio.read),
-    iostat.KIND: Kind(title="iostat -x", claims=iostat.claims, read=iostat.read),
-    orion.KIND: Kind(title="ORION", claims=orion.claims, read=orion.read, published=True),
+    fio.KIND: Kind(title="fio", program="fio", claims=fio.claims, read=fio.read),
+    iostat.KIND: Kind(title="iostat -x", program="iostat", claims=iostat.claims, read=iostat.read),
+    orion.KIND: Kind(title="ORION", program="orion", claims=orion.claims, read=orion.read, published=True),
     calibrate.CELL_KIND: Kind(
         title="CellCLI's CALIBRATE", claims=calibrate.claims_cell, read=calibrate.read_cell, published=True
     ),
@@ -40,16 +42,23 @@ KINDS: Mapping[str, Kind] = {
     ),
     awr.KIND: Kind(title="an AWR report", claims=awr.claims, read=awr.read, published=True),
     awr.SLOB_KIND: Kind(title="SLOB", claims=awr.claims_slob, read=awr.read_slob, published=True),
-    blocks.LIMITS_KIND: Kind(title="sg_vpd -p bl", claims=blocks.claims_limits, read=blocks.read_limits),
+    blocks.LIMITS_KIND: Kind(
+        title="sg_vpd -p bl", program="sg_vpd", claims=blocks.claims_limits, read=blocks.read_limits
+    ),
     blocks.QUEUES_KIND: Kind(title="queues of block devices", claims=blocks.claims_queues, read=blocks.read_queues),
-    vsphere.VSCSI_KIND: Kind(title="vscsiStats", claims=vsphere.claims_vscsi, read=vsphere.read_vscsi, published=True),
+    vsphere.VSCSI_KIND: Kind(
+        title="vscsiStats", program="vscsiStats", claims=vsphere.claims_vscsi, read=vsphere.read_vscsi, published=True
+    ),
     vsphere.VFLASH_KIND: Kind(
         title="esxcli's statistics of a flash cache",
+        program="esxcli",
         claims=vsphere.claims_vflash,
         read=vsphere.read_vflash,
         published=True,
     ),
-    vsphere.ESXTOP_KIND: Kind(title="esxtop", claims=vsphere.claims_esxtop, read=vsphere.read_esxtop, published=True),
+    vsphere.ESXTOP_KIND: Kind(
+        title="esxtop", program="esxtop", claims=vsphere.claims_esxtop, read=vsphere.read_esxtop, published=True
+    ),
 }
 
 PUBLISHED = "the reader was made from published output only; compare a figure with the file before you rely on it"

@@ -35,11 +35,8 @@ class ParameterMaker:
     def plan(self, *stages: Stage, node: str = "", inverse: Sequence[str] = (), **more: Any) -> Plan:
         """Return a plan; ``inverse`` is the SQL that takes it back, sent from ``node``."""
         plan = Plan(statement=self.statement, rack=self.rack, stages=stages, **more)
-        if all(map(quoted, inverse)):
-            back = tuple(f"sql db={self.database} {quoted(sql)}" for sql in inverse)
-            return replace(plan, inverse={node or self.node: back} if back else {})
-        why = f"what was there holds both kinds of quotes, which no statement can: {'; '.join(inverse)}"
-        return plan.each(lambda step: replace(step, undo=Undo.IMPOSSIBLE, inverse=why) if step.changes else step)
+        back = tuple(f"sql db={self.database} {quoted(sql)}" for sql in inverse)
+        return replace(plan, inverse={node or self.node: back} if back else {})
 
     def done(self, why: str) -> Plan:
         """Return a plan with nothing to do."""
@@ -63,7 +60,8 @@ class ParameterMaker:
             return self._reset(change, name, sid, node, places)
         if all(_is(value, wanted) for place in places for value in place.now.values()):
             said = " and ".join(place.attribute for place in places)
-            return self.done(f"{change.name}{whose} is {change.value} already ({said})")
+            caveat = _caveat(change) if change.name == OVERRIDE else ()
+            return self.done("; ".join((f"{change.name}{whose} is {change.value} already ({said})", *caveat)))
         off = change.name == OVERRIDE and change.value.upper() == "FALSE"
         proven = {"op": Op.NE, "value": "TRUE"} if off else {"op": Op.IN, "value": tuple(wanted)}
         back, lost = _back(name, sid, places), _unsafe(change.name, places)

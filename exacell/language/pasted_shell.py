@@ -1,0 +1,81 @@
+"""A line for a program, pasted where a statement is expected: the statement that has it run, or does the same. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from exacell.core.errors import StatementError
+from exacell.language.asked import PROGRAMS
+from exacell.language.shellwords import stray_flag
+from exacell.plan.hostsettings import read_path, read_value, statement_for
+
+_INTO = re.compile(
+    r"""(?:sudo\s+)?echo\s+(?:-n\s+)?(?P<quote>['"]?)(?P<value>[^'">|;&]*?)(?P=quote)\s*
+    (?:>{1,2}|\|\s*(?:sudo\s+)?tee\s+(?:-a\s+)?)\s*(?P<path>/(?:sys|proc)/[^\s;|&<>]+)(?:\s*>\s*/dev/null)?\s*""",
+    re.VERBOSE,
+)
+_SYSCTL = re.compile(
+    r"(?:sudo\s+)?sysctl\s+-w\s+(?P<name>[\w.-]+)\s*=\s*(?P<quote>['\"]?)(?P<value>[^'\"]*)(?P=quote)\s*"
+)
+_VARIABLE = re.compile(r"\$(?:\w+|\{\w+\})")
+_NODES = ("crsctl", "srvctl", "olsnodes", "lsnrctl", "dbmcli", "oracleasm")
+"""Programs of database nodes."""
+
+
+def program_error(text: str, on: str) -> StatementError | None:
+    """Return the error that says how to have a line for a shell run; None when its first word is no program that is known.
+
+    Args:
+        on: the hosts that the line names itself; empty where it names none.
+    """
+    word = text.split(None, 1)[0]
+    setting = _setting(text)
+    if setting:
+        message = "a setting of a host's kernel is set by set setting, which shows what was there and takes it back"
+        return StatementError(message, start=0, end=len(word), hint=f"type: on {_named(on, 'HOST')} {setting}")
+    from exacell.opaque.table import table  # It reads a file, for which most lines have no need.
+
+    name = word.rpartition("/")[2]
+    if word in PROGRAMS:
+        return None
+    written = name in ("echo", "print", "printf")
+    if word in table().instead and not written:
+        return StatementError(f"'{word}' is not a statement", start=0, end=len(word), hint=table().instead[word])
+    if not written and name not in table().rows and name not in _imported():
+        return None
+    ends = "-- " if stray_flag(text.split()) else ""
+    where = _named(on, "@db" if name in _NODES else "HOST")
+    return StatementError(
+        f"{name} is a program, which sh runs on a cell or another host",
+        start=0,
+        end=len(word),
+        hint=f"type: on {where} sh {ends}{text}",
+    )
+
+
+def _named(on: str, otherwise: str) -> str:
+    return (f"({on})" if " " in on else on) or otherwise
+
+
+def _setting(text: str) -> str:
+    """Return the statement that writes what a line writes into a file of the kernel; empty where it writes none."""
+    into, named = _INTO.fullmatch(text), _SYSCTL.fullmatch(text)
+    if into is not None:
+        path, value = _VARIABLE.sub("NAME", into["path"]), into["value"]
+    elif named is not None:
+        path, value = "/proc/sys/" + named["name"].replace(".", "/"), named["value"]
+    else:
+        return ""
+    try:
+        return statement_for([(read_path(path), read_value(value))])
+    except StatementError:
+        return ""
+
+
+@cache
+def _imported() -> frozenset[str]:
+    """Return the programs whose output IMPORT reads."""
+    from exacell.measure.importers.kinds import KINDS
+
+    return frozenset(kind.program for kind in KINDS.values() if kind.program)
