@@ -41,6 +41,11 @@ class Findings:
         """Whether everything was read, and nothing of it changes anything."""
         return not self.changes and not self.unread
 
+    @property
+    def unseen(self) -> list[str]:
+        """What is not read or changes something, a phrase each."""
+        return [*self.unread, *(change.text for change in self.changes)]
+
 
 class UnreadError(ExacellError):
     """A text holds something that exacell does not read, so that nobody can say what it would do.

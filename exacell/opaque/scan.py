@@ -13,6 +13,7 @@ from exacell.care.sqltext import asm_losses
 from exacell.cellcli.statement import Change, Grant, parse as parse_cellcli
 from exacell.core.errors import StatementError
 from exacell.opaque.findings import Findings, FoundStatement, UnreadError
+from exacell.opaque.here import without_less
 from exacell.opaque.lexing import refuse_bytes
 from exacell.opaque.shell import Reading, change_in, read_shell, statements_in
 
@@ -37,6 +38,16 @@ def command_findings(text: str) -> Findings:
         _unread(error, findings)
     _suspect(text, findings)
     return findings
+
+
+_FED = "uptime | "
+"""Stands before a filter when it is judged: it reads what exacell gives it."""
+
+
+def filter_findings(command: str) -> Findings:
+    """Return what a shell would do with ``command`` behind a pipe, such as ``| grep x`` or a pager; less only shows."""
+    rest = without_less(command)
+    return command_findings(f"{_FED}{rest}") if rest.strip() or rest == command else Findings()
 
 
 def script_findings(data: bytes, name: str) -> Findings:

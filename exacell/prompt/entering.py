@@ -22,7 +22,7 @@ from exacell.core.errors import (
 from exacell.core.racks import NoRackError, way_to_a_rack
 from exacell.language.line import Line
 from exacell.language.registry import Effect
-from exacell.language.shorthand import understood
+from exacell.language.shorthand import expand_alias, understood
 from exacell.language.words import split_statements
 from exacell.output.editor import open_editor
 from exacell.output.faults import head_of, meaning_of, sentence, squiggle, underlined
@@ -226,10 +226,15 @@ class PromptRunner(Runner):
         self.console.tell(f"= {became}", "dim")
         self._indent = None
         code = ExitCode.DONE
-        for statement in split_statements(became):
-            code = self._run_one(statement)
-            if code not in GOES_ON:
-                break
+        # What an alias stands for is its file's; a word that was only cut short is the operator's.
+        typed, self.typed = self.typed, expand_alias(text, self._aliases.all()) == text
+        try:
+            for statement in split_statements(became):
+                code = self._run_one(statement)
+                if code not in GOES_ON:
+                    break
+        finally:
+            self.typed = typed
         return code
 
     def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
