@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TextIO
 
 from exacell.cellcli.reply import errors
+from exacell.cellcli.secrets import without
 from exacell.change.execute import execute
 from exacell.core.cellset import fold
 from exacell.core.errors import (
@@ -437,7 +438,7 @@ class Runner:
         """Print an error on standard error, with the faulty part of ``text`` underlined."""
         self.console.progress(None)
         width = terminal_width(self.delivery.out)
-        meaning, head = meaning_of(error), self.prefix + head_of(error)
+        meaning, head = meaning_of(error), self.prefix + without(text, head_of(error))
         for number, line in enumerate(error_lines(error, text=text, prefix=self.prefix, width=width)):
             self.console.tell(line, "" if number == 1 else meaning, head="" if number else head)
 

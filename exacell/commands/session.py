@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from exacell.cellcli.secrets import holds_secret, masked
 from exacell.change.dcli.hosts import current_rack
 from exacell.change.here import held, may_replace, pass_programs, refuse_replacing
 from exacell.commands.declared.session import HISTORY_SHOWN, SETTINGS
@@ -287,12 +288,17 @@ def alias(session: Session, call: Call) -> Result:
     known = Aliases(session.home)
     name, statement = _definition(call.text_arg("definition"))
     if not statement:
-        found = [{"cell": None, "name": key, "statement": text} for key, text in known.all().items()]
+        found = [{"cell": None, "name": key, "statement": masked(text)} for key, text in known.all().items()]
         shown = [row for row in found if not name or row["name"] == name.lower()]
         if name and not shown:
             raise StatementError(f"there is no alias {name}", suggestions=closest(name.lower(), known.all()))
         return Result(records=shown, columns=(Column("name"), Column("statement")), data=True)
     _refuse_taken(name)
+    if holds_secret(statement):
+        raise StatementError(
+            f"alias {name}: '{masked(statement)}' holds a password or a key, and an alias keeps none; nothing was kept",
+            hint="write $1 in its place, and give it behind the alias",
+        )
     known.define(name, statement)
     return Result(notes=(f"{name.lower()} stands for: {statement}",))
 

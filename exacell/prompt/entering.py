@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from exacell.cellcli.secrets import without
 from exacell.change.execute import execute
 from exacell.core.cellset import CellSet
 from exacell.core.config import load
@@ -277,7 +278,7 @@ class PromptRunner(Runner):
             shown, marks = underlined(text, error.start, end, width=80)
             self.console.tell(shown)
             self.console.tell(marks, meaning_of(error))
-        self.console.tell(sentence(error), meaning_of(error), head=head_of(error))
+        self.console.tell(without(text, sentence(error)), meaning_of(error), head=without(text, head_of(error)))
 
 
 def edited(text: str, env: Mapping[str, str]) -> str:
