@@ -269,3 +269,12 @@ def test_an_option_of_dcli_is_one_line(words: str) -> None:
     """A line's end in an option of -s would be another line of ssh_config: it is refused."""
     with pytest.raises(DcliExit, match="line's end"):
         read_ssh_options(words, None)
+
+
+@pytest.mark.parametrize(("on", "why"), [("monitor", "-m was given:"), ("production", "rack r is a production rack:")])
+def test_a_file_that_stays_is_told_with_the_reason(on: str, why: str, tmp_path: Path) -> None:
+    """Who may not replace a file is told what forbids it, -m or the rack, and no other reason."""
+    door = Door(tmp_path, "typed", on)
+    door.run("show settings > {old}")
+    said = " ".join(door.err.getvalue().split())
+    assert why in said and ("-m was given" in said) is (on == "monitor")
