@@ -262,7 +262,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         for name in ("sqlquery", "sqltokens")
     },
     "commands/host.py": (
-        ("judged", "pass_untyped", "_refuse_changes"),
+        ("judged", "pass_here", "_refuse_changes"),
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
     ),
     "care/sqltext.py": (("refuse_losses",), ("tests/care/test_care_asmlosses.py",)),
@@ -426,6 +426,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "ssh/packets": (ONLY_CALLS, ("tests/transport/test_transport_reader.py",)),
         }.items()
     },
+    "opaque/here.py": ((), ("tests/change/test_doors.py",)),
+    "change/here.py": ((), ("tests/change/test_doors.py",)),
     "change/dcli/run.py": (("_findings", "_refuse_restricted"), ("tests/dcli",)),
     "change/dcli/hosts.py": (("_child",), ("tests/dcli",)),
     "change/passthrough.py": (ONLY_CALLS, ("tests/dcli", "tests/cellcli")),

@@ -56,6 +56,10 @@ def run_batch(line: CommandLine, console: TerminalConsole) -> int:
     if racks := racks_of(line):
         return ask_racks(line, racks, statements, console, shell=_whole_line(line))
     session, services = open_session(options_of(line), console)
+    if line.value("ssh-config"):
+        from exacell.change.here import note_config  # Few name one.
+
+        note_config(session, services, line.value("ssh-config"))
     services.more_to_come = statements is None or len(statements) > 1
     try:
         gc.enable()

@@ -14,6 +14,7 @@ from time import monotonic
 from typing import TextIO
 
 from exacell.cellcli.reply import errors
+from exacell.cellcli.secrets import without
 from exacell.change.execute import execute
 from exacell.core.cellset import fold
 from exacell.core.errors import (
@@ -75,7 +76,7 @@ class Runner:
         self.session, self.services = session, services
         services.while_changing = lambda: ending_well(session, console)
         self.console = console
-        self.delivery = Delivery(console, out, header=header, pager=self._pager)
+        self.delivery = Delivery(console, out, header=header, pager=self._pager, anew=self._anew)
         self.prefix = prefix
         self.codes: list[ExitCode] = []
         self._depth = 0
@@ -87,10 +88,23 @@ class Runner:
         self._lost_told = False
         """Whether it was told that standard output takes nothing more."""
         self.typed = False
-        """Whether what it runs is typed, at the prompt or on a command line: ``!``, ``|`` and ``>`` are the operator's then."""
+        """Whether what it runs is typed, at the prompt or on a command line; see :mod:`exacell.opaque.here`."""
 
     def _pager(self) -> str:
-        return "off" if self.session.told_to_end else self.session.settings.pager
+        setting = "off" if self.session.told_to_end else self.session.settings.pager
+        if setting in (self.session.config.settings.pager, "off", "on", "auto", "never"):
+            return setting  # The operator's own configuration names it, or nobody.
+        from exacell.change.here import held
+        from exacell.opaque.scan import filter_findings
+
+        # It was set on another rack, where it passed.
+        typed = held(self.session, Request(typed=True))
+        return "auto" if typed and filter_findings(setting).unseen else setting
+
+    def _anew(self) -> bool:
+        from exacell.change.here import may_replace  # Only where a file is written.
+
+        return not may_replace(self.session)
 
     def run_text(self, text: str, *, shell: bool = True) -> ExitCode:
         """Parse and run one statement; errors are reported, not raised.
@@ -147,11 +161,11 @@ class Runner:
         session.recorded.note(line, fold(chosen) if some else "")
 
     def _run(self, line: Line, text: str, execute: Callable[[Line], Result] | None) -> ExitCode:
-        if not self.typed and (line.shell or line.pipe or line.redirect):
-            from exacell.commands.host import pass_untyped
+        if line.shell or line.pipe or line.redirect:
+            from exacell.commands.host import pass_here
 
             try:
-                line = pass_untyped(self.session, self.services, Request(), line, text)
+                line = pass_here(self.session, self.services, self._request(), line, text)
             except ExacellError as error:
                 return self._failed(error, text)
         if line.shell:
@@ -283,15 +297,19 @@ class Runner:
             return "interrupted: what was sent has ended, nothing more was started"
         return "interrupted; what was sent goes on without us"
 
+    def _request(self) -> Request:
+        """Return what says of a line only whether it was typed."""
+        return Request(typed=self.typed)
+
     def _execute(self, line: Line) -> Result:
         """Carry a line out; while a reading one waits for cells, it is told for which."""
         streams = line.call is not None and line.call.command.streams
         if streams or self.session.rack is None:
-            return execute(self.session, self.services, Request(), line)
+            return execute(self.session, self.services, self._request(), line)
         if line.effect is not Effect.READ:
             silence = Silence(self.console, self.services.waiting)
             with told_while_waiting(silence.sentence, silence.tell):
-                return execute(self.session, self.services, Request(), line)
+                return execute(self.session, self.services, self._request(), line)
 
         at_once = self._shows_at_once(line)
         recording = Recording(self.services.fleet, self._show_raw if at_once else None)
@@ -301,7 +319,7 @@ class Runner:
         late = since(self.services.waiting)
         try:
             with told_while_waiting(lambda: recording.sentence() or ("" if talks else late()), self.console.waiting):
-                result = execute(session, services, Request(), line)
+                result = execute(session, services, self._request(), line)
                 return dataclasses.replace(result, raw=(), pieces=(), data=False) if at_once else result
         finally:
             self.session.selection.take_over(session.selection)
@@ -339,7 +357,7 @@ class Runner:
                         result = execute(line)
             elif line.redirect:
                 try:
-                    with opened(line.redirect) as stream, self.console.diverted(stream):
+                    with opened(line.redirect, anew=self.delivery.anew()) as stream, self.console.diverted(stream):
                         result = execute(line)
                 except OutputError as error:
                     unwritten = error
@@ -420,7 +438,7 @@ class Runner:
         """Print an error on standard error, with the faulty part of ``text`` underlined."""
         self.console.progress(None)
         width = terminal_width(self.delivery.out)
-        meaning, head = meaning_of(error), self.prefix + head_of(error)
+        meaning, head = meaning_of(error), self.prefix + without(text, head_of(error))
         for number, line in enumerate(error_lines(error, text=text, prefix=self.prefix, width=width)):
             self.console.tell(line, "" if number == 1 else meaning, head="" if number else head)
 

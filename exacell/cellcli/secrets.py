@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from exacell.cellcli.schema import secrets
+from exacell.cellcli.shellsecrets import shell_places
 
 MASK = "***"
 """What stands in place of a secret that was not kept."""
@@ -81,12 +82,41 @@ def places(text: str) -> list[tuple[int, int]]:
 
 def may_hold(text: str) -> bool:
     """Return whether it is worth looking for secrets: False for nearly every text, at once."""
-    return bool(_hinted().search(text) or _HEX.search(text))
+    return bool(_hinted().search(text) or _HEX.search(text) or next(shell_places(text), None))
+
+
+def all_places(text: str, *, kept: bool = False) -> list[tuple[int, int]]:
+    """Return where secrets stand in a text, those of shells' commands, addresses and wrong statements about keys too, from left
+    to right; none in another one.
+
+    Args:
+        kept: those too in whose place something stands already.
+    """
+    found: list[tuple[int, int]] = []
+    spans = [span for span in {*places(text), *shell_places(text)} if kept or not _KEPT.fullmatch(text[slice(*span)])]
+    for start, end in sorted(spans, key=lambda span: (span[0], -span[1])):
+        if not found or start >= found[-1][1]:
+            found.append((start, end))
+    return found
+
+
+_KEPT = re.compile(rf"""["'\\]*(?:\*|\*\*\*|{WORD})["'\\]*""")
+"""What stands in place of a secret already, or asks for one."""
+
+
+def without(text: str, told: str) -> str:
+    """Return what is said about a text, without the secrets that stand in that."""
+    found = {text[start:end].strip("\\\"'") for start, end in all_places(text)}
+    # Of USER:PASSWORD a message may name a part.
+    found |= {part for secret in found for part in re.split(r"[:%\s\"']+", secret)[1:] if len(part) > 3}
+    for secret in sorted(filter(None, found), key=len, reverse=True):
+        told = told.replace(secret, MASK)
+    return told
 
 
 def holds_secret(text: str) -> bool:
     """Return whether a text holds a password or a key."""
-    return any(text[start:end].strip("\\\"'") != MASK for start, end in places(text))
+    return any(text[start:end].strip("\\\"'") not in (MASK, "*", "") for start, end in all_places(text, kept=True))
 
 
 def masked(text: str) -> str:
@@ -95,7 +125,9 @@ def masked(text: str) -> str:
     >>> masked('create user joe password="x y"; list user')
     'create user joe password=***; list user'
     """
-    return _WORDS.sub(MASK, replaced(text, lambda _: MASK)) if _hinted().search(text) else text
+    for start, end in reversed(all_places(text)):
+        text = text[:start] + MASK + text[end:]
+    return _WORDS.sub(MASK, text) if _hinted().search(text) else text
 
 
 def replaced(text: str, instead: Any) -> str:

@@ -12,6 +12,7 @@ from time import monotonic
 from exacell.change.changing import refuse_read_only
 from exacell.change.execute import execute
 from exacell.change.factors import factor_of, level_of, statements
+from exacell.change.here import loads_in
 from exacell.change.racklock import LockedError, lock_of
 from exacell.change.readings import values_read
 from exacell.change.undoing import undo
@@ -54,7 +55,8 @@ def carry_out(
         keeps=lock.take(kept=True) or experiment.keeps,
         who={name: str(value) for name, value in actor().items()},
     )
-    conduct = _Conduct(session, services, request, experiment, flags)
+    loads = loads_in(experiment.design.workload) if request.typed else frozenset[str]()
+    conduct = _Conduct(session, services, replace(request, loads=request.loads | loads), experiment, flags)
     with services.while_changing():
         return conduct.all()
 

@@ -425,14 +425,25 @@ def _refuse_unmet(session: Session, services: Services, request: Request, recipe
 _HOSTS = '[racks.NAME.hosts.GROUP] nodes="..." in the configuration names a group'
 
 
-def consent(session: Session, services: Services, ready: Ready, *, accepted: bool, dry: bool) -> bool:
+def consent(
+    session: Session,
+    services: Services,
+    ready: Ready,
+    *,
+    accepted: bool,
+    dry: bool,
+    loads: frozenset[str] = frozenset(),
+) -> bool:
     """Return whether what exacell can't read in the recipe may run: it was accepted, or is asked for once, where the recipe
-    says that it ``needs opaque``; False where nobody has to be asked.
+    says that it ``needs opaque``, or a load was given; False where nobody has to be asked.
+
+    Args:
+        loads: the commands of this machine that were given for it.
 
     Raises:
         RefusedError: the answer was no, or nobody was there to give one.
     """
-    if accepted or "opaque" not in ready.recipe.needs:
+    if accepted or not (loads or "opaque" in ready.recipe.needs):
         return accepted
     if dry:
         return True  # It is shown, and nothing of it sent.

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from exacell.change.execute import execute
+from exacell.change.here import loads_given
 from exacell.change.outcomes import idle_sentences
 from exacell.change.waves import TOGETHER, own_turns, pass_gate
 from exacell.core.cellset import fold
@@ -65,7 +66,10 @@ class RecipeRunner:
         self._waiting = WaitingRun(within=float(within)) if own and isinstance(within, (int, float)) else None
         waiting = request.waiting_run if self._inside else self._waiting
         risk = stricter(request.risk_ceiling, recipe.risk)
-        request = replace(request, origin=recipe.name, risk_ceiling=risk, waiting_run=waiting)
+        typed = loads_given(recipe, ready.given) if request.typed and not self._inside else frozenset[str]()
+        request = replace(
+            request, origin=recipe.name, risk_ceiling=risk, waiting_run=waiting, typed=False, loads=request.loads | typed
+        )  # fmt: skip
         if track is not None:
             request = replace(request, run=track.run.key)
         self._track = track

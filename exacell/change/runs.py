@@ -9,7 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from exacell.cellcli.secrets import MASK, masked, places
+from exacell.cellcli.secrets import MASK, all_places, masked
 from exacell.change.changing import asked, refuse_read_only
 from exacell.change.racklock import lock_of
 from exacell.change.recipeready import make_ready, read_values
@@ -73,7 +73,7 @@ def begin(session: Session, services: Services, ready: Ready, call: Call) -> Tra
 def _secrets(ready: Ready) -> frozenset[str]:
     """Return the passwords and keys that stand in the lines of a run."""
     texts = [each.line.text for each in ready.every()]
-    return frozenset(text[start:end].strip("\\\"'") for text in texts for start, end in places(text)) - {""}
+    return frozenset(text[start:end].strip("\\\"'") for text in texts for start, end in all_places(text)) - {""}
 
 
 def _without(hidden: frozenset[str], text: str) -> str:

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
+from exacell.change.here import refuse_replacing
 from exacell.commands.declared.comparing import FORMS
 from exacell.commands.subjects.sort import Asked
 from exacell.commands.subjects.sorts import finding_of, newest
@@ -53,6 +54,7 @@ def report(session: Session, services: Services, request: Request, call: Call) -
     path = Path(call.text_arg("to") or _file_name(names, "zip" if evidence else form)).expanduser()
     if path.exists() and not call.flag("replace"):
         raise RefusedError(f"{path} exists", hint="name another file by to=, or give --replace")
+    refuse_replacing(session, "report to=", str(path))
     finding = finding_of(asked, names)
     made = Made(at=datetime.now(UTC).isoformat(timespec="seconds"), version=__version__, statement=call.text)
     seal = _write(path, finding, made, "" if evidence else form)

@@ -10,6 +10,7 @@ from exacell.change.changing import refuse_read_only
 from exacell.change.consent import ask
 from exacell.change.experimenting import carry_out, ended, give_back, level_now, refuse_conducted, refuse_unready
 from exacell.change.factors import FACTORS, factor_and_subject, factor_of, statements
+from exacell.change.here import loads_in, pass_loads
 from exacell.commands.keeping import listed, outlined, runs
 from exacell.core.errors import ExacellError, RefusedError, StatementError
 from exacell.language.line import with_call_flags
@@ -73,9 +74,15 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         services.console.say(line)
     if flags.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
+    loads = loads_in(design.workload)
+    pass_loads(session, services, request, loads, statement=call.text, flags=flags)
     refuse_read_only(session)
+    for load in sorted(loads):
+        services.console.say(f"each run starts on this machine: {load}")
     if not flags.get("yes"):
         ask(services.console, "experiment", hint="-y answers yes; -n only shows the schedule")
+        # What was shown and agreed to is the load; anything else that exacell can't read has to be accepted by name.
+        flags = {**flags, **({"accept-opaque": True} if loads and len(loads) == len(set(design.workload)) else {})}
     return told(*carry_out(session, services, request, found, flags))
 
 

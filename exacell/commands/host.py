@@ -5,11 +5,13 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping
 from contextlib import nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.change.clocks import refuse_absences
 from exacell.change.dcli.hosts import current_rack
-from exacell.change.dcli.verdict import journal_accepted, refuse_unread
+from exacell.change.dcli.verdict import door_of, refuse_unread
+from exacell.change.here import held, pass_programs, refuse_replacing
 from exacell.change.running import REPLY_KEPT
 from exacell.core.errors import (
     BrokenOffError,
@@ -24,14 +26,15 @@ from exacell.journal.record import Row
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Value
 from exacell.language.shellwords import command_given
+from exacell.opaque.findings import Findings
+from exacell.opaque.here import is_device
 from exacell.opaque.lexing import patterns_quoted
-from exacell.opaque.scan import command_findings
+from exacell.opaque.scan import command_findings, filter_findings
 from exacell.output.result import Result
 from exacell.session.recording import since, told_while_waiting
 
 if TYPE_CHECKING:
     from exacell.language.line import Line
-    from exacell.opaque.findings import Findings
     from exacell.session.request import Request
     from exacell.session.services import Services
     from exacell.session.state import Session
@@ -80,45 +83,48 @@ def judged(
     )
     refuse_unread(
         session, services, request, findings.unread, statement=statement, flags=flags, accept=accept, undone="nothing was run",
-        instead=findings.instead,
+        instead=findings.instead, named=text in request.loads,
     )  # fmt: skip
     refuse_absences(session, services, request, findings.absences, statement=f"host {text}", beside=True)
     return findings
 
 
-_FED = "uptime | "
-"""Stands before a filter when it is judged: it reads what exacell gives it."""
+def pass_here(session: Session, services: Services, request: Request, line: Line, text: str) -> Line:
+    """Return what is to be run of a line in which ``!``, ``|`` or ``>`` stands: it obeys the door as host does.
 
-
-def pass_untyped(session: Session, services: Services, request: Request, line: Line, text: str) -> Line:
-    """Return what is to be run of a line of a file in which ``!``, ``|`` or ``>`` stands: it obeys the door as host does.
-
-    With -n what can't be read is named and left away, whoever accepted it.
+    With -n what can't be read and does not simply run is named and left away, whoever accepted it.
 
     Raises:
-        RefusedError: a change is found in its command, or it can't be read and was not accepted.
+        RefusedError: a change is found in its command, or it can't be read and was not accepted, or a file would be replaced.
         JournalError: it was accepted, and the journal can't be written; nothing was run.
     """
     flags = session.options.over(line.flags)
-    if line.shell:
-        findings = judged(session, services, request, line.shell, flags, statement=text)
-        return line if findings.harmless else with_call_flags(f"host -- {line.shell}", flags)
-    current_rack(session, services)
-    unread = [f"> {line.redirect}"] if line.redirect else []
-    if line.pipe:
-        findings = command_findings(f"{_FED}{line.pipe}")
-        _refuse_changes(line.pipe, findings)
-        unread += findings.unread
-    accept = "--accept-opaque before the file lets it"
-    refuse_unread(
-        session, services, request, unread, statement=text, flags=flags, accept=accept, undone="nothing was run"
-    )
-    if unread and flags.get("dry-run"):
+    findings = command_findings(line.shell) if line.shell else filter_findings(line.pipe) if line.pipe else Findings()
+    if findings.harmless and not line.redirect:
+        return line
+    current_rack(session, services)  # On a command line the rack is found when it is needed first.
+    closed = held(session, request)
+    if closed:
+        _refuse_changes(line.shell or line.pipe, findings)
+    unread = findings.unseen
+    if line.redirect:
+        refuse_replacing(session, ">", line.redirect)
+        if not request.typed and Path(line.redirect).expanduser().exists() and not is_device(line.redirect):
+            unread = [f"> {line.redirect}, which exists", *unread]
+    if line.shell and closed:
+        judged(session, services, request, line.shell, flags, statement=text)
+        return with_call_flags(f"host -- {line.shell}", flags)
+    pass_programs(
+        session, services, request, unread, statement=text, flags=flags, accept="--accept-opaque before the file lets it",
+        instead=_ELSEWHERE if closed and door_of(session).production else "",
+    )  # fmt: skip
+    if flags.get("dry-run") and ((unread and closed) or (line.redirect and not request.typed)):
         services.console.say(f"-n: {f'| {line.pipe}' if line.pipe else f'> {line.redirect}'} was not run")
         return replace(line, pipe="", redirect="")
-    if unread:
-        journal_accepted(session, services, request, unread, statement=text, flags=flags)
     return line
+
+
+_ELSEWHERE = "> FILE keeps the answer here, and another shell runs that program"
 
 
 def _refuse_changes(text: str, findings: Findings) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from time import monotonic
 
 from exacell.cellcli.condition import FactCheck
+from exacell.change.here import loads_given, pass_loads
 from exacell.change.readings import wrong_with
 from exacell.change.recipeready import consent, make_ready
 from exacell.change.reciperun import RecipeRunner
@@ -169,7 +170,11 @@ def run(session: Session, services: Services, request: Request, call: Call) -> R
     ready = make_ready(session, services, request, call.text_arg("name"), call.extra)
     recipe = ready.recipe
     dry = bool(session.options.over(call.flags).get("dry-run"))
-    accepted = consent(session, services, ready, accepted=bool(call.flags.get("accept-opaque")), dry=dry)
+    loads = loads_given(recipe, call.extra)
+    flags = session.options.over(call.flags)
+    if not dry:
+        pass_loads(session, services, request, loads, statement=call.text, flags=flags)
+    accepted = consent(session, services, ready, accepted=bool(flags.get("accept-opaque")), dry=dry, loads=loads)
     call = replace(call, flags={**call.flags, **({"accept-opaque": True} if accepted else {})})
     turns = asked_of_waves(session, call.flags, rolls=ready.rolls)
     services.more_to_come = True

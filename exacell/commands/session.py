@@ -7,6 +7,9 @@ import re
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from exacell.cellcli.secrets import holds_secret, masked
+from exacell.change.dcli.hosts import current_rack
+from exacell.change.here import held, may_replace, pass_programs, refuse_replacing
 from exacell.commands.declared.session import HISTORY_SHOWN, SETTINGS
 from exacell.core.cellset import fold
 from exacell.core.config import load, transport_name
@@ -18,8 +21,11 @@ from exacell.language.calls import VERBS
 from exacell.language.registry import Call, commands
 from exacell.language.shorthand import ALIAS_NAME
 from exacell.language.words import refuse_typography, unquote
+from exacell.opaque.here import is_device
+from exacell.opaque.scan import filter_findings
+from exacell.output.pager import OFF, ON
 from exacell.output.result import Column, Result
-from exacell.session.given import Services, Session
+from exacell.session.given import Request, Services, Session
 from exacell.session.history import Aliases, history_file, read_entries
 from exacell.session.signals import EditRequested, ScriptRequested, SessionExit
 from exacell.session.wherecells import use_cells
@@ -36,8 +42,8 @@ class SessionConsole(Protocol):
     echo: bool
     local_dates: bool
 
-    def spool(self, path: Path | None, *, append: bool = False) -> None:
-        """Write a copy of all data to ``path`` from now on; None ends that."""
+    def spool(self, path: Path | None, *, append: bool = False, anew: bool = False) -> None:
+        """Write a copy of all data to ``path`` from now on, which has to be a new file for ``anew``; None ends that."""
 
     @property
     def spooling(self) -> Path | None:
@@ -148,13 +154,31 @@ def show_transports(session: Session, call: Call) -> Result:
     return Result(records=records, columns=tuple(Column(name) for name in records[0] if name != "cell"), data=True)
 
 
-def set_value(session: Session, services: Services, call: Call) -> Result:
-    """Change one setting and say what it is now."""
+def set_value(session: Session, services: Services, request: Request, call: Call) -> Result:
+    """Change one setting and say what it is now.
+
+    Raises:
+        RefusedError: it names a program, and the door of this machine's programs does not let it pass.
+    """
     name = call.text_arg("name")
+    if name == "pager":
+        _pass_pager(session, services, request, call)
     session.settings = session.settings.with_value(name, call.text_arg("value"))
     if name in _OF_CONNECTIONS:
         services.close()
     return Result(notes=(f"{name} is {getattr(session.settings, name)}",))
+
+
+def _pass_pager(session: Session, services: Services, request: Request, call: Call) -> None:
+    """Return when a pager may be set: it is a word of ours, is read as a filter, or passes the door."""
+    command = call.text_arg("value")
+    if command.lower() in (*OFF, *ON):
+        return
+    pass_programs(
+        session, services, request, filter_findings(command).unseen, statement=call.text,
+        flags=session.options.over(call.flags), accept="--accept-opaque before the file lets it", undone="nothing was set",
+        instead="set pager on" if held(session, request) else "",
+    )  # fmt: skip
 
 
 def set_echo(services: Services, call: Call) -> Result:
@@ -218,8 +242,13 @@ def start(call: Call) -> Result:
     raise ScriptRequested(path)
 
 
-def spool(services: Services, call: Call) -> Result:
-    """Begin or end a copy."""
+def spool(session: Session, services: Services, call: Call) -> Result:
+    """Begin or end a copy.
+
+    Raises:
+        StatementError: the file can't be written.
+        RefusedError: it is there, and -m was given or the rack is a production rack.
+    """
     console = _console(services, "SPOOL")
     name, how = call.text_arg("file"), call.text_arg("how")[:3]
     if not name:
@@ -230,8 +259,10 @@ def spool(services: Services, call: Call) -> Result:
     path = Path(name).expanduser()
     if how == "cre" and path.exists():
         raise StatementError(f"{name} exists: spool {name} append adds to it, replace overwrites it")
+    current_rack(session, services)
+    refuse_replacing(session, "spool", name)
     try:
-        console.spool(path, append=how == "app")
+        console.spool(path, append=how == "app", anew=not (may_replace(session) or is_device(name)))
     except OSError as error:
         raise StatementError(f"{name} can't be written: {why_unreadable(error)}") from error
     return Result()
@@ -257,13 +288,18 @@ def alias(session: Session, call: Call) -> Result:
     known = Aliases(session.home)
     name, statement = _definition(call.text_arg("definition"))
     if not statement:
-        found = [{"cell": None, "name": key, "statement": text} for key, text in known.all().items()]
+        found = [{"cell": None, "name": key, "statement": masked(text)} for key, text in known.all().items()]
         shown = [row for row in found if not name or row["name"] == name.lower()]
         if name and not shown:
             raise StatementError(f"there is no alias {name}", suggestions=closest(name.lower(), known.all()))
         return Result(records=shown, columns=(Column("name"), Column("statement")), data=True)
     _refuse_taken(name)
     refuse_typography(statement)
+    if holds_secret(statement):
+        raise StatementError(
+            f"alias {name}: '{masked(statement)}' holds a password or a key, and an alias keeps none; nothing was kept",
+            hint="write $1 in its place, and give it behind the alias",
+        )
     known.define(name, statement)
     return Result(notes=(f"{name.lower()} stands for: {statement}",))
 

@@ -171,6 +171,8 @@ class RackConfig:
         groups: ``@name`` to cells.
         hosts: the groups of hosts that are configured; see :attr:`host_groups`.
         ssh_config: used instead of ~/.ssh/config and /etc/ssh/ssh_config.
+        no_programs: why no program that ``ssh_config`` names may be started; what the user's and the system's own file name may
+            be. Empty where that is no matter.
         read_user, write_user: logins on cells for reads and writes.
         connect_timeout, command_timeout, fanout: override the settings of the same meaning; None leaves them.
         opaque: ``allow`` where what exacell can't read goes through without --accept-opaque; never in production.
@@ -186,6 +188,7 @@ class RackConfig:
     hosts: Mapping[str, HostGroup] = field(default_factory=lambda: MappingProxyType({}))
     asm: Mapping[str, AsmConfig] = field(default_factory=lambda: MappingProxyType({}))
     ssh_config: Path | None = None
+    no_programs: str = ""
     read_user: str = "cellmonitor"
     write_user: str = "celladmin"
     production: bool = False

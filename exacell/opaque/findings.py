@@ -67,6 +67,11 @@ class Findings:
         """Whether everything was read, and asmcmd is called, which needs the environment of Grid Infrastructure."""
         return self.harmless and "asmcmd" in self.programs
 
+    @property
+    def unseen(self) -> list[str]:
+        """What is not read or changes something, a phrase each."""
+        return [*self.unread, *(change.text for change in self.changes)]
+
 
 class UnreadError(ExacellError):
     """A text holds something that exacell does not read, so that nobody can say what it would do.

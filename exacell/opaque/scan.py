@@ -16,6 +16,7 @@ from exacell.cellcli.tokens import tokenize
 from exacell.core.errors import StatementError
 from exacell.core.lookalikes import LookalikeError, refuse_lookalikes
 from exacell.opaque.findings import Absence, Findings, FoundStatement, UnreadError
+from exacell.opaque.here import without_less
 from exacell.opaque.lexing import refuse_bytes
 from exacell.opaque.shell import Reading, change_in, read_shell, statements_in
 
@@ -64,6 +65,16 @@ def command_findings(text: str) -> Findings:
         _unread(error, findings)
     _suspect(text, findings)
     return findings
+
+
+_FED = "uptime | "
+"""Stands before a filter when it is judged: it reads what exacell gives it."""
+
+
+def filter_findings(command: str) -> Findings:
+    """Return what a shell would do with ``command`` behind a pipe, such as ``| grep x`` or a pager; less only shows."""
+    rest = without_less(command)
+    return command_findings(f"{_FED}{rest}") if rest.strip() or rest == command else Findings()
 
 
 def script_findings(data: bytes, name: str) -> Findings:

@@ -15,6 +15,7 @@ from typing import TextIO
 from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.rows import ByBlocks
 from exacell.core.errors import ExitCode, OutputError, StatementError, why_unreadable
+from exacell.opaque.here import is_device
 from exacell.output.folding import MASK, brief_problems, each_cell_apart, too_many_to_fold
 from exacell.output.render import lines, render, with_local_dates
 from exacell.output.result import Result
@@ -30,15 +31,25 @@ class Delivery:
         out: where data goes; standard output when None.
         header: whether tables begin with titles.
         pager: returns what ``set pager`` says now.
+        anew: returns whether a file behind ``>`` has to be a new one.
     """
 
-    def __init__(self, console: TerminalConsole, out: TextIO | None, *, header: bool, pager: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        console: TerminalConsole,
+        out: TextIO | None,
+        *,
+        header: bool,
+        pager: Callable[[], str],
+        anew: Callable[[], bool] = bool,
+    ) -> None:
         self.console = console
         self.out = out if out is not None else sys.stdout
         self.header = console.header = header
         self.pages = True
         """Whether what is longer than the screen is shown a screen at a time."""
         self._pager = pager
+        self.anew = anew
         self._explained = False
         """Whether this session has said what stands for a cell's own name."""
 
@@ -71,7 +82,7 @@ class Delivery:
                 self.console.say(f"{pipe}: exit status {process.returncode}")
         elif redirect:
             try:
-                with opened(redirect) as stream:
+                with opened(redirect, anew=self.anew()) as stream:
                     render(whole, format_name, stream, header=self.header)
             except StatementError as error:
                 unwritten = OutputError(f"{error.message}; what was done on cells stands")
@@ -151,8 +162,10 @@ class Delivery:
     def piped(self, command: str) -> Iterator[subprocess.Popen[str]]:
         """Start a command of the local shell to write to, which may have enough before the end, as head has; wait for it."""
         with self._lent():
+            # Where no program may be started, less starts none either. Source: less(1), SECURITY.
+            env = {**os.environ, "LESSSECURE": "1"} if self.anew() else None
             process = subprocess.Popen(
-                command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True
+                command, shell=True, stdin=subprocess.PIPE, stdout=_descriptor(self.out), text=True, env=env
             )
             assert process.stdin is not None
             try:
@@ -183,15 +196,18 @@ class Delivery:
 
 
 @contextmanager
-def opened(name: str) -> Iterator[TextIO]:
+def opened(name: str, *, anew: bool = False) -> Iterator[TextIO]:
     """Open the file that ``>`` names, to be written.
+
+    Args:
+        anew: it has to be a new one.
 
     Raises:
         StatementError: it can't be opened.
         OutputError: it takes no more.
     """
     try:
-        stream = Path(name).expanduser().open("w", encoding="utf-8")
+        stream = Path(name).expanduser().open("x" if anew and not is_device(name) else "w", encoding="utf-8")
     except OSError as error:
         raise StatementError(f"{name} can't be written: {why_unreadable(error)}") from error
     try:

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
-from exacell.cellcli.secrets import holds_secret, masked
+from exacell.cellcli.secrets import holds_secret, masked, without
 from exacell.core.errors import (
     CellSetError,
     ConfigError,
@@ -63,7 +63,7 @@ def error_lines(
         prefix: who speaks.
         width: columns; a longer statement is shown around its faulty part.
     """
-    yield printable(prefix + sentence(error))
+    yield printable(prefix + without(text, sentence(error)))
     if isinstance(error, StatementError) and error.start is not None and text.strip() and not holds_secret(text):
         end = error.end if error.end is not None else error.start
         shown, mark = underlined(text, error.start, end, width=width)

@@ -327,8 +327,8 @@ class TerminalConsole:
         """The file that gets a copy of all data, None when there is none."""
         return self._spool[0] if self._spool else None
 
-    def spool(self, path: Path | None, *, append: bool = False) -> None:
-        """Write a copy of all data to ``path`` from now on; None ends that.
+    def spool(self, path: Path | None, *, append: bool = False, anew: bool = False) -> None:
+        """Write a copy of all data to ``path`` from now on, which has to be a new file for ``anew``; None ends that.
 
         Raises:
             OSError: the file can't be opened.
@@ -337,7 +337,7 @@ class TerminalConsole:
             self._spool[1].close()
             self._spool = None
         if path is not None:
-            self._spool = (path, path.open("a" if append else "w", encoding="utf-8"))
+            self._spool = (path, path.open("x" if anew else "a" if append else "w", encoding="utf-8"))
 
     def copy(self, data: str) -> None:
         """Write data to the spool file, when there is one; one that takes no more is closed, which is told."""

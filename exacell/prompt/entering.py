@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from exacell.cellcli.secrets import without
 from exacell.change.execute import execute
 from exacell.core.cellset import CellSet
 from exacell.core.config import load
@@ -22,7 +23,7 @@ from exacell.core.errors import (
 from exacell.core.racks import NoRackError, way_to_a_rack
 from exacell.language.line import Line
 from exacell.language.registry import Effect
-from exacell.language.shorthand import understood
+from exacell.language.shorthand import expand_alias, understood
 from exacell.language.words import split_statements
 from exacell.output.editor import open_editor
 from exacell.output.faults import head_of, meaning_of, sentence, squiggle, underlined
@@ -226,10 +227,15 @@ class PromptRunner(Runner):
         self.console.tell(f"= {became}", "dim")
         self._indent = None
         code = ExitCode.DONE
-        for statement in split_statements(became):
-            code = self._run_one(statement)
-            if code not in GOES_ON:
-                break
+        # What an alias stands for is its file's; a word that was only cut short is the operator's.
+        typed, self.typed = self.typed, expand_alias(text, self._aliases.all()) == text
+        try:
+            for statement in split_statements(became):
+                code = self._run_one(statement)
+                if code not in GOES_ON:
+                    break
+        finally:
+            self.typed = typed
         return code
 
     def run_file(self, path: Path, text: str = "", *, started_by: Line) -> ExitCode:
@@ -272,7 +278,7 @@ class PromptRunner(Runner):
             shown, marks = underlined(text, error.start, end, width=80)
             self.console.tell(shown)
             self.console.tell(marks, meaning_of(error))
-        self.console.tell(sentence(error), meaning_of(error), head=head_of(error))
+        self.console.tell(without(text, sentence(error)), meaning_of(error), head=without(text, head_of(error)))
 
 
 def edited(text: str, env: Mapping[str, str]) -> str:

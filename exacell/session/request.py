@@ -28,6 +28,9 @@ class Request:
         run: the recipe's run whose line it is, as the journal tells it; empty for none.
         place: of that line in the run.
         keeping: how what it brings is kept with that run; None where it is not.
+        typed: whether the operator typed the line, at the prompt or as arguments; False for what a file, standard input, an alias
+            or a recipe holds.
+        loads: commands of this machine that the operator typed as the load of the recipe or experiment around it.
         waiting_run: the changes of the recipe's run around it that is to be confirmed as a whole.
     """
 
@@ -41,6 +44,8 @@ class Request:
     place: str = ""
     keeping: Keeping | None = None
     waiting_run: WaitingRun | None = None
+    typed: bool = False
+    loads: frozenset[str] = frozenset()
 
     @property
     def part(self) -> dict[str, object]:

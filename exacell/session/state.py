@@ -136,12 +136,22 @@ class Session:
         if rack.ssh_config is not None:
             # It names programs that are run to reach cells.
             refuse_untrusted(rack.ssh_config, trusted_group(self.home))
+        if self.options.ssh_config:
+            rack = replace(rack, no_programs=self.no_programs(rack))
         self.rack = rack
         self._leads = _text_of(rack.ssh_config) if rack.emulated else ""
         self._selection = None
         self.read_only = self.options.monitor or rack.production
         self.chose_read_only = False
         return rack
+
+    def no_programs(self, rack: RackConfig) -> str:
+        """Return why an ssh_config that was named for a rack starts no programs here; empty where it may."""
+        if self.options.monitor:
+            return "-m was given"
+        if rack.production:
+            return f"rack {rack.name} is a production rack"
+        return ""
 
     def leave(self) -> None:
         """Be on no rack."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 
-from exacell.cellcli.secrets import MASK, WORD, masked, places, replaced
+from exacell.cellcli.secrets import MASK, WORD, all_places, masked, replaced
 from exacell.core.errors import RefusedError
 
 _WORD = re.compile(rf"""(?P<quote>["']?)(?P<word>{WORD})(?P=quote)""")
@@ -52,7 +52,7 @@ def refuse_forgotten(statement: str) -> None:
         RefusedError: an earlier one was given it, and kept it nowhere.
     """
     lost = any(match["word"] not in _kept for match in _WORD.finditer(statement))
-    if lost or any(statement[start:end].strip("\\\"'") == MASK for start, end in places(statement)):
+    if lost or any(statement[start:end].strip("\\\"'") == MASK for start, end in all_places(statement, kept=True)):
         raise RefusedError(
             f"'{masked(statement)}' holds a password or a key that exacell does not keep; nothing was sent",
             hint="give the whole statement anew, with it",

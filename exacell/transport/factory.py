@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from pathlib import Path
 
 from exacell.core.config import RackConfig, Settings, transport_name
+from exacell.core.errors import RefusedError
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, Transport
 from exacell.transport.ssh import SshTransport
+from exacell.transport.ssh.programs import OWN_FILES
+from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
 
 
 def make_transport(rack: RackConfig, settings: Settings) -> Transport:
@@ -19,11 +23,26 @@ def make_transport(rack: RackConfig, settings: Settings) -> Transport:
     name = transport_name(rack.reach, settings.transport)
     if name == "ssh":
         return SshTransport(rack, settings)
+    if rack.no_programs and rack.ssh_config is not None:
+        _refuse_programs(rack.ssh_config, rack.no_programs)
     if name == "openssh":
         from exacell.transport.openssh import OpensshTransport
 
         return OpensshTransport(rack, settings)
     return CompositeTransport(_cells_only(name, rack, settings), SshTransport(rack, settings))
+
+
+def _refuse_programs(config: Path, why: str) -> None:
+    """Return when an ssh_config names no program that another program than exacell would start.
+
+    Raises:
+        RefusedError: it does.
+    """
+    named = programs_named(SshConfigFiles.read(config))
+    if named:
+        raise RefusedError(
+            f"{named[0]} names a program for this machine, and {why}; nothing was started", hint=OWN_FILES
+        )
 
 
 def _cells_only(name: str, rack: RackConfig, settings: Settings) -> Transport:

@@ -155,3 +155,18 @@ def test_what_cannot_be_read_cannot_be_taken_back_at_a_deadline(
     assert main(["-r", "t1", "--confirm-within=30m", "sh", "hostname"]) == ExitCode.NOT_EXECUTED
     assert "--confirm-within needs a change that exacell can take back" in capsys.readouterr().err
     assert rack.asked == []
+
+
+@pytest.mark.parametrize(
+    "text", ["curl -u joe:S3cret9x https://a", "create user joe password=S3cret9x", "host sshpass -p S3cret9x ssh c1"]
+)
+def test_an_alias_keeps_no_secret(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An alias with a password in it is refused and not written, and one that somebody wrote into the file is shown masked."""
+    monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
+    assert main([f"alias x {text}"]) == 2 and not (tmp_path / "aliases").exists()
+    (tmp_path / "aliases").write_text(f"x {text}\n")
+    assert main(["alias"]) == 0
+    told = capsys.readouterr()
+    assert "S3cret9x" not in told.out + told.err and "***" in told.out

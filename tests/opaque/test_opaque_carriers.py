@@ -217,15 +217,16 @@ class Typed:
         return int(self.runner.run_text(text))
 
 
-LINES = ["!touch {ran}", "show settings | tee {ran}", "show settings > {ran}"]
+LINES = ["!touch {ran}", "show settings | tee {ran}"]
 
 
 @pytest.mark.parametrize("text", LINES)
 def test_what_is_typed_is_the_operators_own(text: str, tmp_path: Path) -> None:
-    """!, | and > typed at a terminal run as the operator, whatever the rack is; that is nobody's change."""
-    found = session(tmp_path, production=True)
+    """! and | typed at a terminal run as the operator where the rack is none of production, and are journalled."""
+    found = session(tmp_path)
     assert Typed(found, typed=True).run(line(text, tmp_path)) == 0
-    assert (tmp_path / "ran").exists() and rows(found) == []
+    assert (tmp_path / "ran").exists() and [row.kind for row in rows(found)] == ["plan", "end"]
+    assert rows(found)[0].body["opaque"] and found.services.journal.unfinished("r") == []
 
 
 @pytest.mark.parametrize(

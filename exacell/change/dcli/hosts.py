@@ -195,6 +195,7 @@ def reached(
             changed = replace(
                 rack,
                 ssh_config=_ssh_config(rack, options, folder),
+                no_programs=session.no_programs(rack) if options.config_file else rack.no_programs,
                 connect_timeout=float(connect_timeout) if connect_timeout else rack.connect_timeout,
             )
             child_session, child_services = _child(session, services, changed, keep_mode=rack is session.rack)

@@ -306,6 +306,8 @@ def _read(option: str, text: str | None, *, scp: bool) -> SshOptions:
         words = shlex.split(text or "")
     except ValueError as error:
         raise usage_error(f"{option} '{text}' can't be cut into words: {error}") from error
+    if any(not word.isprintable() for word in words):
+        raise usage_error(f"{option}: an option holds a line's end or another sign that can't be printed")
     settings: list[str] = []
     ignored: list[str] = []
     config_file, recursive, keep = "", False, False
@@ -355,3 +357,9 @@ def _setting(text: str, settings: list[str], ignored: list[str]) -> None:
         settings.append(f"{key.strip()} {value.strip()}")
     elif name not in _ALWAYS and not (name == "stricthostkeychecking" and value.strip().lower() == "yes"):
         ignored.append(f"-o {text}")
+
+
+def is_program(setting: str) -> bool:
+    """Return whether a line of :attr:`SshOptions.settings` names a program of this machine."""
+    key, _, value = setting.partition(" ")
+    return key.lower() == "proxycommand" and value.strip().lower() != "none"

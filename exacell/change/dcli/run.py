@@ -35,6 +35,7 @@ from exacell.change.dcli.options import (
     DcliOptions,
     SshOptions,
     check,
+    is_program,
     parse_dcli,
     read_ssh_options,
     usage_error,
@@ -62,6 +63,7 @@ from exacell.change.dcli.work import (
     in_parallel,
     work_through,
 )
+from exacell.change.here import held, pass_programs
 from exacell.core.cellset import fold, known_as
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass, field, replace
@@ -73,6 +75,7 @@ from exacell.session.given import Request, Services, Session
 from exacell.session.logins import goes_bare, refuse_restricted, restricted_cells
 from exacell.session.recording import since, told_while_waiting
 from exacell.transport.capabilities import refuse_programs, refuse_uploads
+from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
 
 _PRINTED = ("table", "raw")
 """Output formats in which dcli's own output appears; the others get one record a target."""
@@ -152,6 +155,7 @@ class _Run:
             self.session, self.services, self.request, there, options=self.ssh, connect_timeout=options.connect_timeout
         ) as groups:
             flags = self.session.options.over(self.call.flags)
+            self._pass_programs(groups, flags)
             for group in groups:
                 able = group.transport.capabilities
                 refuse_programs(able, "dcli")
@@ -188,6 +192,24 @@ class _Run:
                 return self._batches(groups, targets, steps, records)
 
     # -- before anything is sent ---------------------------------------------------------------------------------
+
+    def _pass_programs(self, groups: Sequence[Group], flags: Mapping[str, Value]) -> None:
+        """Return when the programs that ``-s`` names may be started on this machine.
+
+        Raises:
+            RefusedError: they may not; nothing was sent.
+        """
+        named = [f"-o {setting}" for setting in self.ssh.settings if is_program(setting)]
+        file = Path(self.ssh.config_file).expanduser() if self.ssh.config_file else None
+        of_file = [f"-F {named}" for named in programs_named(SshConfigFiles.read(file))] if file is not None else []
+        for group in groups:
+            # Where nothing of a file may be started the transport starts what is not needed neither.
+            more = [] if self.session.no_programs(group.rack) else of_file
+            pass_programs(
+                group.session, group.services, group.request, [*named, *more], statement=self._text, flags=flags,
+                accept="--accept-opaque before dcli lets it", undone="nothing was sent",
+                instead="name it in ~/.ssh/config" if held(group.session, group.request) else "",
+            )  # fmt: skip
 
     def _targets(self) -> tuple[Target, ...]:
         rack = current_rack(self.session, self.services)

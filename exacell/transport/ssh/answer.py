@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from exacell.core.errors import ConfigError, TransportError
-from exacell.transport.ssh.programs import Program, check, in_shell, start
+from exacell.core.values import replace
+from exacell.transport.ssh.programs import OWN_FILES, Program, check, in_shell, start
 from exacell.transport.ssh.resolving import GROWING, KNOWN_HOSTS, USED, Answer, Found, Reader, UnknownError, finished
-from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG, Condition, SshConfigFiles
+from exacell.transport.ssh.sshconfig import SYSTEM_CONFIG, USER_CONFIG, Condition, SshConfigFiles, programs_named
 
 PROGRAM_S = 30.0
 """Seconds that a Match exec, or ssh -G, may take."""
@@ -30,10 +31,15 @@ class SshConfig:
     """Answers for targets from one set of files. Thread-safe.
 
     What programs have said (``Match exec``, ``ssh -G``) is kept as long as this object, and each is run once at a time.
+
+    Args:
+        given: the file that is read instead of the user's and the system's.
+        refused: why programs that ``given`` names may not run; empty where they may.
     """
 
-    def __init__(self, given: Path | None) -> None:
+    def __init__(self, given: Path | None, *, refused: str = "") -> None:
         self._files = SshConfigFiles.read(given)
+        self._refused = refused
         self._said: dict[object, _Said] = {}
         self._lock = threading.Lock()
 
@@ -46,11 +52,20 @@ class SshConfig:
         Raises:
             ConfigError: what concerns the target is wrong, or can't be read and there is no ssh to ask.
         """
+        _refuse_signs(target, "host name")
+        _refuse_signs(user or "", "login")
         try:
-            return Reader(self._files, self.holds, target, user, port).answer()
+            found = Reader(self._files, self.holds, target, user, port).answer()
         except UnknownError as unknown:
             what = str(unknown)
-            return self.once(("ssh", target, user, port), lambda: self._ask(target, user, port, what))
+            found = self.once(("ssh", target, user, port), lambda: self._ask(target, user, port, what))
+        if found.proxy is None:
+            return found
+        _refuse_signs(found.host, "host name")  # It stands in the command, which a shell reads.
+        _refuse_signs(found.user, "login")
+        if not self._refused:
+            return found
+        return replace(found, proxy=replace(found.proxy, refused=self._refused))
 
     def once(self, key: object, make: Callable[[], _T]) -> _T:
         """Return what ``make`` has returned for ``key``; others wait meanwhile.
@@ -81,7 +96,7 @@ class SshConfig:
             ConfigError: it may not run, can't be started, or does not end.
         """
         where = condition.where
-        program = Program(what="Match exec", command=command, where=where, own=condition.own)
+        program = self._program(command, condition)
 
         def run() -> bool:
             process = _started(program, in_shell(command))
@@ -96,6 +111,10 @@ class SshConfig:
 
         return self.once(command, run)
 
+    def _program(self, command: str, condition: Condition) -> Program:
+        where, own = condition.where, condition.own
+        return Program(what="Match exec", command=command, where=where, own=own, refused=self._refused)
+
     def _ask(self, target: str, user: str | None, port: int | None, why: str) -> Answer:
         """Return what ``ssh -G`` says of a target."""
         ssh = shutil.which("ssh")
@@ -105,10 +124,23 @@ class SshConfig:
                 "another file with --ssh-config"
             )
         given = self._files.given
+        named = programs_named(self._files) if self._refused else ()
+        if named:  # ssh would start what is not read here.
+            raise ConfigError(
+                f"{named[0]} may be started by ssh -G, which is not asked: {self._refused}", hint=OWN_FILES
+            )
         # ssh runs what these conditions name: it has to be allowed as if it were run here.
         for condition in filter(None, (section.condition for section in self._files.sections)):
             for command in [criterion.argument for criterion in condition.criteria if criterion.name == "exec"]:
-                check(Program(what="Match exec", command=command, where=condition.where, own=condition.own))
+                check(
+                    Program(
+                        what="Match exec",
+                        command=command,
+                        where=condition.where,
+                        own=condition.own,
+                        refused=self._refused,
+                    )
+                )
         with tempfile.NamedTemporaryFile("w", prefix="exacell-ssh-", suffix=".conf") as both:
             words = [ssh, "-G", *_which_file(given, both.name)]
             words += [*(["-l", user] if user else []), *(["-p", str(port)] if port else []), "--", target]
@@ -131,6 +163,21 @@ class _Said:
         self.known = False
         self.value: object = None
         self.problem: ConfigError | None = None
+
+
+_SHELLS_OWN = re.compile(r"""["'`$\\;&<>|(){}\s\x00-\x1f\x7f]|^-""")
+
+
+def _refuse_signs(name: str, what: str) -> None:
+    """Return when a name holds no sign that a shell takes as its own: ssh_config's commands may hold it.
+
+    Source: OpenSSH 9.6, ssh.c, valid_hostname and valid_ruser.
+
+    Raises:
+        ConfigError: it does.
+    """
+    if _SHELLS_OWN.search(name):
+        raise ConfigError(f"the {what} {name!r} holds a sign that a shell takes as its own: give it without")
 
 
 def _which_file(given: Path | None, both: str) -> list[str]:

@@ -162,6 +162,7 @@ class KeptConnections:
             if self._opener is None:
                 self._opener = Opener(
                     ssh_config=rack.ssh_config,
+                    no_programs=rack.no_programs,
                     connect_timeout=rack.connect_timeout,
                     default_timeout=settings.connect_timeout,
                     reader=self._reader,

@@ -80,6 +80,7 @@ class Opener:
 
     Args:
         ssh_config: read instead of the user's and the system's file.
+        no_programs: why no program that it names may be started; empty where they may.
         connect_timeout: seconds for a TCP connection, twice that for a login. None: what ssh_config's ConnectTimeout
             says, else ``default_timeout``.
         reader: gets the connections once they are logged in; None leaves each to a thread of its own.
@@ -89,12 +90,13 @@ class Opener:
         self,
         *,
         ssh_config: Path | None,
+        no_programs: str = "",
         connect_timeout: float | None = None,
         default_timeout: float = 5.0,
         reader: Reader | None = None,
     ) -> None:
         self._reader = reader if supported() else None
-        self._path = ssh_config
+        self._path, self._no_programs = ssh_config, no_programs
         self._timeout = connect_timeout
         self.default_timeout = default_timeout
         self._config: SshConfig | None = None
@@ -164,7 +166,7 @@ class Opener:
         )
         with self._build:
             if self._config is None:
-                self._config = SshConfig(self._path)
+                self._config = SshConfig(self._path, refused=self._no_programs)
         shorthand = derive_shorthand(target)
         answer = self._config.answer(
             shorthand["host"], user=user or shorthand["user"], port=port or _number(shorthand["port"])

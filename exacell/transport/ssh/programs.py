@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Sequence
 from typing import IO, Any
 
-from exacell.core.errors import TransportError
+from exacell.core.errors import ConfigError, TransportError
 from exacell.core.values import dataclass
 
 
@@ -26,22 +26,33 @@ class Program:
         where: file and line that name it; the target where only ssh knows them.
         own: whether the user's ``~/.ssh/config`` or the system's file names it, or what they include; False for what
             ``--ssh-config``, a rack's ``ssh_config`` or ``dcli -s`` names.
+        refused: why it may not run unless it is the user's own; empty where it may.
     """
 
     what: str
     command: str
     where: str
     own: bool
+    refused: str = ""
 
 
 def check(program: Program) -> None:
-    """Return when a program may run, as the operator: what a file of ssh_config names, all of it, as with ssh itself.
+    """Return when a program may run, as the operator: what the user's and the system's own file name, as with ssh itself, and
+    what another file names unless that is refused.
 
     Whatever ssh_config starts passes here first, also what ``ssh -G`` would run.
 
     Raises:
         ConfigError: it may not.
     """
+    if program.refused and not program.own:
+        raise ConfigError(
+            f"{program.where}: {program.what} '{program.command}' is not started: {program.refused}",
+            hint=OWN_FILES,
+        )
+
+
+OWN_FILES = "name it in ~/.ssh/config, or in the ssh_config of the rack's own file"
 
 
 def start(

@@ -299,3 +299,48 @@ def expand_tokens(text: str, tokens: Mapping[str, str]) -> str:
     An unknown token stays as it is, so that the error about the missing file shows it.
     """
     return re.sub(r"%(.)", lambda m: "%" if m[1] == "%" else tokens.get(m[1], m[0]), text)
+
+
+_KEYWORDS = """
+addkeystoagent addressfamily batchmode bindaddress bindinterface canonicaldomains canonicalizefallbacklocal
+canonicalizehostname canonicalizemaxdots canonicalizepermittedcnames casignaturealgorithms certificatefile
+challengeresponseauthentication channeltimeout checkhostip ciphers clearallforwardings compression connectionattempts
+connecttimeout controlmaster controlpath controlpersist dynamicforward enableescapecommandline enablesshkeysign
+escapechar exitonforwardfailure fingerprinthash forkafterauthentication forwardagent forwardx11 forwardx11timeout
+forwardx11trusted gatewayports globalknownhostsfile gssapiauthentication gssapiclientidentity gssapidelegatecredentials
+gssapikexalgorithms gssapikeyexchange gssapirenewalforcesrekey gssapiserveridentity gssapitrustdns hashknownhosts
+hostbasedacceptedalgorithms hostbasedauthentication hostbasedkeytypes hostkeyalgorithms hostkeyalias hostname
+identitiesonly identityagent identityfile ignoreunknown ipqos kbdinteractiveauthentication kbdinteractivedevices
+kexalgorithms localforward loglevel logverbose macs nohostauthenticationforlocalhost numberofpasswordprompts
+obscurekeystroketiming passwordauthentication permitlocalcommand permitremoteopen port preferredauthentications protocol
+proxyjump proxyusefdpass pubkeyacceptedalgorithms pubkeyacceptedkeytypes pubkeyauthentication refuseconnection
+rekeylimit remoteforward requesttty requiredrsasize revokedhostkeys rsaminsize sendenv serveralivecountmax
+serveraliveinterval sessiontype setenv stdinnull streamlocalbindmask streamlocalbindunlink stricthostkeychecking
+syslogfacility tag tcpkeepalive tunnel tunneldevice updatehostkeys user userknownhostsfile verifyhostkeydns
+versionaddendum visualhostkey warnweakcrypto
+"""
+_NO_PROGRAM = frozenset(_KEYWORDS.split())
+"""Keywords that start no program and load none here. Source: ssh_config(5) of OpenSSH 10; GSSAPI's of Debian's and RHEL's."""
+
+
+def programs_named(files: SshConfigFiles) -> tuple[str, ...]:
+    """Return where other files than the user's and the system's name a program that ssh would start, and what names it.
+
+    A keyword that is not known to start none counts as one.
+    """
+    found = []
+    for section in files.sections:
+        condition = section.condition
+        if condition is not None and not condition.own:
+            runs = any(criterion.name == "exec" for criterion in condition.criteria) or (
+                condition.patterns is None and bool(condition.problem)
+            )
+            found += [f"{condition.where}: Match exec"] if runs else []
+        found += [
+            f"{setting.where}: {setting.keyword}"
+            for setting in section.settings
+            if not (
+                setting.own or setting.keyword in _NO_PROGRAM or [word.lower() for word in setting.words] == ["none"]
+            )
+        ]
+    return tuple(found)

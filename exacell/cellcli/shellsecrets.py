@@ -1,0 +1,99 @@
+"""Where passwords, keys and tokens stand in what a shell runs, in addresses, and in statements about keys that are wrong. Pure.
+
+A short table (``data/options.tsv``) has the options of well-known programs; any program's ``--password``, ``--token`` and their
+like count, too. What it finds is masked, never replaced in what is sent.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from exacell.core.packaged import data_beside
+
+_VALUE = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()])+"""
+_WORD = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()`])+"""
+
+_LONG = r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|api-?key|access-?key|private-?key-?pass)[\w-]*)"
+_NAMED = re.compile(
+    rf"(?<![\w-]){_LONG}(?:=|[ \t]+(?!-))(?P<value>{_VALUE})"
+    rf"|(?<![\w$])\w*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)\w*=(?P<variable>{_VALUE})"
+    r"|\bAuthorization[ \t]*:[ \t]*(?:\w+[ \t]+)?(?P<header>[^\s'\"\\]+)|\bBearer[ \t]+(?P<bearer>[\w.~+/=-]{16,})"
+    r"|\b(?:X-[\w-]*(?:Token|Key|Auth|Secret)[\w-]*|Cookie)[ \t]*:[ \t]*(?P<cookie>[^'\"\n\\]+)",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(
+    r"""[A-Za-z][\w+.-]*://(?:[^\s/:@'"]*:(?P<both>[^\s/'"]+)|(?P<one>[^\s/:@'"]{8,}|\*{3}))@(?=[\w\[.$-])"""
+)
+"""``scheme://user:password@host``; what stands alone before ``@`` is a token where it is long."""
+_NAMES_ALONE = re.compile(r"[a-z][a-z0-9_.-]*")
+"""What stands alone before ``@`` and is a login rather than a token: no capital, and no long run of digits."""
+_LOGON = re.compile(
+    r"(?:\b(?:sqlplus|sqlcl|rman|impdp|expdp|sqlldr)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
+    r"|\b(?:conn|connect|target|catalog|auxiliary)[ \t]+|\buserid=)"
+    r"[\"'\\]*[\w$#\[\]]+/(?P<value>\"[^\"\n]*\"|[^\s@\"'/;|&\\]+)(?=@|[ \t]+as\b|[\"'\\]|\s|$)",
+    re.IGNORECASE,
+)
+"""``sqlplus system/password@db``. Source: Oracle SQL*Plus User's Guide, "SQL*Plus Program Syntax"."""
+_KEYS = re.compile(r"\b(?P<verb>as+i?gn|create|alter|drop)\s+keys?\b(?P<rest>[^;\n]*)", re.IGNORECASE)
+_FOR = re.compile(
+    r"""\s*(?:for\b\s*)?(?:asmcluster\b\s*)?(?:(?<=\s)(?:"[^"]*"|'[^']*'|[^\s=,'"]+)\s*=)?""", re.IGNORECASE
+)
+_HEX = re.compile(r"\b[0-9A-Fa-f]{16,}\b")
+_DETAIL = re.compile(r"\s*(?:detail\b)?", re.IGNORECASE)
+_TOKEN = re.compile(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
+_HINT = re.compile(
+    r"://|/|\bkeys?\b|pass|secret|token|api|access|bearer|basic|cookie|x-|(?<!\w)-{1,2}\w|/p:", re.IGNORECASE
+)
+
+
+@cache
+def _programs() -> tuple[re.Pattern[str], dict[str, re.Pattern[str]]]:
+    """Return what finds a program of the table, and what finds the values of its options behind it."""
+    found: dict[str, re.Pattern[str]] = {}
+    lines = [line for line in data_beside(__spec__, "options.tsv").splitlines() if not line.startswith("#")]
+    for program, options in (line.split("\t") for line in lines[1:]):
+        ways = []
+        for option in options.split():
+            how, name = (option[0], option[1:]) if option[0] in "+=" else ("", option)
+            name = name if name.startswith(("-", "/")) or how == "" else f"-{name}"
+            blank = r"[ \t]+"
+            if how == "+":
+                ways.append(rf"{re.escape(name)}(?:=|(?=\S))")
+            elif how == "=" or not name.startswith("-"):
+                ways.append(rf"-?{re.escape(name)}{blank if not name.endswith(':') else ''}")
+            elif name.startswith("--"):
+                ways.append(rf"{re.escape(name)}(?:=|{blank})")
+            else:
+                # Letters of one word may stand before it: -su USER:PASSWORD.
+                ways.append(rf"-[A-Za-z]*?{re.escape(name[1:])}(?:{blank}|(?=\S))")
+        found[program] = re.compile(rf"(?<!\S)(?:{'|'.join(ways)})(?P<value>{_VALUE})")
+    names = "|".join(re.escape(name) for name in sorted(found, key=len, reverse=True))
+    return re.compile(rf"(?<![\w-])(?P<program>{names})(?:\.exe)?(?=\s)(?P<rest>(?:{_WORD}|[ \t]+|`)*)"), found
+
+
+def shell_places(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where secrets stand in a text, in no order."""
+    if not _HINT.search(text):
+        return
+    for pattern in (_NAMED, _LOGON):
+        for match in pattern.finditer(text):
+            yield match.span(match.lastgroup or 0)
+    for match in _ADDRESS.finditer(text):
+        alone = match["one"]
+        if alone is None or not (_NAMES_ALONE.fullmatch(alone) and sum(map(str.isdigit, alone)) < 4):
+            yield match.span("both" if alone is None else "one")
+    programs, options = _programs()
+    for match in programs.finditer(text):
+        for option in options[match["program"]].finditer(text, match.start("rest"), match.end("rest")):
+            yield option.span("value")
+    for match in _KEYS.finditer(text):
+        names = (_FOR if match["verb"].lower().startswith("as") else _DETAIL).match(match["rest"])
+        begin = match.start("rest") + (names.end() if names is not None else 0)
+        for token in _TOKEN.finditer(text, begin, match.end("rest")):
+            # A sentence about keys has plain words behind it, and no key is one.
+            if text[: token.start()].rstrip().endswith("=") or any(map(str.isdigit, token[0])) or token[0] == "***":
+                yield token.span()
+        for key in _HEX.finditer(text, match.start("rest"), match.end("rest")):
+            yield key.span()
