@@ -185,7 +185,8 @@ def _command(tokens: Sequence[Token], *, piped: bool, feeds: bool) -> Command:
     statements: tuple[str, ...] = ()
     if row.name in ("cellcli", "sqlplus"):
         if piped:
-            raise UnreadError(first, "its input comes through a pipe", SEVERAL)
+            way = f"write the statement behind cellcli -e; {SEVERAL}" if row.name == "cellcli" else SEVERAL
+            raise UnreadError(first, "its input comes through a pipe", way)
         statements = _statements(row, texts, globs, document)
     elif document is not None:
         raise UnreadError("<<", f"a here-document for {first}", SEVERAL)

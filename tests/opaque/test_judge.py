@@ -71,6 +71,14 @@ WRONG = {
     "another document": ("cellcli <<E\nlist cell\nE\n", "cellcli <<E\nlist celldisk\nE\n"),
     "a file": ("cellcli <<E\nlist cell\nE\n", "cellcli <<E\nlist cell\nE\necho >/tmp/x"),
     "a pattern": ("ls /etc/a*", "ls /etc/*"),
+    "another word of echo": ("echo x", "echo y"),
+    "no echo": ("echo x; ls", "ls"),
+    "one echo more": ("echo x; ls", "echo x; ls; echo x"),
+    "echo without its line end": ("echo x", "echo -n x"),
+    "an echo that comes later": ("echo x; echo y", "echo y; echo x"),
+    "what echo gives a filter": ("echo x | grep x", "echo y | grep x"),
+    "a filter without its echo": ("echo x | grep x", "ls | grep x"),
+    "what nobody reads": ("ls", "ls; echo x"),
     "an endless loop": ("ls", "ls; while :; do :; done"),
 }
 """What is otherwise -> a text as it was read, and the one that is run in its place."""

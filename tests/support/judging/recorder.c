@@ -5,7 +5,7 @@
  * where HOW is `-c`, else for `SHELL FILE` where it is `file`, or `SHELL HOW FILE` with that option.
  * Answers on standard output, each a length of 4 bytes, low byte first, and so many bytes: R and a record of a started program
  * (NUL behind each of: argv, an empty one, environment, an empty one, folder, umask, `fd dev:ino:rdev:mode` ..., an empty
- * one, what standard input held), L and the name of something that lies in /tmp behind the run, E and `exit status` or
+ * one, what standard input held), P and what came on the text's standard output, L and the name of something that lies in /tmp behind the run, E and `exit status` or
  * `timeout`, which ends the answers to one request.
  * Records go through a datagram socket of the namespace: there is no file that a text could write to.
  * Build: cc -O2 -o recorder recorder.c */
@@ -29,11 +29,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST = 150000, STDIN_MOST = 60000, DESCRIPTORS = 64 };
+enum { MOST = 150000, STDIN_MOST = 60000, PRINTED_MOST = 60000, DESCRIPTORS = 64 };
 static const char script[] = "/judge/texts/script";
 static const char outer[] = "/judge/stdin"; /* what a run's standard input is: who inherits it must not read it */
 static char record[MOST + STDIN_MOST + 16];
 static size_t filled;
+static char printed[PRINTED_MOST];
 
 static void die(const char *what) {
     fprintf(stderr, "recorder: %s: %s\n", what, strerror(errno));
@@ -175,7 +176,7 @@ static void run(const char *shell, const char *argv0, const char *status, int se
     long end = now_ms() + 1000L * seconds;
     int ended = -1, late = 0, alone = 0, watched_out = out[0], watched_err = err[0];
     char said[2000];
-    size_t said_bytes = 0;
+    size_t said_bytes = 0, printed_bytes = 0;
     while (!alone) {
         struct pollfd fds[] = {{s, POLLIN, 0}, {signals, POLLIN, 0}, {watched_out, POLLIN, 0}, {watched_err, POLLIN, 0}};
         long wait = end - now_ms();
@@ -188,7 +189,12 @@ static void run(const char *shell, const char *argv0, const char *status, int se
         if (poll(fds, 4, (int)wait) < 0 && errno != EINTR) die("poll");
         char buffer[4096];
         take(s);
-        if (fds[2].revents & POLLIN && read(out[0], buffer, sizeof buffer) < 0) die("read");
+        if (fds[2].revents & POLLIN) {
+            ssize_t got = read(out[0], buffer, sizeof buffer);
+            if (got < 0) die("read");
+            size_t part = (size_t)got < sizeof printed - printed_bytes ? (size_t)got : sizeof printed - printed_bytes;
+            memcpy(printed + printed_bytes, buffer, part), printed_bytes += part;
+        }
         if (fds[3].revents & POLLIN) {
             ssize_t got = read(err[0], buffer, sizeof buffer);
             if (got > 0 && said_bytes < sizeof said) {
@@ -212,7 +218,11 @@ static void run(const char *shell, const char *argv0, const char *status, int se
     fcntl(err[0], F_SETFL, O_NONBLOCK);
     while (said_bytes < sizeof said && (got = read(err[0], buffer, sizeof said - said_bytes)) > 0)
         memcpy(said + said_bytes, buffer, (size_t)got), said_bytes += (size_t)got;
+    fcntl(out[0], F_SETFL, O_NONBLOCK);
+    while (printed_bytes < sizeof printed && (got = read(out[0], printed + printed_bytes, sizeof printed - printed_bytes)) > 0)
+        printed_bytes += (size_t)got;
     close(out[0]), close(err[0]);
+    if (printed_bytes) answer('P', printed, printed_bytes);
     left("/tmp");
     if (said_bytes) answer('S', said, said_bytes);
     n = late ? snprintf(line, sizeof line, "timeout") : snprintf(line, sizeof line, "%d", ended);

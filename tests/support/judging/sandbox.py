@@ -69,6 +69,7 @@ class Run:
         left: files that the text left, whose names it could only write where a here-document needs a place.
         said: what came on standard error, its beginning.
         ended: the exit status, or ``timeout``.
+        printed: what came on standard output, from the stand-ins and from what the shell prints itself.
     """
 
     shell: str
@@ -76,6 +77,7 @@ class Run:
     left: tuple[str, ...]
     said: str
     ended: str
+    printed: bytes = b""
 
 
 def program(shell: str) -> str | None:
@@ -238,7 +240,7 @@ class Sandbox:
         return [self._answer(shell) for shell in wanted]
 
     def _answer(self, shell: str) -> Run:
-        started, left, said, outer = [], [], "", frozenset[str]()
+        started, left, said, printed, outer = [], [], "", b"", frozenset[str]()
         while True:
             kind, body = self._frame()
             if kind == "R":
@@ -247,10 +249,12 @@ class Sandbox:
                 left.append(body.decode(errors="replace"))
             elif kind == "S":
                 said = body.decode(errors="replace")
+            elif kind == "P":
+                printed = body
             elif kind == "O":
                 outer = frozenset(body.decode().split(" "))
             else:
-                return Run(shell, tuple(started), tuple(left), said, body.decode())
+                return Run(shell, tuple(started), tuple(left), said, body.decode(), printed)
 
     def _frame(self) -> tuple[str, bytes]:
         assert self._process.stdout is not None

@@ -1,4 +1,7 @@
-"""Whether what the shells started is what the reader said: the same words, input, surroundings and nothing left."""
+"""Whether what the shells started is what the reader said: the same words, input, surroundings and nothing left.
+
+``echo`` no shell starts: each prints itself. So what it prints is compared, on the text's output or as the next command's input.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from exacell.opaque.shell import Command, Reading
 from tests.support.judging.sandbox import Run, Started
@@ -17,6 +21,15 @@ ALLOWED_VARIABLES = frozenset(
     )
 )
 """What a program finds in its environment: what every run begins with, and what shells add."""
+
+STAND_IN_SAYS = b"touch evil\n"
+"""What each stand-in prints (``recorder.c``)."""
+
+_NO_MATCHES = re.compile(rb"(?:zsh|sh):[0-9]+: no matches found: [^\n]*\n")
+"""What zsh says of a pattern that finds nothing: in a text as it is sent, on standard output."""
+
+_GOES_AWAY = re.compile(r"(?<![2&])>[ \t]*[^ \t&]*null")
+"""A redirection of standard output to /dev/null."""
 
 _SHELLS_OWN = re.compile(r"(?:SHLVL=\d|JUDGE_STATUS=[01]+|_=.*|A__z=.*)", re.DOTALL)
 
@@ -84,7 +97,7 @@ def judge(text: str, reading: Reading, run: Run, folders: Folders, *, all_well: 
 
 def refused(run: Run) -> bool:
     """Return whether a shell refused all of a text and said why: it did nothing else than was read, because it did nothing."""
-    return not run.started and bool(run.said) and run.ended not in ("0", "timeout")
+    return not run.started and not run.printed and bool(run.said) and run.ended not in ("0", "timeout")
 
 
 def disordered(reading: Reading, run: Run, folders: Folders) -> bool:
@@ -113,9 +126,12 @@ def _faults(text: str, reading: Reading, run: Run, folders: Folders, *, all_well
     skips = "||" in text or ("&&" in text and not all_well)
     nothing = any(_finds_nothing(command, folders) for p in reading.pipelines for command in p)
     stops = run.shell == "zsh" and (nothing or "no matches found: " in run.said)
-    for pipeline in reading.pipelines:
+    for whole in reading.pipelines:
+        pipeline = _started_by_shells(whole)
         first = left[: len(pipeline)]
         if _same(pipeline, first, folders):
+            if not _fed(whole, first, folders):
+                yield "a command got something else than what echo prints"
             del left[: len(pipeline)]
         elif stops:
             # zsh does not start a command whose pattern matches nothing, nor what follows it.
@@ -128,6 +144,8 @@ def _faults(text: str, reading: Reading, run: Run, folders: Folders, *, all_well
             return
     if left:
         yield "more was started than was read"
+    if not _printed(reading.pipelines, run, some=skips or stops or bool(_GOES_AWAY.search(text))):
+        yield "something else was printed than was read"
 
 
 def _only_earlier(reading: Reading, run: Run, folders: Folders) -> bool:
@@ -135,12 +153,55 @@ def _only_earlier(reading: Reading, run: Run, folders: Folders) -> bool:
     last = max(n for n, each in enumerate(reading.pipelines) if any(command.document is not None for command in each))
     left = list(run.started)
     for pipeline in reading.pipelines[:last]:
+        commands = _started_by_shells(pipeline)
+        first = left[: len(commands)]
         if not left:
             break
-        if not _same(pipeline, left[: len(pipeline)], folders):
+        if not _same(commands, first, folders) or not _fed(pipeline, first, folders):
             return False
-        del left[: len(pipeline)]
+        del left[: len(commands)]
+    if not _printed(reading.pipelines[:last], run, some=True):
+        return False
     return not left and bool(run.said) and run.ended not in ("0", "timeout")
+
+
+def printed_by_echo(command: Command) -> bytes | None:
+    """Return what a command prints that is the shells' own echo, None for one that they start."""
+    if command.words[0] != "echo":
+        return None
+    bare = command.words[1:2] == ("-n",)
+    return (" ".join(command.words[1 + bare :]) + "\n" * (not bare)).encode(errors="surrogateescape")
+
+
+def _started_by_shells(pipeline: Sequence[Command]) -> list[Command]:
+    return [command for command in pipeline if printed_by_echo(command) is None]
+
+
+def _fed(pipeline: Sequence[Command], started: Sequence[Started], folders: Folders) -> bool:
+    """Return whether each command behind an echo and its pipe got what echo prints."""
+    for before, command in pairwise(pipeline):
+        text = printed_by_echo(before)
+        if text is not None and not any(_is(command, one, folders) and one.stdin == text for one in started):
+            return False
+    return True
+
+
+def _printed(pipelines: Sequence[Sequence[Command]], run: Run, *, some: bool) -> bool:
+    """Return whether on standard output came what each echo that ends a pipeline prints, in order, and nothing else.
+
+    Args:
+        some: any of them may be missing: a command before it failed, or its output goes to /dev/null.
+    """
+    left = run.printed.replace(STAND_IN_SAYS, b"")
+    if run.shell == "zsh":
+        left = _NO_MATCHES.sub(b"", left)
+    for pipeline in pipelines:
+        text = printed_by_echo(pipeline[-1])
+        if text is not None and left.startswith(text):
+            left = left[len(text) :]
+        elif text is not None and not some:
+            return False
+    return not left
 
 
 def _surroundings(started: Started) -> Iterator[str]:
