@@ -389,7 +389,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "session/logins.py": ((), ("tests/change/test_change_privilege.py", "tests/dcli/test_dcli_refused.py")),
     "commands/opaque.py": (
         ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_work"),
-        ("tests/dcli", "tests/care", "tests/e2e/test_e2e_keeping.py", "tests/e2e/test_e2e_hosts.py"),
+        ("tests/dcli", "tests/care", "tests/e2e/care", "tests/e2e/test_e2e_keeping.py", "tests/e2e/test_e2e_hosts.py"),
     ),
     "language/shellwords.py": (
         (),
@@ -404,7 +404,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (),
         (
             "tests/transport/test_transport_readonly.py",
-            "tests/transport/programs/test_transport_exacli.py",
+            "tests/e2e/programs/test_transport_exacli.py",
             "tests/transport/test_transport_ssh.py",
         ),
     ),
@@ -418,10 +418,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "ssh/__init__": (ONLY_CALLS, ()),
             "openssh": (ONLY_CALLS, ("tests/transport/test_transport_once.py",)),
             "clush": (ONLY_CALLS, ()),
-            "dcli": (("_refuse_shell_words",), ("tests/transport/programs/test_transport_dcli.py",)),
+            "dcli": (("_refuse_shell_words",), ("tests/e2e/programs/test_transport_dcli.py",)),
             "exacli": (
                 ("_refuse_change", "without_services", "_bare"),
-                ("tests/transport/programs/test_transport_exacli.py",),
+                ("tests/e2e/programs/test_transport_exacli.py",),
             ),
             "ssh/packets": (ONLY_CALLS, ("tests/transport/test_transport_reader.py",)),
         }.items()
@@ -456,7 +456,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/cellcli", "tests/plan/test_plan_guard_iorm.py"),
     ),
     "change/recipeready.py": (ONLY_CALLS, ("tests/e2e/test_e2e_recipe_language.py", "tests/recipes")),
-    "commands/care.py": (ONLY_CALLS, ("tests/care",)),
+    "commands/care.py": (ONLY_CALLS, ("tests/care", "tests/e2e/care")),
     "transport/ssh/hostkeys.py": (("judge", "is_revoked_by"), ("tests/transport/test_transport_hostkeys.py",)),
 }
 """File → the functions that are mutated (all when empty), and the tests that have to notice."""

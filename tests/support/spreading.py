@@ -9,16 +9,20 @@ from typing import TypeVar
 LONG: Mapping[str, float] = {
     "/care/": 0.5,
     "/daily/": 5,
-    "/docs/test_docs_installed": 5,
-    "/docs/test_docs_pictures": 2,
-    "/e2e/": 4,
+    "/e2e/programs/": 1,
+    "/e2e/test_docs_installed": 20,
+    "/e2e/test_docs_pictures": 8,
+    "/e2e/test_e2e_corpus": 40,
+    "/e2e/test_e2e_experiment": 8,
+    "/e2e/test_e2e_recipes_on_racks": 15,
+    "/e2e/test_e2e_streams": 1,
+    "/e2e/": 3,
     "/faults/test_fault_endings": 6,
     "/faults/test_fault_matrix": 10,
     "/faults/test_fault_processes": 37,
     "/live/test_live_sessions": 1,
     "/referees/": 3.5,
     "/prompt/test_repl_pty": 0.5,
-    "/transport/programs/": 0.5,
 }
 """Part of a module's path -> seconds that a test of it takes, roughly: those that drive running racks or many changes."""
 
