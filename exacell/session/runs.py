@@ -38,6 +38,13 @@ def ended_runs(store: Store, rack: str) -> list[Run]:
     return list(reversed(store.runs(rack, from_json, DONE, ABANDONED)))
 
 
+def did_not_end_well(store: Store, rack: str, key: str) -> bool:
+    """Return whether a run was broken off or abandoned, or a line of it failed; not where the store knows none of that key."""
+    found = [run for run in store.runs(rack, from_json) if run.key == key]
+    failed = any(line.state == FAILED for line in store.run_lines(rack, key).values())
+    return any(run.state != DONE for run in found) or failed
+
+
 def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list[int]:
     """Return the numbers of the changes that a run has made, oldest first.
 
