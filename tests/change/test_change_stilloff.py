@@ -79,8 +79,8 @@ ONE_CHANGE: list[tuple[str, list[What], list[tuple[str, What, str]], str]] = [
 def test_what_was_to_end_without_a_cache_and_did_is_no_matter_of_resume(
     plan: list[What], rows: list[tuple[str, What, str]], told: str, code: int | None, tmp_path: Path
 ) -> None:
-    """Each cell that a change left off without having come to its end there is told, and no other, however the change ended (None:
-    it was abandoned)."""
+    """Each cell that a change left off without having come to its end there is told, and no other, however the change ended
+    (None: it was abandoned)."""
     journal = Journal(tmp_path / "journal.db")
     change = begun(journal, "s", *plan)
     for cell, step, state in rows:
