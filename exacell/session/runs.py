@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import RefusedError
+from exacell.core.meant import ask_for
 from exacell.journal.actor import actor, alive
 from exacell.journal.record import Journal
 from exacell.journal.rows import Actor
@@ -57,7 +58,8 @@ def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list
         newest = [each.name for each in list(known.values())[-3:]]
         raise RefusedError(
             f"no recipe's run of rack {rack} is called {name}",
-            hint=f"the newest are {', '.join(reversed(newest))}" if newest else "none has changed anything yet",
+            hint=ask_for(name, known)
+            or (f"the newest are {', '.join(reversed(newest))}" if newest else "none has changed anything yet"),
         )
     if run.state in (RUNNING, STOPPED):
         lives = run_lives(journal, run)
