@@ -7,6 +7,7 @@ in the journal. A cell that does not say it keeps its warning.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -20,6 +21,7 @@ from exacell.plan import facts as f
 from exacell.plan.gate import all_online, in_use
 from exacell.session.fleet import Fleet
 from exacell.session.given import Services, Session
+from exacell.session.runs import did_not_end_well
 
 _SERVICES = "list cell attributes name, cellsrvStatus, msStatus, rsStatus"
 
@@ -53,8 +55,8 @@ def look(
 
 
 def look_at_caches(session: Session, services: Services) -> tuple[str, ...]:
-    """Return a line for each cache that a change left off and that is off still, from what its cells say now, with what to type;
-    and one for each note that could not be written.
+    """Return a line for each cache that is off still since a change or a recipe's run was broken off or failed, from what its
+    cells say now, with what to type; and one for each note that could not be written.
 
     A cell that does not answer keeps its line. None is asked while a change is being carried out, or after an interruption.
 
@@ -62,12 +64,13 @@ def look_at_caches(session: Session, services: Services) -> tuple[str, ...]:
         JournalError: the journal can't be read.
     """
     journal, rack = services.journal, session.need_rack().name
-    lines = still_off(journal, rack)
+    broken_off = partial(did_not_end_well, services.store(), rack)
+    lines = still_off(journal, rack, broken_off)
     if not lines or session.interrupted.is_set() or _is_changed(journal, rack):
         return lines
     rows, _ = _caching(services.fleet, journal, rack)
     unwritten = unnoted(session, services, _note(journal, rack, rows))
-    return (*still_off(journal, rack), *unwritten)
+    return (*still_off(journal, rack, broken_off), *unwritten)
 
 
 _Found = tuple[list[tuple[int, Row]], list[str]]

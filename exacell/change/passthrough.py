@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 from exacell.cellcli.fold import VOLATILE, fold_records
 from exacell.cellcli.messages import NO_ANSWER, always_prints
 from exacell.cellcli.nodes import Operator
-from exacell.cellcli.reply import cut_line, cut_off, errors, read_describe, read_detail, stray_line, values
+from exacell.cellcli.reply import (
+    cut_line,
+    cut_off,
+    errors,
+    read_columns,
+    read_describe,
+    read_detail,
+    stray_line,
+    values,
+)
 from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
@@ -163,6 +172,7 @@ def _ask(
     if problems and code is ExitCode.DONE:
         code = ExitCode.FAILED
     if not len(hosts):
+        services.fallbacks.note_ids(_ids(statement, good))
         services.fallbacks.tell(services.transport, session.need_rack(), services.console)
         session.selection.remember(
             result.targets, [target for target in result.targets if target not in good or target in short]
@@ -296,6 +306,23 @@ def _detail_rows(row: Mapping[str, str], left_out: Sequence[str]) -> str:
         f"  {name + ':':<{width}}{value.replace(chr(10), chr(10) + ' ' * (width + 2))}".rstrip()
         for name, value in shown.items()
     )
+
+
+def _ids(statement: List | Describe, good: Mapping[str, Reply]) -> dict[str, str]:
+    """Return the id of each cell whose answer to LIST CELL has it."""
+    kind = find_object(statement.object)
+    if not isinstance(statement, List) or statement.object != "CELL" or kind is None:
+        return {}
+    if statement.detail:
+        rows = [(cell, row) for cell, reply in good.items() for row in read_detail(reply.stdout, "CELL")]
+    else:
+        columns = _columns(statement, kind)
+        rows = (
+            [(cell, row) for cell, reply in good.items() for row in read_columns(reply.stdout, columns, "CELL")]
+            if "id" in columns
+            else []
+        )
+    return {cell: row.get("id", "") for cell, row in rows}
 
 
 def _columns(statement: List, kind: ObjectType) -> tuple[str, ...]:

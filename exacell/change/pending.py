@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 
 from exacell.change.probe import again
 from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ExitCode
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.journal.actor import actor
 from exacell.journal.confirming import open_deadlines
-from exacell.journal.left import FLASHCACHE, CachingOff, Offline, Stopped, caching_off, offline_disks, stopped_services
+from exacell.journal.left import (
+    FLASHCACHE,
+    CachingOff,
+    Offline,
+    Stopped,
+    brings_back,
+    caching_off,
+    left_on_purpose,
+    offline_disks,
+    stopped_services,
+)
 from exacell.journal.record import Journal, Row, own, runs
 from exacell.journal.rows import Planned
 
@@ -242,11 +252,15 @@ def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
     return Pending(change=item.change, statement="", state="caching off", mend=mend, sentence=sentence)
 
 
-def still_off(journal: Journal, rack: str) -> tuple[str, ...]:
-    """Return a line for each cache that is off as far as the journal knows: its cells, the change that left it so, and what to
-    type. Those of changes that a living process is carrying out are left out.
+def still_off(journal: Journal, rack: str, broken_off: Callable[[str], bool]) -> tuple[str, ...]:
+    """Return a line for each cache that what was broken off, or failed, left off as far as the journal knows: its cells, the
+    change that left it so, and what to type.
 
-    ``retry failed`` is named where it goes on with that change: it repeats the rack's newest one, where that is not done.
+    What was to end without a cache, and did, is left out; so is what a living process is carrying out. ``retry failed`` is
+    named where it goes on with that change, or with the one that was to bring the cache back.
+
+    Args:
+        broken_off: whether a recipe's run, by its key, did not come well to its end: then none of its changes was to be the last.
     """
     off = caching_off(journal.caching_entries(rack))
     if not off:
@@ -254,8 +268,8 @@ def still_off(journal: Journal, rack: str) -> tuple[str, ...]:
     running = {row.change for row in journal.unfinished(rack) if runs(journal, row)}
     newest = journal.newest_plan(rack)
     said = []
-    for item in off:
-        if item.change in running:
+    for item in (_unmeant(journal, rack, item, broken_off) for item in off if item.change not in running):
+        if not item.cells:
             continue
         name = "flash cache" if item.cache == FLASHCACHE else item.cache
         what = f"has no {name}" if item.dropped else f"is not caching in its {name}"
@@ -269,11 +283,20 @@ def still_off(journal: Journal, rack: str) -> tuple[str, ...]:
     return tuple(said)
 
 
+def _unmeant(journal: Journal, rack: str, item: CachingOff, broken_off: Callable[[str], bool]) -> CachingOff:
+    """Return the item with those of its cells alone where the cache was not left off on purpose."""
+    state, later = journal.state(rack, item.change), journal.plans_after(rack, item.change)
+    if state.plan is not None and state.plan.run and broken_off(state.plan.run):
+        return item
+    return replace(item, cells=tuple(cell for cell in item.cells if not left_on_purpose(item, cell, state, later)))
+
+
 def _repeats(journal: Journal, newest: Planned, item: CachingOff) -> bool:
-    """Whether ``retry failed``, which repeats the newest change, goes on with the one that left this."""
+    """Whether ``retry failed``, which repeats the newest change, goes on with the one that left this, or brings it back."""
     change = journal.state(newest.rack, item.change).plan
     same = change is not None and change.root == newest.root
-    return same and not set(item.cells).isdisjoint(journal.state(newest.rack, newest.change).left)
+    open_ones = set(item.cells) & journal.state(newest.rack, newest.change).left
+    return bool(open_ones) and (same or any(brings_back(newest, item.cache, cell) for cell in open_ones))
 
 
 def _unanswered(item: CachingOff) -> str:

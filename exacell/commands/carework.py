@@ -60,7 +60,8 @@ def ack_alert(session: Session, services: Services, request: Request, call: Call
         known = sorted({alert.name for found in alerts.values() for alert in found if alert.open})
         raise RefusedError(
             f"ack alert {name}: there is no such alert on {fold(alerts)} that nobody has examined; nothing was sent",
-            hint=f"open are {', '.join(known)}" if known else "show alerts all lists what has been",
+            hint=ask_for(name, known)
+            or (f"open are {', '.join(known)}" if known else "show alerts all lists what has been"),
         )
     return Planned(ack_plan(session.need_rack().name, meant, by=by, statement=call.text))
 

@@ -175,7 +175,8 @@ def plans(session: Session, services: Services, call: Call) -> Result:
 def resume(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return the outcomes of all resumed changes, and what the experiments found that were gone on with.
 
-    A cache that is off still is a problem, whichever change left it so: the result never ends well then.
+    A cache that is off still where something was broken off or failed is a problem: the result never ends well then. One that
+    was dropped on purpose is none.
     """
     result = _resumed(session, services, request, call)
     off = look_at_caches(session, services)

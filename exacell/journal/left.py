@@ -13,8 +13,8 @@ from typing import TypeVar
 from exacell.core.cellset import fold, grouped
 from exacell.core.values import dataclass, replace
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import Entry, Intent, Observed, Outcome, StepRow
-from exacell.journal.state import paired, services_of
+from exacell.journal.rows import Entry, Intent, Observed, Outcome, Planned, StepRow
+from exacell.journal.state import ChangeState, paired, services_of
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -100,6 +100,24 @@ def caching_off(entries: Iterable[Entry]) -> tuple[CachingOff, ...]:
         CachingOff(change=change, cells=tuple(cells), dropped=dropped, cache=cache, sure=sure, comes=comes)
         for (change, dropped, cache, sure, comes), cells in sorted(changes.items())
     )
+
+
+def left_on_purpose(item: CachingOff, cell: str, state: ChangeState, later: Iterable[Planned]) -> bool:
+    """Return whether a cache is off on a cell because the change was to leave it so: it did all that it had for the cell, and
+    nothing behind it was to bring the cache back there.
+
+    Args:
+        state: how the change that left it off stands by itself.
+        later: the plan rows behind that change.
+    """
+    done = item.sure and not item.comes and state.finished.get(cell, False)
+    return done and not any(brings_back(plan, item.cache, cell) for plan in later)
+
+
+def brings_back(plan: Planned, cache: str, cell: str) -> bool:
+    """Return whether a plan was to switch a cache on at a cell."""
+    steps = (step for step in plan.wanted if step.target == cell and step.caching_on)
+    return any((step.cache or FLASHCACHE) == cache for step in steps)
 
 
 def _as_before(left: dict[K, V], before: Mapping[K, V | None], key: K) -> None:

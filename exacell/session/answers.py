@@ -66,6 +66,17 @@ class Answers:
         """Return all records of one statement with ``cell`` in front, in cell order."""
         return [{"cell": cell, **record} for cell, answer in self.good.items() for record in answer.tables[index]]
 
+    def ids(self, statements: Sequence[str]) -> dict[str, str]:
+        """Return the id of each cell that named it in its answer to one of the statements, a LIST CELL."""
+        places = [place for place, statement in enumerate(statements) if object_of(statement) == "CELL"]
+        return {
+            cell: str(row["id"])
+            for cell, answer in self.good.items()
+            for place in places
+            for row in answer.tables[place]
+            if row.get("id")
+        }
+
 
 def answer_of(reply: Reply, asked: Sequence[str | None], objects: Sequence[str]) -> Answer:
     """Return what a reply to statements of LIST in XML says.

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exacell.core.errors import RefusedError
+from exacell.core.meant import ask_for
 from exacell.journal.actor import actor, alive
 from exacell.journal.record import Journal
 from exacell.journal.rows import Actor
@@ -38,6 +39,13 @@ def ended_runs(store: Store, rack: str) -> list[Run]:
     return list(reversed(store.runs(rack, from_json, DONE, ABANDONED)))
 
 
+def did_not_end_well(store: Store, rack: str, key: str) -> bool:
+    """Return whether a run was broken off or abandoned, or a line of it failed; not where the store knows none of that key."""
+    found = [run for run in store.runs(rack, from_json) if run.key == key]
+    failed = any(line.state == FAILED for line in store.run_lines(rack, key).values())
+    return any(run.state != DONE for run in found) or failed
+
+
 def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list[int]:
     """Return the numbers of the changes that a run has made, oldest first.
 
@@ -50,7 +58,8 @@ def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list
         newest = [each.name for each in list(known.values())[-3:]]
         raise RefusedError(
             f"no recipe's run of rack {rack} is called {name}",
-            hint=f"the newest are {', '.join(reversed(newest))}" if newest else "none has changed anything yet",
+            hint=ask_for(name, known)
+            or (f"the newest are {', '.join(reversed(newest))}" if newest else "none has changed anything yet"),
         )
     if run.state in (RUNNING, STOPPED):
         lives = run_lives(journal, run)

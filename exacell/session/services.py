@@ -168,6 +168,7 @@ class Services:
         )  # fmt: skip
         good = answers.good
         session.selection.remember(answers.answers, [c for c in answers.answers if c not in good])
+        self.fallbacks.note_ids(answers.ids(statements))
         self.fallbacks.tell(self.transport, session.need_rack(), self.console)
         return answers
 
@@ -264,6 +265,7 @@ class Fallbacks:
         self._logins: frozenset[str] = frozenset()
         self._single: set[str] = set()
         self._twins: set[tuple[str, ...]] = set()
+        self._ids: dict[str, str] = {}
 
     def tell(self, transport: Transport, rack: RackConfig, console: Console) -> None:
         """Say which cells took no login for reads, which take a start of CellCLI for each read, and which names lead to one
@@ -278,11 +280,19 @@ class Fallbacks:
             if cells:
                 self._single.update(cells)
                 console.say(f"{fold(cells)}: every read starts a CellCLI of its own ({reason})")
-        shown = transport.host_keys
+        self._tell_twins(rack, transport.host_keys, "show one host key", console)
+        if not rack.emulated:  # There ids are made up.
+            self._tell_twins(rack, self._ids, "have one id", console)
+
+    def note_ids(self, ids: Mapping[str, str]) -> None:
+        """Remember the ids that cells have named in an answer to LIST CELL."""
+        self._ids.update((cell, told) for cell, told in ids.items() if told)
+
+    def _tell_twins(self, rack: RackConfig, shown: Mapping[str, str], what: str, console: Console) -> None:
         for twins in grouped((shown[cell], cell) for cell in rack.cells if cell in shown).values():
             if len(twins) > 1 and tuple(twins) not in self._twins:
                 self._twins.add(tuple(twins))
                 console.say(
-                    f"{fold(twins)} show one host key, so they are one cell, and what it says counts {len(twins)} times here: "
+                    f"{fold(twins)} {what}, so they are one cell, and what it says counts {len(twins)} times here: "
                     "mend a name or an address in the rack's configuration, DNS or ssh_config"
                 )

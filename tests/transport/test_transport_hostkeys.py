@@ -278,3 +278,16 @@ def test_gateways_key_is_judged_too(sshd: Sshd, transport_to: MakeTransport) -> 
     config = sshd.ssh_config("Host exa*", "ProxyJump gate", "HostKeyAlias cell")
     reply = transport_to(config, sshd.user).run([read(CELLS[0], "true")]).replies[CELLS[0]]
     assert "is unknown" in reply.problem and "`trust gate`" in reply.problem
+
+
+@pytest.mark.sshd
+def test_the_host_key_of_each_target_is_known_when_it_was_connected_to(
+    sshd: Sshd, transport_to: Callable[..., SshTransport]
+) -> None:
+    """Names that lead to one server show one host key; of a name that was not connected to none is known."""
+    transport = transport_to(sshd.ssh_config(), sshd.user)
+    assert transport.host_keys == {}
+    assert transport.run([read(cell, "true") for cell in CELLS[:2]]).ok
+    assert set(transport.host_keys) == set(CELLS[:2])
+    (key,) = set(transport.host_keys.values())
+    assert key.startswith("SHA256:")

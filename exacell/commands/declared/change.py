@@ -78,7 +78,9 @@ COMMANDS = (
         "killed goes on at the line that was under way, with the text and the values that were agreed to, and with its finally: "
         "how its lines stand and what will be done is shown first. What was read before the plan and differs now is asked about, "
         "whatever -y says. A command on hosts that runs apart (--detach) is picked up; any other that exacell can't read is "
-        "carried out again only with --accept-opaque, or when that is asked for and answered with yes.",
+        "carried out again only with --accept-opaque, or when that is asked for and answered with yes. It ends with 1 while a "
+        "cache is off on a cell where something was broken off or failed, and says what to type; a cache that was dropped on "
+        "purpose does not count.",
         example="resume -y",
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
         flags=(

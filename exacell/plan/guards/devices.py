@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from exacell.cellcli.statement import Change as CellChange, Media, Scalar, Setting, render
 from exacell.core.cellset import fold
 from exacell.core.errors import RefusedError
-from exacell.core.meant import near, no_such
+from exacell.core.meant import ask_for, near, no_such
 from exacell.core.units import ALLOCATION_UNIT, counted, format_size, parse_size, round_down
 from exacell.core.values import dataclass, replace
 from exacell.plan.facts import CellFacts, Lun
@@ -56,7 +56,11 @@ def lun(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: 
     there = {cell: {lun.name.lower() for lun in fact.luns} for cell, fact in facts.items() if fact.luns}
     for name in statement.names if len(there) == len(facts) else ():
         if not any(name.lower() in luns for luns in there.values()):
-            raise RefusedError(f"{text}: there is no LUN {name} on {fold(facts)}; nothing was sent", hint="list lun")
+            known = sorted({lun.name for fact in facts.values() for lun in fact.luns})
+            raise RefusedError(
+                f"{text}: there is no LUN {name} on {fold(facts)}; nothing was sent",
+                hint=ask_for(name, known) or "list lun",
+            )
     wanted = {name.lower() for name in statement.names}
     facts = {cell: fact for cell, fact in facts.items() if not wanted or cell not in there or wanted & there[cell]}
     _one_cell(facts, text)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from exacell.core.errors import RefusedError
+from exacell.core.meant import absent
 from exacell.core.units import MIB, format_size, human_size
 from exacell.plan.dbchange import AddLog, Change as SqlChange, DropLog, KeepInCache, SetParameter
 from exacell.plan.model import Change, Check, Op, Plan, Risk, Stage, Undo
@@ -268,7 +269,8 @@ class _Maker(ParameterMaker):
             return self._drop_standby(change)
         log = next((each for each in self._logs() if int(each["name"]) == change.group), None)
         if log is None:
-            return self.done(f"there is no redo log group {change.group}")
+            known = [str(each["name"]) for each in self._logs()]
+            return self.done(absent(f"there is no redo log group {change.group}", [str(change.group)], known))
         thread, status = int(log["thread"]), str(log["status"])
         where = {"name": str(change.group)}
         stages: list[Stage] = []
@@ -329,7 +331,8 @@ class _Maker(ParameterMaker):
         where, why = {"name": str(change.group)}, "redo of a primary database comes to it"
         log = next((log for log in self.records["db.log"] if log["name"] == where["name"] and _is_standby(log)), None)
         if log is None:
-            return self.done(f"there is no standby redo log group {change.group}")
+            known = [str(log["name"]) for log in self.records["db.log"] if _is_standby(log)]
+            return self.done(absent(f"there is no standby redo log group {change.group}", [where["name"]], known))
         if log["status"] != "UNASSIGNED":
             raise RefusedError(f"standby redo log group {change.group} is {log['status']}: {why}; nothing was sent")
         idle = Check(object="db.log", attribute="status", value="UNASSIGNED", where=where, why=why)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from exacell.core.errors import RefusedError, UnitError
+from exacell.core.meant import ask_for
 from exacell.core.units import parse_size
 from exacell.core.values import dataclass
 from exacell.plan.dbchange import SetParameter, is_speed, literal, quoted
@@ -118,7 +119,7 @@ class ParameterMaker:
         if not sid:
             raise RefusedError(
                 f"{self.database} has no instance {change.sid}: it has {', '.join(known)}; nothing was sent",
-                hint="SID='*' means all of them",
+                hint=" ".join(filter(None, (ask_for(change.sid, known), "SID='*' means all of them"))),
             )
         host = next((str(each["host"]) for each in self.records["db.instance"] if each["name"] == sid), "")
         node = next((node for node in self.nodes if short(node) == short(host)), "")

@@ -219,12 +219,20 @@ def execute(
         _drain(channel, bell, capture)
         if capture.broken_off is not None:
             return Ending(end=capture.broken_off)
-        status = channel.recv_exit_status()
-        if status >= 0:
-            return Ending(end=End.STATUS, exit_status=status)
-        return Ending(end=End.LOST if is_dead(channel.get_transport()) else End.NO_STATUS)
+        return ending_of(channel)
     finally:
         hang_up(channel)
+
+
+def ending_of(channel: paramiko.Channel) -> Ending:
+    """Return how a command ended, whose output has come to its end.
+
+    A status may come before the rest of the output: where the connection was lost behind it, that may be missing.
+    """
+    status = channel.recv_exit_status()
+    if status >= 0 and (channel.eof_received or not is_dead(channel.get_transport())):
+        return Ending(end=End.STATUS, exit_status=status)
+    return Ending(end=End.LOST if is_dead(channel.get_transport()) else End.NO_STATUS)
 
 
 def hang_up(channel: paramiko.Channel) -> None:

@@ -13,7 +13,8 @@ from dataclasses import replace
 import paramiko
 from paramiko import SSHException
 
-from exacell.transport.base import Pair, Reply, State
+from exacell.transport.base import Pair, Reply, Request, State
+from exacell.transport.capabilities import statements_in
 from exacell.transport.capture import Capture, End, Ending, Store
 from exacell.transport.exchange import (
     ENDED,
@@ -29,7 +30,7 @@ from exacell.transport.exchange import (
 )
 from exacell.transport.fanout import Flight
 from exacell.transport.replies import PROBLEMS, no_end, problem_of_ending
-from exacell.transport.ssh.connection import Connection, listen
+from exacell.transport.ssh.connection import Connection, ending_of, listen
 from exacell.transport.ssh.stream import Stream
 
 
@@ -94,11 +95,7 @@ def over_channel(
         converse(pair, exchange, ChannelPipe(channel, capture), sending=sending, take=capture.take)
         if not exchange.sent:
             return unsent(flight, exchange)
-        status = channel.recv_exit_status()
-        dead = status < 0 and not connection.alive
-        end = End.STATUS if status >= 0 else End.LOST if dead else End.NO_STATUS
-        ending = Ending(end=end, exit_status=status if status >= 0 else None)
-        return replace(reply_of(flight, connection, ending, capture), looked=exchange.looked)
+        return replace(reply_of(flight, connection, ending_of(channel), capture), looked=exchange.looked)
     finally:
         abort()
 
@@ -212,12 +209,18 @@ def late_reply(
     """Return what makes the reply of a command on a plain channel that did not end within ``seconds``."""
 
     def reply() -> Reply:
-        if channel.exit_status_ready() and channel.exit_status >= 0:
-            # It ended; something that it left running holds its output open.
+        if channel.exit_status_ready() and channel.exit_status >= 0 and may_stay_open(flight.request):
             return reply_of(flight, connection, Ending(end=End.STATUS, exit_status=channel.exit_status), capture)
         return timed_out(flight, connection, seconds, capture.stdout, capture.stderr)
 
     return reply
+
+
+def may_stay_open(request: Request) -> bool:
+    """Return whether what has come of a command that ended is all that it said, though its output was not closed: something that
+    it left running holds it open. CellCLI leaves nothing running: the rest of what it reads out is still on its way.
+    """
+    return request.role.changes or statements_in(request.command) is None
 
 
 def kept_answer(flight: Flight, connection: Connection, answer: bytes | Store) -> Reply:

@@ -17,7 +17,15 @@ from exacell.transport.fanout import Flight
 from exacell.transport.rack_transport import Login, RackTransport, login_of, read_only_cellcli
 from exacell.transport.replies import PROBLEMS, problem_of_ending
 from exacell.transport.ssh.connection import Connection, execute, hang_up, send_files
-from exacell.transport.ssh.exchanges import StreamPair, kept_answer, late_reply, over_channel, reply_of, timed_out
+from exacell.transport.ssh.exchanges import (
+    StreamPair,
+    kept_answer,
+    late_reply,
+    may_stay_open,
+    over_channel,
+    reply_of,
+    timed_out,
+)
 from exacell.transport.ssh.kept_cellcli import Question, Session
 from exacell.transport.ssh.kept_connections import KeptConnections
 from exacell.transport.ssh.reader import Reader
@@ -141,8 +149,7 @@ class Sender:
             flight.stage(seconds if ends is None else ends - time.monotonic(), abort=stream.cancel, late=late)
 
         def late() -> Reply:
-            if stream.exit_status is not None:
-                # It ended; something that it left running holds its output open.
+            if stream.exit_status is not None and may_stay_open(request):
                 return reply_of(flight, connection, Ending(end=End.STATUS, exit_status=stream.exit_status), capture)
             large = request.in_pieces and len(capture.output) > SPILL
             return timed_out(flight, connection, seconds, "" if large else capture.stdout, capture.stderr)

@@ -1,0 +1,62 @@
+"""Whatever is not there is told with the nearest of its kind that is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from exacell.change.execute import execute
+from exacell.core.errors import ExacellError
+from exacell.emulator.rack_world import RackWorld
+from exacell.language.line import parse_line
+from exacell.session.request import Request as Asking
+from tests.support.worlds import session_on
+
+BEFORE = (
+    "alias nightly list cell",
+    "save baseline as=golden",
+    "save iorm as=quiet",
+    "plan as=smaller resize flashcache size=288g",
+)
+
+CASES = {
+    # Of which kind it is: what is typed, and what is nearest.
+    "disk group": ("drop diskgroup DATB", "DATA"),
+    "database": ("show flashcachecontent db=SPOTT", "SPOT"),
+    "alias": ("unalias nightlyy", "nightly"),
+    "baseline": ("drift baseline=goldn", "golden"),
+    "kept plan": ("apply smaler", "smaller"),
+    "kept IORM plan": ("restore iorm quite", "quiet"),
+    "recipe": ("run flash_diskgruop", "flash_diskgroup"),
+    "group": ("use @cels", "@cells"),
+    "cell": ("on exa1cel0l list cell", "exa1cel01"),
+    "LUN": ("on exa1cel01 alter lun 0_111 reenable", "0_11"),
+    "grid disk": ("on exa1cel01 drop griddisk DATA_CD_00_exa1ce101", "DATA_CD_00_exa1cel01"),
+    "cell disk": ("on exa1cel01 drop celldisk CD_00_exa1ce101", "CD_00_exa1cel01"),
+    "metric": ("list metriccurrent where name = 'FC_BY_DIRTYY'", "FC_BY_DIRTY"),
+    "setting": ("set timout 3s", "timeout"),
+    "ASM disk": ('sql asm "alter diskgroup DATA drop disk DATA_CD_00_EXA1CE101"', "DATA_CD_00_EXA1CEL01"),
+    "failgroup": ('sql asm "alter diskgroup DATA drop disks in failgroup EXA1CE101"', "EXA1CEL01"),
+    "node": ("on exa1db0l sh uptime", "exa1db01"),
+    "attribute": ("list cell attributes nmae", "name"),
+}
+
+
+def said(text: str, folder: Path, world: RackWorld) -> str:
+    """Return all that a statement comes to, in words."""
+    session, services, _ = session_on(world, folder)
+    try:
+        line = parse_line(text)
+        assert line is not None, text
+        found = execute(session, services, Asking(), line)
+    except ExacellError as error:
+        return " ".join([error.message, error.hint, *map(str, getattr(error, "suggestions", ()))])
+    return " ".join([*found.notes, *found.problems, str(found.records), found.text])
+
+
+def test_what_is_not_there_is_told_with_the_nearest_that_is(tmp_path: Path) -> None:
+    """For each kind of object whose name is a slip the answer says that it is not there, and names the one that was meant."""
+    world = RackWorld.create("t1", {})
+    for text in BEFORE:
+        said(text, tmp_path, world)
+    told = {kind: said(text, tmp_path, world) for kind, (text, _) in CASES.items()}
+    assert {kind: text for kind, text in told.items() if f"did you mean {CASES[kind][1]}" not in text} == {}
