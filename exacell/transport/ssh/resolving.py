@@ -249,9 +249,8 @@ class Reader:
         if setting.problem:
             if not self._could_change(setting):
                 return
-            raise ConfigError(
-                f"{setting.where}: {setting.problem}{'' if keyword == 'include' else ': close the quote'}"
-            )
+            problem = setting.problem if keyword == "include" else f"{setting.problem}: close the quote"
+            raise ConfigError(f"{setting.where}: {problem}")
         if keyword in _PROXIES:
             raw = setting.raw.lstrip(" \t\r=")
             if self._takes_proxy(keyword):
