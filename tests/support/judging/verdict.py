@@ -28,6 +28,9 @@ STAND_IN_SAYS = b"touch evil\n"
 _NO_MATCHES = re.compile(rb"(?:zsh|sh):[0-9]+: no matches found: [^\n]*\n")
 """What zsh says of a pattern that finds nothing: in a text as it is sent, on standard output."""
 
+_TRACED = re.compile(r"#![^\n]*-[xv]\n")
+"""The first line of a script whose shell tells what it reads and starts."""
+
 _GOES_AWAY = re.compile(r"(?<![2&])>[ \t]*[^ \t&]*null")
 """A redirection of standard output to /dev/null."""
 
@@ -120,7 +123,8 @@ def _faults(text: str, reading: Reading, run: Run, folders: Folders, *, all_well
         yield f"it left {name}"
     for started in run.started:
         yield from _surroundings(started)
-    if refused(run) or (not reading.closed and _only_earlier(reading, run, folders)):
+    traced = bool(_TRACED.match(text))
+    if refused(run) or (not reading.closed and _only_earlier(reading, run, folders, traced=traced)):
         return
     left = list(run.started)
     skips = "||" in text or ("&&" in text and not all_well)
@@ -144,11 +148,11 @@ def _faults(text: str, reading: Reading, run: Run, folders: Folders, *, all_well
             return
     if left:
         yield "more was started than was read"
-    if not _printed(reading.pipelines, run, some=skips or stops or bool(_GOES_AWAY.search(text))):
+    if not _printed(reading.pipelines, run, some=skips or stops or bool(_GOES_AWAY.search(text)), traced=traced):
         yield "something else was printed than was read"
 
 
-def _only_earlier(reading: Reading, run: Run, folders: Folders) -> bool:
+def _only_earlier(reading: Reading, run: Run, folders: Folders, *, traced: bool) -> bool:
     """Return whether a shell ran the lines before a document that ends with the file, and then refused the rest."""
     last = max(n for n, each in enumerate(reading.pipelines) if any(command.document is not None for command in each))
     left = list(run.started)
@@ -160,7 +164,7 @@ def _only_earlier(reading: Reading, run: Run, folders: Folders) -> bool:
         if not _same(commands, first, folders) or not _fed(pipeline, first, folders):
             return False
         del left[: len(commands)]
-    if not _printed(reading.pipelines[:last], run, some=True):
+    if not _printed(reading.pipelines[:last], run, some=True, traced=traced):
         return False
     return not left and bool(run.said) and run.ended not in ("0", "timeout")
 
@@ -186,22 +190,24 @@ def _fed(pipeline: Sequence[Command], started: Sequence[Started], folders: Folde
     return True
 
 
-def _printed(pipelines: Sequence[Sequence[Command]], run: Run, *, some: bool) -> bool:
+def _printed(pipelines: Sequence[Sequence[Command]], run: Run, *, some: bool, traced: bool) -> bool:
     """Return whether on standard output came what each echo that ends a pipeline prints, in order, and nothing else.
 
     Args:
         some: any of them may be missing: a command before it failed, or its output goes to /dev/null.
+        traced: other text may stand between: under 2>&1 ksh93 writes there what it traces.
     """
     left = run.printed.replace(STAND_IN_SAYS, b"")
     if run.shell == "zsh":
         left = _NO_MATCHES.sub(b"", left)
     for pipeline in pipelines:
         text = printed_by_echo(pipeline[-1])
-        if text is not None and left.startswith(text):
-            left = left[len(text) :]
+        at = -1 if text is None else left.find(text)
+        if text is not None and (at == 0 or (traced and at > 0)):
+            left = left[at + len(text) :]
         elif text is not None and not some:
             return False
-    return not left
+    return traced or not left
 
 
 def _surroundings(started: Started) -> Iterator[str]:
