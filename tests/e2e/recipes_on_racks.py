@@ -28,6 +28,7 @@ class Case:
         again: what the second run does: ``nothing``, the same once more, or it is ``other`` and left out.
         holds: a check that holds behind it.
         kept: undo run is left out, since it puts back itself what it changes.
+        own: whether its words reach for the emulator in the home, so that the rack is that home's own.
         login: who logs in to write, where that is not the usual one.
         flags: of the command line.
     """
@@ -40,6 +41,7 @@ class Case:
     again: str = "the same"
     holds: str = "check same cell.releaseVersion"
     kept: bool = False
+    own: bool = False
     login: str = ""
     flags: tuple[str, ...] = ()
 
@@ -100,7 +102,7 @@ CASES = (
         holds="check no griddisk where name = ssddisk_*",
     ),
     Case(
-        run="run cell_maintenance cell=exa1cel02,exa1cel03 for=1s",
+        run="run cell_maintenance cell=exa1cel02,exa1cel03 for=100ms",
         holds="check no griddisk where asmModeStatus = OFFLINE",
     ),
     Case(
@@ -111,19 +113,19 @@ CASES = (
         holds="check list cell.cellsrvStatus = running",
     ),
     Case(
-        run="run cache_keep_off db=SPOT table=APP.CUSTOMERS for=1s",
+        run="run cache_keep_off db=SPOT table=APP.CUSTOMERS for=100ms",
         racks=("x6", "x2"),
         rehearsed=False,
         holds="check sql db=SPOT \"select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'\".c = DEFAULT",
     ),
     Case(
-        run="run placement_ab db=SPOT table=APP.CUSTOMERS for=1s",
+        run="run placement_ab db=SPOT table=APP.CUSTOMERS for=100ms",
         racks=("x6", "x2"),
         rehearsed=False,
         holds="check sql db=SPOT \"select cell_flash_cache as c from dba_tables where table_name = 'CUSTOMERS'\".c = DEFAULT",
     ),
     Case(
-        run="run placement_ab db=SPOT table=APP.CUSTOMERS places=cache,dbcache for=1s",
+        run="run placement_ab db=SPOT table=APP.CUSTOMERS places=cache,dbcache for=100ms",
         racks=("x6",),
         rehearsed=False,
         holds="check sql db=SPOT \"select value as v from v$parameter where name = 'db_flash_cache_size'\".v = 68719476736",
@@ -151,7 +153,7 @@ CASES = (
         kept=True,
         again="other",
     ),
-    Case(run="run flashlog_ab db=SPOT blocks=1 for=1s", racks=("x2", "x6"), rehearsed=False, kept=True),
+    Case(run="run flashlog_ab db=SPOT blocks=1 for=1s", racks=("x2", "x6"), rehearsed=False, kept=True, own=True),
     Case(run="run net_queues hosts=@db", racks=("x6",), rehearsed=False),
     Case(
         run="run iscsi_sessions hosts=@db target=iqn.2014-03.local.lab:t01 portal=10.0.0.5:3260",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -23,12 +23,41 @@ LOOKS = (
 """What may not differ between a rack before and after."""
 
 
+Racks = Callable[[str], InProcess]
+
+
+def started(home: Path, rack: str) -> InProcess:
+    """Start a rack, named t1 whatever its age, and return the program with its home."""
+    program = InProcess(home)
+    program.ok("emulator", "start", "t1", "speed=3000", *RACKS[rack])
+    return program
+
+
+@pytest.fixture(scope="module")
+def racks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Racks]:
+    """Racks that serve the cases that need none of their own: each is started when the first one asks for it."""
+    running: dict[str, InProcess] = {}
+
+    def of(rack: str) -> InProcess:
+        if rack not in running:
+            running[rack] = started(tmp_path_factory.mktemp(rack) / "home", rack)
+        return running[rack]
+
+    yield of
+    for program in running.values():
+        program.ok("emulator", "stop", "t1")
+
+
 @pytest.fixture
-def program(tmp_path: Path) -> Iterator[InProcess]:
-    """The program with a home of its own; the rack t1 that a test starts ends with it."""
-    found = InProcess(tmp_path / "home")
-    yield found
-    found.ok("emulator", "stop", "t1")
+def program(case: Case, rack: str, racks: Racks, tmp_path: Path) -> Iterator[InProcess]:
+    """The program with a home, so a journal, of its own, and a running rack, its own where something is made on it."""
+    home = tmp_path / "home"
+    if not case.before and not case.own:
+        yield InProcess(home).with_rack_of(racks(rack))
+        return
+    own = started(home, rack)
+    yield own
+    own.ok("emulator", "stop", "t1")
 
 
 def look(program: InProcess) -> dict[str, object]:
@@ -57,10 +86,9 @@ def rows() -> Iterator[object]:
 
 
 @pytest.mark.parametrize(("case", "rack"), list(rows()))
-def test_a_recipe_from_its_check_to_its_undo(program: InProcess, case: Case, rack: str, tmp_path: Path) -> None:
+def test_a_recipe_from_its_check_to_its_undo(program: InProcess, case: Case, tmp_path: Path) -> None:
     """It is well-formed; -n and rehearse change nothing; it runs to its end and leaves what it promises; run again it does the
     same or nothing; undo run gives the rack back as it was."""
-    program.ok("emulator", "start", "t1", "speed=3000", *RACKS[rack])
     program.ok("check", "recipe", case.name)
     for statement in case.before:
         program.ok("-r", "t1", statement, "-y")
