@@ -89,7 +89,7 @@ def test_shipped_example(home: Home) -> None:
     assert rack.groups["left"] == rack.cells[:7]
     assert rack.asm["test"].sudo and rack.asm["main"].databases == ("SPOT", "ERP")
     for name in [*Settings.__dataclass_fields__, *RackConfig.__dataclass_fields__]:
-        assert name in ("name", "source") or name in text
+        assert name in ("name", "source", "no_programs") or name in text
 
 
 def test_rack_file(home: Home) -> None:

@@ -14,11 +14,13 @@ from exacell.core.packaged import data_beside
 
 _VALUE = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()])+"""
 _WORD = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()`])+"""
+_SET = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>()`])+"""
+"""A value behind NAME=, as shells have it or as CellCLI does, whose quotes take a backslash: rather too much than too little."""
 
 _LONG = r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|api-?key|access-?key|private-?key-?pass)[\w-]*)"
 _NAMED = re.compile(
     rf"(?<![\w-]){_LONG}(?:=|[ \t]+(?!-))(?P<value>{_VALUE})"
-    rf"|(?<![\w$])\w*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)\w*=(?P<variable>{_VALUE})"
+    rf"|(?<![\w$])(?-i:[A-Z_]*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)[A-Z_]*)=(?P<variable>{_SET})"
     r"|\bAuthorization[ \t]*:[ \t]*(?:\w+[ \t]+)?(?P<header>[^\s'\"\\]+)|\bBearer[ \t]+(?P<bearer>[\w.~+/=-]{16,})"
     r"|\b(?:X-[\w-]*(?:Token|Key|Auth|Secret)[\w-]*|Cookie)[ \t]*:[ \t]*(?P<cookie>[^'\"\n\\]+)",
     re.IGNORECASE,
@@ -36,7 +38,9 @@ _LOGON = re.compile(
     re.IGNORECASE,
 )
 """``sqlplus system/password@db``. Source: Oracle SQL*Plus User's Guide, "SQL*Plus Program Syntax"."""
-_KEYS = re.compile(r"\b(?P<verb>as+i?gn|create|alter|drop)\s+keys?\b(?P<rest>[^;\n]*)", re.IGNORECASE)
+_KEYS = re.compile(
+    r"\b(?P<verb>as+i?gn|create|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", re.IGNORECASE
+)
 _FOR = re.compile(
     r"""\s*(?:for\b\s*)?(?:asmcluster\b\s*)?(?:(?<=\s)(?:"[^"]*"|'[^']*'|[^\s=,'"]+)\s*=)?""", re.IGNORECASE
 )
@@ -79,7 +83,9 @@ def shell_places(text: str) -> Iterator[tuple[int, int]]:
         return
     for pattern in (_NAMED, _LOGON):
         for match in pattern.finditer(text):
-            yield match.span(match.lastgroup or 0)
+            begin, end = match.span(match.lastgroup or 0)
+            # In CellCLI's lists a comma follows the value.
+            yield begin, end - (text[end - 1] == "," and end - begin > 1)
     for match in _ADDRESS.finditer(text):
         alone = match["one"]
         if alone is None or not (_NAMES_ALONE.fullmatch(alone) and sum(map(str.isdigit, alone)) < 4):
@@ -92,6 +98,8 @@ def shell_places(text: str) -> Iterator[tuple[int, int]]:
         names = (_FOR if match["verb"].lower().startswith("as") else _DETAIL).match(match["rest"])
         begin = match.start("rest") + (names.end() if names is not None else 0)
         for token in _TOKEN.finditer(text, begin, match.end("rest")):
+            if text[token.end() :].lstrip().startswith("="):
+                continue  # The name of whose key it is.
             # A sentence about keys has plain words behind it, and no key is one.
             if text[: token.start()].rstrip().endswith("=") or any(map(str.isdigit, token[0])) or token[0] == "***":
                 yield token.span()

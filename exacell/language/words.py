@@ -102,7 +102,7 @@ def split_words(text: str, offset: int = 0) -> list[Word]:
     start: int | None = None
     quoted = False
     for place, char, in_quotes, depth in scan(text):
-        if char.isspace() and not in_quotes and depth == 0:
+        if char in BLANKS and not in_quotes and depth == 0:
             if start is not None:
                 words.append(_word(text, start, place, offset, quoted))
             start, quoted = None, False

@@ -129,7 +129,10 @@ def test_a_line_that_can_not_be_read_is_a_lock_that_can_not(lock: RackLock, beco
 def desk(lock: RackLock, journal: Journal) -> Any:
     rack = RackConfig(name="r1", cells=("c1",), lock=lock.path)
     return SimpleNamespace(
-        rack=rack, need_rack=lambda: rack, journal=journal, home=SimpleNamespace(state_dir=journal.path.parent)
+        rack=rack,
+        need_rack=lambda: rack,
+        journal=journal,
+        home=SimpleNamespace(state_dir=journal.path.parent, cache_dir=journal.path.parent),
     )
 
 

@@ -86,6 +86,7 @@ def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False,
         request=ctx.request,
         rack=found,
         cells=tuple(known),
+        hosts=(),
         targets=(target("n1"),),
         transport=SimpleNamespace(capabilities=SSH),
     )

@@ -144,7 +144,7 @@ def test_a_head_that_is_not_in_a_whole_journal(tmp_path: Path, head: str) -> Non
     assert bad.exit_code is ExitCode.FAILED and bad.notes[0].startswith("its chain is whole: ")
 
 
-@pytest.mark.parametrize("head", ["²:000000000000", "x:1", "1:", "1"])
+@pytest.mark.parametrize("head", ["'²:000000000000'", "x:1", "1:", "1"])
 def test_what_is_no_head_is_refused(tmp_path: Path, head: str) -> None:
     """It should say what a head looks like, whatever stands in its place."""
     journal = Journal(tmp_path / "journal.db")

@@ -59,7 +59,7 @@ def test_lines_for_a_shell_are_understood(typed: str, meant: str | None) -> None
 def test_an_alias_comes_before_nothing_of_that() -> None:
     """Words that only begin like these are left as they are."""
     assert understood("list cell", {})[0] == "list cell"
-    with pytest.raises(StatementError, match="'cellcli' is not a statement"):
+    with pytest.raises(StatementError, match="cellcli is a program"):
         understood("cellcli list cell", {})
 
 

@@ -64,8 +64,8 @@ LINES = {
     "sql db=$x 'select count(*) from v$log'": 0,
     "on @db show setting /sys/block/${x}/queue/nr_requests": 0,
     "on @db copy from /tmp/${x}.json fetched": 0,
-    "on @db sh echo $x": 20,
-    "on @db sh echo a-${x}-b --y=$x": 20,
+    "on @db sh logger $x": 20,
+    "on @db sh logger a-${x}-b --y=$x": 20,
 }
 """Lines, and how many of the values at least a cell gets with them; the others, and paths and SQL, take plain words alone.
 

@@ -268,7 +268,7 @@ def unset_plan(
         names = ", ".join(found.label for found in old.directives) or "none"
         raise RefusedError(
             f"the dbplan has no directive for {wanted.label}; it has: {names}; nothing was sent",
-            hint=ask_for(wanted.name, [found.name for found in old.directives]),
+            hint=ask_for(wanted.name, [found.name for found in old.directives if found.name != wanted.name]),
         )
     if not attributes:
         return plan_change(rack, facts, old, remove(old, wanted), statement)
