@@ -65,7 +65,7 @@ def _baseline(session: Session, name: str) -> dict[str, dict[str, str]]:
         StoreError: there is none, or it holds none of those.
     """
     rack, hosts = session.need_rack(), tuple(session.selection.hosts)
-    kept = Store(session.home.state_dir / "store.db").find_baseline(rack.name, name)
+    kept = Store(session.home.state_dir / "store.db").find_baseline(rack.name, name, (*rack.cells, *rack.host_names))
     of_hosts = {target: facts for target, facts in kept.items() if target in rack.host_names}
     if hosts:
         found = {target: facts for target, facts in of_hosts.items() if target in hosts}

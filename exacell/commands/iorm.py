@@ -63,7 +63,9 @@ def show(session: Session, services: Services, request: Request, call: Call) -> 
 
 
 def _show_saved(session: Session, name: str) -> Result:
-    found = Store(session.home.state_dir / "store.db").find_iorm(session.need_rack().name, name)
+    found = Store(session.home.state_dir / "store.db").find_iorm(
+        session.need_rack().name, name, session.need_rack().cells
+    )
     return _table({cell: (body["objective"], parse(body["dbPlan"])) for cell, body in found.items()})
 
 
@@ -172,7 +174,7 @@ def restore_iorm(session: Session, services: Services, request: Request, call: C
         RefusedError: a selected cell is not among those that were kept.
     """
     rack, name = session.need_rack().name, call.text_arg("name")
-    held = services.store().find_iorm(rack, name)
+    held = services.store().find_iorm(rack, name, session.need_rack().cells)
     missing = [cell for cell in session.cells() if cell not in held]
     if missing:
         raise RefusedError(

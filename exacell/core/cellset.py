@@ -79,6 +79,16 @@ def known_as(name: str, known: Iterable[str]) -> str:
     return found[0] if len(found) == 1 else name
 
 
+def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Return each name with the one of the known names that is the same cell or host, see :func:`known_as`; with itself where
+    none is, or where two full names are about of which the short one may be either.
+    """
+    named, there = tuple(names), tuple(known)
+    pairs = {(label_of(one).lower(), one.lower()) for one in (*named, *there)}
+    full = [label for label, one in pairs if label != one]
+    return {name: known_as(name, there) if full.count(label_of(name).lower()) < 2 else name for name in named}
+
+
 class CellSet:
     """An immutable set of names, iterated in natural order (``cel2`` before ``cel10``)."""
 

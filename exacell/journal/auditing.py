@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
 
-from exacell.core.cellset import natural_key
+from exacell.core.cellset import known_as, natural_key
 from exacell.core.errors import StatementError, UnitError
 from exacell.core.units import parse_duration
 from exacell.core.values import dataclass
@@ -58,7 +58,7 @@ class Filter:
         return (
             self._in_time(change)
             and (not self.user or self.user in (who.user, who.sudo_user))
-            and (not self.target or self.target in change.targets)
+            and (not self.target or known_as(self.target, change.targets) in change.targets)
             and (not self.ticket or self.ticket == change.ticket)
             and self.word.lower() in change.statement.lower()
             and (not self.failed or change.code != 0)

@@ -7,14 +7,17 @@ sent since some change is known from there as well: an intent is on disk before 
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from exacell.core.cellset import as_known, known_as
 from exacell.core.errors import JournalError
 from exacell.journal.chain import Follower
 from exacell.journal.file import JournalFile
-from exacell.journal.rows import Entry, Planned, change_number, damaged_row, read_row
+from exacell.journal.rows import Entry, Planned, change_number, damaged_row, read_row, renamed
 from exacell.journal.schema import CACHING, CONFIRMING, SERVICES, STOPPED, SWITCHING
 from exacell.journal.state import ChangeState
 
@@ -39,7 +42,16 @@ def without_collecting() -> Iterator[None]:
 
 
 class JournalReader(JournalFile):
-    """The rows as values. Reading takes no right to write, and never waits for who writes."""
+    """The rows as values. Reading takes no right to write, and never waits for who writes.
+
+    Attributes:
+        hosts: returns how a rack's cells and hosts are called now; none where nobody knows. Rows to act upon call them so, which
+            may have been written under their short names, or those in full; rows for eyes stay as they were written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.hosts: Callable[[str], Sequence[str]] = lambda rack: ()
 
     @property
     def head(self) -> str:
@@ -84,7 +96,26 @@ class JournalReader(JournalFile):
                 values.append(value)
         stored = self.rows(" and ".join(where), values, lenient=lenient)
         with without_collecting():
-            return [self._entry(row, lenient=lenient) for row in stored]
+            found = [self._entry(row, lenient=lenient) for row in stored]
+            return found if lenient else self._named_now(found)
+
+    def _named_now(self, rows: list[Entry]) -> list[Entry]:
+        """Return rows in which cells and hosts are called as they are now."""
+        named = {rack: self._names_now(rack) for rack in {row.rack for row in rows} if self.hosts(rack)}
+        return [renamed(row, named[row.rack]) if row.rack in named else row for row in rows]
+
+    def _names_now(self, rack: str) -> Callable[[str], str]:
+        """Return what says how a cell or host of the rack is called now, whose name in a row is given."""
+        known = frozenset(self.hosts(rack))
+
+        @cache
+        def named(name: str) -> str:
+            if name in known or known_as(name, known) == name:
+                return name
+            written = self._read("select distinct target from entry where rack = ? and target <> ''", [rack])
+            return as_known([name, *(str(row[0]) for row in written)], known)[name]
+
+        return named
 
     def _plans(
         self, extra: str = "kind = 'plan'", *, rack: str | None = None, change: int | None = None,
@@ -156,12 +187,19 @@ class JournalReader(JournalFile):
         numbers = self._read(f"select distinct change from entry {where}", [*values, *given], lenient=True)
         return first, last, frozenset(change_number(row[0]) for row in numbers)
 
-    @staticmethod
-    def _chosen(since: str, until: str, target: str) -> tuple[list[str], list[str]]:
+    def _chosen(self, since: str, until: str, target: str) -> tuple[list[str], list[str]]:
         """Return the conditions that choose changes, and their values."""
-        conditions = (("at >= ?", since), ("at <= ?", until), ("target = ?", target))
-        given = [value for _, value in conditions if value]
-        return [f"change in (select change from entry where {having})" for having, value in conditions if value], given
+        targets: list[str] = []
+        if target:
+            written = self._read("select distinct target from entry", (), lenient=True)
+            targets = [name for name in (str(row[0]) for row in written) if known_as(name, (target,)) == target]
+        any_of = f"target in ({','.join('?' * len(targets))})"
+        chosen = [("at >= ?", [since] if since else None), ("at <= ?", [until] if until else None)]
+        chosen.append((any_of, targets if target else None))
+        given = [value for _, values in chosen for value in values or ()]
+        return [
+            f"change in (select change from entry where {having})" for having, values in chosen if values is not None
+        ], given
 
     def for_eyes(self, row: Sequence[Any]) -> Entry:
         """Return a stored row; one whose body is damaged has that as ``damaged``."""
@@ -229,7 +267,8 @@ class JournalReader(JournalFile):
     def targets_after(self, rack: str, change: int) -> list[tuple[int, str]]:
         """Return change and target of what was sent by a rack's changes behind ``change``, or was about to be."""
         query = "select distinct change, target from entry where rack = ? and +kind = 'intent' and change > ?"
-        return [(int(number), str(target)) for number, target in self._read(query, [rack, change])]
+        named = self._names_now(rack)
+        return [(int(number), named(str(target))) for number, target in self._read(query, [rack, change])]
 
     def of_kinds(self, rack: str, kinds: Sequence[str]) -> list[Entry]:
         """Return a rack's rows of some kinds, in order; quick in a long journal.

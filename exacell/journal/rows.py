@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, field, fields
 from functools import cache, cached_property
 from types import MappingProxyType
@@ -409,6 +409,56 @@ def read_row(stored: Sequence[Any]) -> Entry:
     if not isinstance(body, dict):
         raise ValueError("it is no object")
     return _columns(stored, body)
+
+
+def renamed(row: Entry, named: Callable[[str], str]) -> Entry:
+    """Return a row with its cells and hosts called otherwise, also in its plan; what is said of their objects stays.
+
+    Args:
+        named: returns the name for one that stands in the row.
+    """
+    plan = row.plan if isinstance(row, Planned) else None
+    cells = row.cells if isinstance(row, Gated) else ()
+    other = {name: now for name in {row.target, *cells, *_names(plan or _NOTHING)} if (now := named(name)) != name}
+    if not other:
+        return row
+    body = {**row.body}
+    if cells:
+        body["cells"] = [other.get(cell, cell) for cell in cells]
+    if plan is not None:
+        body["plan"] = _plan_renamed(plan, other)
+    return typed(
+        seq=row.seq, at=row.at, rack=row.rack, change=row.change, kind=row.kind, target=other.get(row.target, row.target),
+        body=body, prev=row.prev, hash=row.hash,
+    )  # fmt: skip
+
+
+_BY_TARGET = ("done", "skipped", "inverse")
+"""What a plan says target by target, beside its steps."""
+
+
+def _names(plan: Mapping[str, Any]) -> set[str]:
+    """Return the cells and hosts that a plan as JSON names."""
+    steps = {step["target"] for stage in plan.get("stages", ()) for step in stage["steps"]}
+    return steps.union((plan.get("rolling") or _NOTHING).get("others", ()), *(plan.get(key, ()) for key in _BY_TARGET))
+
+
+def _plan_renamed(plan: Mapping[str, Any], other: Mapping[str, str]) -> dict[str, Any]:
+    """Return a plan as JSON with other names for some of its cells and hosts."""
+    found = {**plan, "stages": []}
+    for stage in plan.get("stages", ()):
+        steps = [{**step, "target": other.get(step["target"], step["target"])} for step in stage["steps"]]
+        found["stages"].append({**stage, "steps": steps})
+    for key in _BY_TARGET:
+        found[key] = {other.get(target, target): said for target, said in plan.get(key, _NOTHING).items()}
+    if rolling := plan.get("rolling"):
+        found["rolling"] = {
+            **rolling,
+            "waves": [[other.get(cell, cell) for cell in wave] for wave in rolling["waves"]],
+            "others": [other.get(cell, cell) for cell in rolling.get("others", ())],
+            "canary": other.get(rolling.get("canary", ""), rolling.get("canary", "")),
+        }
+    return found
 
 
 def damaged_row(stored: Sequence[Any]) -> Entry:

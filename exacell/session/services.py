@@ -73,7 +73,13 @@ class Services:
         """The durable record of changes."""
         from exacell.journal.record import Journal
 
-        return Journal(self._session.home.state_dir / "journal.db")
+        journal = Journal(self._session.home.state_dir / "journal.db")
+        journal.hosts = self._hosts
+        return journal
+
+    def _hosts(self, rack: str) -> tuple[str, ...]:
+        now = self._session.rack
+        return (*now.cells, *now.host_names) if now is not None and now.name == rack else ()
 
     def store(self) -> Store:
         """Return the kept plans, snapshots and IORM plans, for somebody who acts upon what they say.

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from exacell.care.since import Past, Told
 from exacell.cellcli.secrets import masked_data
+from exacell.core.cellset import as_known
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.core.meant import unknown
 from exacell.core.sharedfile import sure
@@ -240,25 +241,32 @@ class Store:
         """Keep a baseline; one of the same name is replaced."""
         self._keep("baseline", rack, name, _unsecret(facts))
 
-    def find_baseline(self, rack: str, name: str) -> dict[str, dict[str, str]]:
+    def find_baseline(self, rack: str, name: str, hosts: Iterable[str] = ()) -> dict[str, dict[str, str]]:
         """Return the baseline of that name.
+
+        Args:
+            hosts: how the rack's cells and hosts are called now; they may be kept under their short names, or those in full.
 
         Raises:
             StoreError: there is none; names those that there are.
         """
-        return self._kept("baseline", rack, name, what="baseline", hint="save baseline as=NAME")
+        kept = self._kept("baseline", rack, name, what="baseline", hint="save baseline as=NAME")
+        return _called(kept, hosts)
 
     def save_iorm(self, rack: str, name: str, plans: Mapping[str, Mapping[str, str]]) -> None:
         """Keep cell → ``dbPlan`` and ``objective``; what has the same name is replaced."""
         self._keep("iorm", rack, name, _unsecret(plans))
 
-    def find_iorm(self, rack: str, name: str) -> dict[str, dict[str, str]]:
+    def find_iorm(self, rack: str, name: str, hosts: Iterable[str] = ()) -> dict[str, dict[str, str]]:
         """Return cell → ``dbPlan`` and ``objective`` as kept under that name.
+
+        Args:
+            hosts: as for :meth:`find_baseline`.
 
         Raises:
             StoreError: there is nothing; names those that there are.
         """
-        return self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME")
+        return _called(self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME"), hosts)
 
     def save_import(self, name: str, taken: str, body: str) -> None:
         """Keep what was imported, as JSON with its ``name``; it belongs to no rack. What has the same name is replaced."""
@@ -342,6 +350,12 @@ class Store:
                 with self._reading(what, known, hint.replace("NAME", known)):
                     return {str(cell): dict(own) for cell, own in json.loads(body).items()}
         raise none_of(what, name, [row[0] for row in rows], rack=rack, hint=hint)
+
+
+def _called(kept: Mapping[str, dict[str, str]], hosts: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return what is kept of each cell under the name that it has now."""
+    now = as_known(kept, hosts)
+    return {now[cell]: own for cell, own in kept.items()}
 
 
 def _unsecret(body: Mapping[str, Mapping[str, str]]) -> str:

@@ -650,3 +650,13 @@ def test_a_thread_without_an_instance_gets_no_redo_log() -> None:
     """Nobody would write it."""
     with pytest.raises(RefusedError, match="no instance of SPOT has that thread"):
         planned("alter database add logfile thread 7 group 30 ('+DATA') size 1g")
+
+
+def test_a_redo_log_group_or_instance_that_is_not_there_is_told_with_the_nearest_that_is() -> None:
+    """Groups are offered by their number, standby ones apart from the others; instances by their SID."""
+    for kind, near in (("", "did you mean 1?"), ("standby ", "there are: 9")):
+        (why,) = planned(f"alter database drop {kind}logfile group 11").done.values()
+        assert why.endswith(f"there is no {kind}redo log group 11; {near}")
+    with pytest.raises(RefusedError) as refused:
+        planned("alter system set open_cursors=100 sid='SPOT11'")
+    assert refused.value.hint.startswith("did you mean SPOT1?")

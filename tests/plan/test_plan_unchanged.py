@@ -37,7 +37,8 @@ TOLD = {
     "drop user u": "list user attributes name",
     "drop user all": "",
     "drop role r force": "",
-    "drop quarantine 1": "",
+    "drop quarantine 1": "list quarantine attributes name",
+    "drop quarantine all": "",
     "create user u password=x": "list user attributes name",
     "create celldisk a": "",
     # Not settings alone, not told by LIST, or done anew each time.
@@ -477,3 +478,22 @@ ROLES = [{"name": "u", "roles": ("a", "b")}, {"name": "V", "roles": "a, c"}, {"n
 def test_what_is_there_is_neither_made_nor_granted_again(text: str, same: bool) -> None:
     """Users and roles by name, and the roles of users, should be known to be there; what is not there should be sent."""
     assert holds_already(parse(text), ROLES) == same
+
+
+def test_names_that_no_cell_has_are_doubted_and_sent_all_the_same() -> None:
+    """The plan names the nearest that there is, where every cell told and none has it; a quarantine is never held for dropped."""
+    told = {"c1": [{"name": "1"}], "c2": [{"name": "12"}]}
+    cases = {
+        "drop quarantine 7": "there is no quarantine 7; there are: 1, 12",
+        "drop quarantine 13": "there is no quarantine 13; did you mean 1?",
+        "drop quarantine 12": "",
+        "drop quarantine all": "",
+        "alter threshold 7 warning=1": "there is no threshold 7; there are: 1, 12",
+    }
+    for text, said in cases.items():
+        statement = parse(text)
+        assert isinstance(statement, Change)
+        assert doubt(statement, told, ["c1", "c2"]) == said, text
+        assert doubt(statement, told, ["c1", "c2", "c3"]) == "", text
+        if statement.verb == "DROP":
+            assert not any(holds_already(statement, rows) for rows in told.values()), text

@@ -19,6 +19,7 @@ from exacell.cellcli.iorm import diff, parse
 from exacell.cellcli.schema import DBSERVER, Kind, attributes_of, release_key, typed_value
 from exacell.cellcli.statement import Change, Grant, Scalar, Setting, Statement, render_value
 from exacell.core.errors import ExacellError
+from exacell.core.meant import absent
 from exacell.core.units import format_size
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.targets import DISKS
@@ -63,6 +64,7 @@ _ANY_CASE = frozenset(("flashcachemode", "pmemcachemode", "cachingpolicy", "stat
 def told_by(statement: Statement) -> str:
     """Return the LIST that tells whether a statement changes anything; empty when none tells it.
 
+    Of DROP QUARANTINE it only tells which there are.
     It tells that of an ALTER of plain attributes, of a DROP by name, of CREATE ROLE, USER and THRESHOLD, of roles granted to
     users, of one privilege granted in full, of a cell's lights, and of services that are started, or stopped and not MS, which
     answers (those of Exascale have a state too). CREATE KEY makes another key each time.
@@ -77,7 +79,7 @@ def told_by(statement: Statement) -> str:
         return _SERVICES
     if statement.object == "CELL" and statement.action in _LIGHTS:
         return f"list cell attributes name, {_LIGHTS[statement.action]}"
-    if _drops(statement) or _makes(statement):
+    if _drops(statement) or _makes(statement) or _frees(statement):
         return f"list {statement.object.lower()} attributes name"
     if statement.object not in _OBJECTS or not _plain(statement):
         return ""
@@ -110,8 +112,8 @@ def holds_already(statement: Change | Grant, rows: Sequence[Mapping[str, Any]]) 
     there = {str(row.get("name")).lower() for row in rows}
     if _makes(statement):
         return _lower(statement.names) <= there
-    if _drops(statement):
-        return not there & _lower(statement.names)
+    if statement.verb == "DROP":
+        return _drops(statement) and not there & _lower(statement.names)
     meant = _meant(statement, rows)
     if not meant or (statement.names and len(meant) != len(_lower(statement.names))):
         return False
@@ -200,6 +202,11 @@ def _drops(statement: Change) -> bool:
     return statement.verb == "DROP" and statement.object in _NAMED and bool(statement.names) and not statement.flags
 
 
+def _frees(statement: Change) -> bool:
+    """DROP QUARANTINE by name: each cell counts its own, so one that has no such number says so itself."""
+    return statement.verb == "DROP" and statement.object == "QUARANTINE" and bool(statement.names)
+
+
 def _makes(statement: Change) -> bool:
     """CREATE ROLE and USER: a user that is there is never made again, whatever his password."""
     return statement.verb == "CREATE" and statement.object in ("ROLE", "USER") and bool(statement.names)
@@ -223,7 +230,8 @@ def services_of(statement: Statement) -> tuple[str, ...]:
 
 
 def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]], cells: Collection[str]) -> str:
-    """Return the line for a plan whose statement is sent though nobody can tell whether it changes anything; else empty.
+    """Return the line for a plan whose statement is sent though nobody can tell whether it changes anything, or though no cell
+    has what it names; else empty.
 
     Args:
         told: cell → what it answered to :func:`told_by`.
@@ -231,10 +239,23 @@ def doubt(statement: Statement, told: Mapping[str, Sequence[Mapping[str, Any]]],
     """
     if isinstance(statement, Change) and statement.action == "STARTUP SERVICES" and statement.argument.upper() == "ALL":
         return _doubt_all([row for cell in cells for row in told.get(cell, ())])
+    if isinstance(statement, Change) and statement.verb in ("ALTER", "DROP"):
+        return _doubt_names(statement, [row for cell in cells for row in told.get(cell, ())], told, cells)
     if not isinstance(statement, Grant) or statement.object != "PRIVILEGE":
         return ""
     sure = all(cell in told and _tells_privilege(statement, told[cell]) for cell in cells)
     return "" if sure else _doubt_privilege(statement)
+
+
+def _doubt_names(
+    statement: Change, rows: Sequence[Mapping[str, Any]], told: Collection[str], cells: Collection[str]
+) -> str:
+    """Return the line for names that no cell has, with the nearest of those that there are; empty where a cell did not tell."""
+    known = [str(row.get("name")) for row in rows]
+    missing = [name for name in statement.names if name.lower() not in _lower(known)]
+    if not missing or not set(cells) <= set(told):
+        return ""
+    return absent(f"there is no {statement.object.lower()} {', '.join(missing)}", missing, known)
 
 
 def _serve(statement: Change, rows: Sequence[Mapping[str, Any]]) -> bool:
