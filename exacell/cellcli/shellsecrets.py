@@ -16,11 +16,16 @@ _VALUE = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()])+"""
 _WORD = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'[^']*(?:'|$)|[^\s"'\\;|&<>()`])+"""
 _SET = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>()`])+"""
 """A value behind NAME=, as shells have it or as CellCLI does, whose quotes take a backslash: rather too much than too little."""
+_PLAIN = r"""(?:"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>(),]+)"""
 
 _LONG = r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|api-?key|access-?key|private-?key-?pass)[\w-]*)"
 _NAMED = re.compile(
     rf"(?<![\w-]){_LONG}(?:=|[ \t]+(?!-))(?P<value>{_VALUE})"
     rf"|(?<![\w$])(?-i:[A-Z_]*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)[A-Z_]*)=(?P<variable>{_SET})"
+    # A slip of the pen: CellCLI's own names are the schema's, and PWD is a shell's folder.
+    rf"|(?<![\w$-])\w*(?:pwd\w{{1,3}}|pasw\w{{0,5}}|passw(?!ord\b)\w{{1,5}}|(?-i:pwd))=(?!['\"]?\*(?!\*))(?P<slip>{_PLAIN})"
+    rf"|-(?:create|modify)Credential[ \t]+{_WORD}[ \t]+{_WORD}[ \t]+(?P<kept>{_WORD})"
+    r"|[\w$.-]+:(?P<piped>[^\s'\"|:]+)['\"]?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
     r"|\bAuthorization[ \t]*:[ \t]*(?:\w+[ \t]+)?(?P<header>[^\s'\"\\]+)|\bBearer[ \t]+(?P<bearer>[\w.~+/=-]{16,})"
     r"|\b(?:X-[\w-]*(?:Token|Key|Auth|Secret)[\w-]*|Cookie)[ \t]*:[ \t]*(?P<cookie>[^'\"\n\\]+)",
     re.IGNORECASE,
@@ -48,7 +53,8 @@ _HEX = re.compile(r"\b[0-9A-Fa-f]{16,}\b")
 _DETAIL = re.compile(r"\s*(?:detail\b)?", re.IGNORECASE)
 _TOKEN = re.compile(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
 _HINT = re.compile(
-    r"://|/|\bkeys?\b|pass|secret|token|api|access|bearer|basic|cookie|x-|(?<!\w)-{1,2}\w|/p:", re.IGNORECASE
+    r"://|/|\bkeys?\b|pass|secret|token|api|access|pwd|pasw|credential|bearer|basic|cookie|x-|(?<!\w)-{1,2}\w|/p:",
+    re.IGNORECASE,
 )
 
 
