@@ -56,7 +56,7 @@ ANSWERS = {
     "blanks kept": ("c1: \t x\nc1:  y\nc1: W 0\n", "", {"c1": Answer(text="\t x\n y\n", status=0), "c2": Answer()}),
     "empty lines": ("c1: \nc1: W 0\n", "", {"c1": Answer(text="\n", status=0), "c2": Answer()}),
     "no end": ("c1: a\nc1: b\n", "", {"c1": Answer(text="a\nb\n"), "c2": Answer()}),
-    "a last line without its end": ("c1: aW 0\n", "", {"c1": Answer(text="a\n", status=0), "c2": Answer()}),
+    "a last line without its end": ("c1: aW 0\n", "", {"c1": Answer(text="a", status=0), "c2": Answer()}),
     "a colon inside": ("c1: x: y\nc1: W 0\n", "", {"c1": Answer(text="x: y\n", status=0), "c2": Answer()}),
     "a stranger's line": ("c9: a\nno prefix\nc1: W 0\n", "", {"c1": Answer(status=0), "c2": Answer()}),
     "ssh's own words": (
