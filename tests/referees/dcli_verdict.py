@@ -246,7 +246,8 @@ def settle(text: str, alike: Sequence[str], *, error: bool = False) -> str:
     if "usage" in alike and error:
         text = text.strip().rpartition("error: ")[2].replace("an argument", "1 argument") + "\n"
     if "ssh" in alike and not error:
-        text = re.sub(r"(?m)^([\w.@-]*):[^ \n].*\n(?:.+\n)*?\n", r"\1:<ssh>\n\n", text)
+        # How many lines scp or ssh says is theirs; each has its empty line.
+        text = re.sub(r"(?m)^([\w.@-]*):[^ \n].*\n(?:.+\n)*?\n(?:\1:[^ \n].*\n\n)*", r"\1:<ssh>\n\n", text)
         text = re.sub(r"(: \*{6}BANNER\*{6}\n)[^*]*?(\n[^\n]*: \*{6}BANNER\*{6}\n)", r"\1<ssh>\2", text)
     if "debug" in alike:
         text = "".join(f"{line}\n" for line in text.splitlines() if re.match(r"\S*cel\d+: ", line))
