@@ -44,7 +44,8 @@ class Operator:
             return
         process = subprocess.Popen(
             [sys.executable, "-m", "exacell", "-r", "t1", statement, *flags],
-            env=self.program.env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+            env={**self.program.env, "WAIT_TOLD_AFTER": "0.5"},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert process.stderr is not None
         said, reached = [], threading.Event()

@@ -6,11 +6,15 @@ stays and is kept; the seconds are those that the asking thread worked. So it is
 the rack is ours. Tests that stop processes leave this out
 (:func:`tests.support.surroundings.on_the_hosts_clock`), and exchange.py's own are given a clock.
 
+A program without a terminal also writes a line about any wait of ten seconds. On a busy host each statement may wait so
+long, and a test that compares what was written must not see that: here it takes the seconds that WAIT_TOLD_AFTER says.
+
 Python imports a module of this name by itself from its path. Source: docs.python.org, library/site.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import Any
@@ -21,13 +25,19 @@ CLOCKS = {
 }
 """Module -> its class that measures a moment, and the seconds that it is given: a vigil is asked by another thread."""
 
+PACES = {"exacell.output.terminal": ("WAIT_TOLD_AFTER", 3600.0)}
+"""Module -> its constant of how long something takes until it is told, and what it is unless the environment says it."""
+
+OWN: dict[str, float] = {}
+"""Constant -> what it is for everybody but tests."""
+
 
 class Upon:
     """Gives what measures a moment its clock as soon as it is imported."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         """Return where the module lies, which the others know."""
-        if name not in CLOCKS:
+        if name not in CLOCKS.keys() | PACES.keys():
             return None
         others = [finder for finder in sys.meta_path if finder is not self]
         spec = next(found for finder in others if (found := finder.find_spec(name, path, target)))
@@ -42,14 +52,19 @@ class Upon:
 
 
 def give(module: Any) -> None:
-    """Give those who are told no clock the one of tests."""
-    name, clock = CLOCKS[module.__name__]
-    getattr(module, name).__init__.__kwdefaults__["clock"] = clock
+    """Give those who are told no clock the one of tests, and to what is told late the pace of tests."""
+    if module.__name__ in CLOCKS:
+        name, clock = CLOCKS[module.__name__]
+        getattr(module, name).__init__.__kwdefaults__["clock"] = clock
+    else:
+        name, pace = PACES[module.__name__]
+        OWN.setdefault(name, getattr(module, name))
+        setattr(module, name, float(os.environ.get(name, pace)))
 
 
 def install() -> None:
     """Do so now, or when the module is imported."""
-    for name in CLOCKS.keys() & sys.modules.keys():
+    for name in (CLOCKS.keys() | PACES.keys()) & sys.modules.keys():
         give(sys.modules[name])
     # A worker of pytest-xdist has imported this by itself, under its short name, and again from the tests' folder.
     if not any(type(finder).__name__ == Upon.__name__ for finder in sys.meta_path):
