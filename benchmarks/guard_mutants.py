@@ -251,7 +251,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/opaque/test_opaque_carriers.py",
             "tests/dcli/test_dcli_upon.py",
             "tests/dcli/test_dcli_judge.py",
-            "tests/dcli/test_dcli_guarded.py",
+            "tests/e2e/dcli/test_dcli_guarded.py",
         ),
     ),
     **{
@@ -266,7 +266,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ("tests/recipes/test_recipes_host.py", "tests/opaque"),
     ),
     "care/sqltext.py": (("refuse_losses",), ("tests/care/test_care_asmlosses.py",)),
-    "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/dcli/test_dcli_guarded.py")),
+    "change/dcli/sequence.py": ((), ("tests/dcli/test_dcli_judge.py", "tests/e2e/dcli/test_dcli_guarded.py")),
     "change/dcli/leaving.py": ((), ("tests/faults/test_fault_leaving.py", "tests/dcli/test_dcli_upon.py")),
     "change/dcli/work.py": (("_refusal",), ("tests/faults/test_fault_leaving.py",)),
     "plan/watch.py": (("feed", "_why_failed"), ("tests/plan/test_plan_watch.py",)),

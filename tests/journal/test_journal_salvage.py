@@ -101,7 +101,7 @@ def test_a_cut_file_is_read_whatever_its_pages_are(tmp_path: Path, size: int) ->
     with closing(sqlite3.connect(journal.path)) as connection:
         connection.executescript(f"pragma page_size = {size}; vacuum")
     for number in range(20):
-        journal.append("t1", journal.begin("t1", {"n": number}), [Row(kind="end", body={"text": "x" * 15 * size})])
+        journal.append("t1", journal.begin("t1", {"n": number}), [Row(kind="end", body={"text": "x" * 4 * size})])
     journal.path.write_bytes(journal.path.read_bytes()[: -20 * size])
     found = seqs(journal.path, 40)
     assert found[:20] == list(range(1, 21)) and len(found) < 40

@@ -23,7 +23,7 @@ from exacell.recipes.parsing import Problem, Recipe, physical_lines, read_draft
 from exacell.recipes.values import conditions, substitute
 from tests.support.maderecipes import made_recipe, whole_recipe
 
-MADE = 400
+MADE = 200
 """Recipes of one run; ``python benchmarks/recipes.py`` makes 10,000."""
 
 

@@ -6,12 +6,10 @@ import ast
 import inspect
 import threading
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import exacell
 from exacell.core.config import RackConfig, Settings
 from exacell.transport.base import FleetResult, Reply, Request, Role, State, Transport
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, EXACLI_CLOUD, OPENSSH, SSH
@@ -24,6 +22,7 @@ from exacell.transport.openssh import OpensshTransport
 from exacell.transport.ssh import SshTransport, packets, wire
 from tests.support.patience import until
 from tests.support.requests import read
+from tests.support.sources import ROOT, trees
 
 ALL = (SshTransport, OpensshTransport, DcliTransport, ExacliTransport, ClushTransport, CompositeTransport)
 
@@ -78,12 +77,11 @@ def _probes(tree: ast.Module) -> list[str]:
 
 def test_nobody_probes_a_transport() -> None:
     """Outside of the package nobody asks a transport by getattr or by its class what it can do: the contract says it."""
-    root = Path(exacell.__file__).parent
     found = {
-        str(path.relative_to(root)): probes
-        for path in root.rglob("*.py")
-        if "transport" not in path.relative_to(root).parts
-        if (probes := _probes(ast.parse(path.read_text(encoding="utf-8"))))
+        str(path.relative_to(ROOT)): probes
+        for path, tree in trees().items()
+        if "transport" not in path.relative_to(ROOT).parts
+        if (probes := _probes(tree))
     }
     assert found == {}
 
@@ -129,10 +127,10 @@ def test_whom_a_run_still_waits_for_is_told(make: Any, monkeypatch: pytest.Monke
     assert transport.awaited == ()
 
 
-def _names(path: Path) -> tuple[set[str], set[str]]:
+def _names(tree: ast.Module) -> tuple[set[str], set[str]]:
     """Return the packages that a module imports anywhere, and the names that it looks up on something but itself."""
     imported, looked_up = set(), set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imported |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -145,8 +143,7 @@ def _names(path: Path) -> tuple[set[str], set[str]]:
 def test_one_package_knows_the_ssh_library_and_two_modules_its_private_names() -> None:
     """Only transport/ssh imports paramiko and fabric, for type checkers too, but for ``dcli -k``, which makes a key; private
     names of theirs stand in wire and packets alone, which say what is done without them."""
-    root = Path(exacell.__file__).parent
-    package = root / "transport" / "ssh"
+    package = ROOT / "transport" / "ssh"
     private = {
         *packets.NEEDED,
         *packets.NEEDED_ATTRIBUTES,
@@ -156,10 +153,10 @@ def test_one_package_knows_the_ssh_library_and_two_modules_its_private_names() -
         "_unlink",
     }
     private = {name for name in private if name.startswith("_")}
-    for path in root.rglob("*.py"):
-        imported, looked_up = _names(path)
+    for path, tree in trees().items():
+        imported, looked_up = _names(tree)
         if package not in path.parents:
-            makes_keys = {"paramiko"} if path == root / "change" / "dcli" / "files.py" else set()
+            makes_keys = {"paramiko"} if path == ROOT / "change" / "dcli" / "files.py" else set()
             assert not imported & {"paramiko", "fabric", "invoke"} - makes_keys, path
         elif path.stem not in ("wire", "packets"):
             assert not looked_up & private, path

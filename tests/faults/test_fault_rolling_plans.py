@@ -6,13 +6,12 @@ import random
 from collections import Counter
 from dataclasses import replace
 
-from rolling_world import MemoryJournal, World, make_world
-
 from exacell.core.errors import ExitCode, RefusedError
 from exacell.journal.state import ChangeState
 from exacell.plan.model import Rolling
 from exacell.plan.planners.availability import restart_plan
 from exacell.plan.rolling import Asked
+from tests.engine.rolling_world import MemoryJournal, World, make_world
 from tests.support.overlaps import overlaps
 
 PLANS = 1000

@@ -20,7 +20,7 @@ from exacell.session.opening import open_session
 from exacell.session.state import Options
 
 RACK = "t1"
-REFEREES = Path(__file__).parents[1] / "referees"
+REFEREES = Path(__file__).parents[2] / "referees"
 
 
 def script() -> ModuleType:

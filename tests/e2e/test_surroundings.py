@@ -18,7 +18,7 @@ from tests.support.patience import until
 from tests.support.sshd import Sshd
 from tests.support.surroundings import changes, on_the_hosts_clock, process_state
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 RUN = """\
 import pytest, sys
