@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.change.dcli.verdict import door_of, journal_accepted, refuse_unread
 from exacell.core.errors import JournalError
+from exacell.core.paths import at_home
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Kind, Value
 from exacell.language.shellwords import command_given
@@ -84,7 +84,7 @@ def note_config(session: Session, services: Services, name: str) -> None:
     rack = session.rack
     if session.options.monitor or (rack is not None and rack.production):
         return
-    named = programs_named(SshConfigFiles.read(Path(name).expanduser()))
+    named = programs_named(SshConfigFiles.read(at_home(name)))
     pass_programs(
         session,
         services,
@@ -102,7 +102,7 @@ def refuse_replacing(session: Session, way: str, name: str) -> None:
     Raises:
         RefusedError: it is there, and -m was given or the rack is a production rack.
     """
-    if may_replace(session) or is_device(name) or not os.path.lexists(Path(name).expanduser()):
+    if may_replace(session) or is_device(name) or not os.path.lexists(at_home(name)):
         return
     door = door_of(session)
     raise replacing(way, name, monitor=door.monitor, rack=door.rack)

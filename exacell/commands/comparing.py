@@ -11,7 +11,7 @@ from exacell.commands.declared.comparing import FORMS
 from exacell.commands.subjects.sort import Asked
 from exacell.commands.subjects.sorts import finding_of, newest
 from exacell.core.errors import ExitCode, RefusedError, why_unreadable
-from exacell.core.paths import replace_file
+from exacell.core.paths import at_home, replace_file
 from exacell.core.version import __version__
 from exacell.language.registry import Call
 from exacell.measure.finding import Finding
@@ -51,7 +51,7 @@ def report(session: Session, services: Services, request: Request, call: Call) -
     form = words.pop() if words and words[-1] in FORMS else "html"
     names = tuple(words) or (newest(asked),)
     evidence = call.flag("evidence")
-    path = Path(call.text_arg("to") or _file_name(names, "zip" if evidence else form)).expanduser()
+    path = at_home(call.text_arg("to") or _file_name(names, "zip" if evidence else form))
     if path.exists() and not call.flag("replace"):
         raise RefusedError(f"{path} exists", hint="name another file by to=, or give --replace")
     refuse_replacing(session, "report to=", str(path))
@@ -88,7 +88,7 @@ def verify_report(call: Call) -> Result:
     Raises:
         RefusedError: it can't be read, or is no archive of a report.
     """
-    path = Path(call.text_arg("file")).expanduser()
+    path = at_home(call.text_arg("file"))
     found = check(path)
     record = {"cell": None, "file": str(path), "files": found.files, "seal": found.seal, "whole": not found.wrong}
     said = f"{path}: {found.files} files agree with their sums; compare the seal with the sender's: {found.seal}"

@@ -9,6 +9,7 @@ from pathlib import Path
 from exacell.change.sending import Sending
 from exacell.commands.hosts import hosts_of
 from exacell.core.errors import ExitCode, StatementError, why_unreadable
+from exacell.core.paths import at_home
 from exacell.language.hostpath import read_remote_path
 from exacell.language.registry import Call
 from exacell.output.result import HOST, Column, Result
@@ -42,7 +43,7 @@ def _copied(
 ) -> Result:
     seconds = call.flags.get("timeout")
     timeout = float(seconds) if isinstance(seconds, (int, float)) else DEADLINE
-    folder = Path(call.text_arg("to", ".")).expanduser()
+    folder = at_home(call.text_arg("to", "."))
 
     def place(host: str) -> Path:
         try:

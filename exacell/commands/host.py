@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 from collections.abc import Mapping
 from contextlib import nullcontext
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.change.clocks import refuse_absences
@@ -19,6 +18,7 @@ from exacell.core.errors import (
     JournalError,
     RefusedError,
 )
+from exacell.core.paths import at_home
 from exacell.core.values import replace
 from exacell.journal.actor import actor
 from exacell.journal.reading import HERE
@@ -109,7 +109,7 @@ def pass_here(session: Session, services: Services, request: Request, line: Line
     unread = findings.unseen
     if line.redirect:
         refuse_replacing(session, ">", line.redirect)
-        if not request.typed and Path(line.redirect).expanduser().exists() and not is_device(line.redirect):
+        if not request.typed and at_home(line.redirect).exists() and not is_device(line.redirect):
             unread = [f"> {line.redirect}, which exists", *unread]
     if line.shell and closed:
         judged(session, services, request, line.shell, flags, statement=text)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice, takewhile
-from pathlib import Path
 
 from exacell.change.journal_restart import restart as begin_again
 from exacell.commands.declared.journal import FILTERS, RECENT
 from exacell.core.errors import ExitCode, JournalError, RefusedError
+from exacell.core.paths import at_home
 from exacell.journal.auditing import (
     Common,
     Filter,
@@ -217,7 +217,7 @@ def _journal(services: Services, call: Call) -> Journal:
     name = call.text_arg("file")
     if not name:
         return services.journal
-    path = Path(name).expanduser()
+    path = at_home(name)
     if not path.is_file():
         raise JournalError(
             f"there is no journal file {path}", hint="journal export writes one; without file= it is this host's own"

@@ -6,7 +6,6 @@ import os
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.care.sqltext import (
@@ -32,6 +31,7 @@ from exacell.commands.diskgroup import asm_change
 from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.formats import AS_PRINTED
+from exacell.core.paths import at_home
 from exacell.core.units import counted
 from exacell.language.registry import Call
 from exacell.language.shellwords import command_given
@@ -309,7 +309,7 @@ def copy(session: Session, services: Services, request: Request, call: Call) -> 
         StatementError: there is no such file.
         RefusedError: it was not accepted.
     """
-    source, to = Path(call.text_arg("file")).expanduser(), call.text_arg("to")
+    source, to = at_home(call.text_arg("file")), call.text_arg("to")
     recursive = bool(call.args.get("recursive"))
     if not source.exists():
         raise StatementError(

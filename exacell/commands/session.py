@@ -16,6 +16,7 @@ from exacell.core.config import load, transport_name
 from exacell.core.errors import ConfigError, StatementError, why_unreadable
 from exacell.core.hostgroups import DB
 from exacell.core.meant import closest
+from exacell.core.paths import at_home
 from exacell.core.units import counted
 from exacell.language.calls import VERBS
 from exacell.language.registry import Call, commands
@@ -236,7 +237,7 @@ def leave(call: Call) -> Result:
 
 def start(call: Call) -> Result:
     """Hand the file to the surface, which runs it."""
-    path = Path(call.text_arg("file")).expanduser()
+    path = at_home(call.text_arg("file"))
     if not path.is_file() and not path.suffix and path.with_suffix(".scl").is_file():
         path = path.with_suffix(".scl")
     raise ScriptRequested(path)
@@ -256,7 +257,7 @@ def spool(session: Session, services: Services, call: Call) -> Result:
     if name.lower() == "off":
         console.spool(None)
         return Result()
-    path = Path(name).expanduser()
+    path = at_home(name)
     if how == "cre" and path.exists():
         raise StatementError(f"{name} exists: spool {name} append adds to it, replace overwrites it")
     current_rack(session, services)

@@ -18,6 +18,14 @@ _PRIVATE = 0o700
 _OWN = 0o600
 
 
+def at_home(name: str | Path) -> Path:
+    """Return the path with a ``~`` or ``~user`` at its beginning replaced; where nobody has that home it stays, as in a shell.
+
+    ``Path.expanduser`` raises there instead.
+    """
+    return Path(os.path.expanduser(name))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Home:
     """The three directories of one user's exacell; all equal when EXACELL_HOME is set.

@@ -9,12 +9,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TextIO
 
 from exacell.cellcli.fold import has_own_name
 from exacell.cellcli.rows import ByBlocks
 from exacell.core.errors import ExitCode, OutputError, StatementError, why_unreadable
+from exacell.core.paths import at_home
 from exacell.opaque.here import is_device
 from exacell.output.folding import MASK, brief_problems, each_cell_apart, too_many_to_fold
 from exacell.output.render import lines, render, with_local_dates
@@ -207,7 +207,7 @@ def opened(name: str, *, anew: bool = False) -> Iterator[TextIO]:
         OutputError: it takes no more.
     """
     try:
-        stream = Path(name).expanduser().open("x" if anew and not is_device(name) else "w", encoding="utf-8")
+        stream = at_home(name).open("x" if anew and not is_device(name) else "w", encoding="utf-8")
     except OSError as error:
         raise StatementError(f"{name} can't be written: {why_unreadable(error)}") from error
     try:
@@ -226,7 +226,7 @@ def check_writable(name: str) -> None:
     Raises:
         StatementError: a folder, a file of others, or no folder to put it in.
     """
-    path = Path(name).expanduser()
+    path = at_home(name)
     try:
         if path.is_file():
             path.open("a", encoding="utf-8").close()

@@ -9,7 +9,7 @@ from exacell.core.config import trusted_group
 from exacell.core.errors import ConfigError, RecipeError, why_unreadable
 from exacell.core.meant import ask_for
 from exacell.core.packaged import packaged_files, packaged_folder
-from exacell.core.paths import Home
+from exacell.core.paths import Home, at_home
 from exacell.core.trust import refuse_untrusted
 from exacell.language.recipewords import SUFFIX
 from exacell.language.registry import Param
@@ -51,7 +51,7 @@ def load_draft(home: Home, name: str) -> Draft:
         RecipeError: there is none (names the closest), it can't be read, or others can write it.
     """
     if "/" in name:
-        return _recipe_at(home, Path(name).expanduser())
+        return _recipe_at(home, at_home(name))
     files = recipe_files(home)
     stem = name.removesuffix(SUFFIX)
     path = files.get(stem) or next((p for n, p in files.items() if n.lower() == stem.lower()), None)
@@ -70,7 +70,7 @@ def own_file(home: Home, name: str) -> Path:
         RecipeError: it comes with exacell.
     """
     if "/" in name:
-        return Path(name).expanduser()
+        return at_home(name)
     path = home.recipes_dir / f"{load_draft(home, name).recipe.name}{SUFFIX}"
     if not path.is_file():
         raise RecipeError(

@@ -13,7 +13,7 @@ from exacell.core.background import Interruption
 from exacell.core.cellset import CellSet, fold, known_as
 from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
 from exacell.core.errors import CellSetError, RefusedError
-from exacell.core.paths import Home
+from exacell.core.paths import Home, at_home
 from exacell.core.racks import named_cells, which_rack
 from exacell.core.trust import refuse_untrusted
 from exacell.core.values import dataclass
@@ -108,7 +108,7 @@ class Session:
         Raises:
             ConfigError: what was asked for does not exist.
         """
-        group = Path(self.options.group_file).expanduser() if self.options.group_file else None
+        group = at_home(self.options.group_file) if self.options.group_file else None
         cells = self.options.cells or None
         rack = which_rack(
             self.config,
@@ -130,7 +130,7 @@ class Session:
         return self.options.login or None
 
     def _ssh_config(self) -> Path | None:
-        return Path(self.options.ssh_config).expanduser() if self.options.ssh_config else None
+        return at_home(self.options.ssh_config) if self.options.ssh_config else None
 
     def _take(self, rack: RackConfig) -> RackConfig:
         if rack.ssh_config is not None:

@@ -17,6 +17,7 @@ import pytest
 from benchmarks import house
 from exacell.cellcli.schema import objects, objects_of
 from exacell.core.errors import StatementError
+from exacell.core.paths import at_home
 from exacell.language.calls import VERBS
 from exacell.language.line import parse_line
 from exacell.language.registry import MODULES as REGISTERED, Command, Effect, Kind, commands, handler_of, wanted_by
@@ -307,6 +308,19 @@ def test_commands_and_core_never_print(path: Path) -> None:
     assert "input" not in names
     attributes = [node for node in ast.walk(sources.trees()[path]) if isinstance(node, ast.Attribute)]
     assert not {"sys.stdout", "sys.stderr", "sys.stdin"} & {ast.unparse(node) for node in attributes}
+
+
+def test_a_home_that_nobody_has_is_no_crash() -> None:
+    """Only core/paths replaces ``~``, since pathlib raises for ``~nosuch/x`` where a shell leaves it as it is."""
+    assert str(at_home("~nosuch/x")) == "~nosuch/x" and at_home("~/x") == Path.home() / "x"
+    asked = {
+        str(path.relative_to(sources.ROOT))
+        for path in sources.trees()
+        for call in sources.calls(path)
+        if isinstance(call.func, ast.Attribute) and call.func.attr == "expanduser"
+        if ast.unparse(call.func) != "os.path.expanduser"
+    }
+    assert asked == set()
 
 
 def test_importing_has_no_effect(tmp_path: Path) -> None:

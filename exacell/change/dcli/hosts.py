@@ -22,6 +22,7 @@ from exacell.change.dcli.options import DcliOptions, SshOptions, environment_err
 from exacell.core.cellset import CellSet
 from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError, why_unreadable
+from exacell.core.paths import at_home
 from exacell.core.racks import NoRackError, parse_group_file
 from exacell.core.values import dataclass, replace
 from exacell.session.services import Services
@@ -77,7 +78,7 @@ def _from_file(name: str) -> tuple[str, ...]:
     if not name:
         return ()
     try:
-        text = Path(name).expanduser().read_text(encoding="utf-8", errors="surrogateescape")
+        text = at_home(name).read_text(encoding="utf-8", errors="surrogateescape")
     except OSError as error:
         raise ConfigError(f"the group file {name} can't be read: {why_unreadable(error)}") from error
     lines = [line.strip() for line in text.splitlines()]
@@ -215,7 +216,7 @@ def _rack_of(session: Session, host: str) -> RackConfig | None:
 
 def _made_up(session: Session, targets: Sequence[Target]) -> RackConfig:
     hosts = tuple(dict.fromkeys(target.host for target in targets if _rack_of(session, target.host) is None))
-    config = Path(session.options.ssh_config).expanduser() if session.options.ssh_config else None
+    config = at_home(session.options.ssh_config) if session.options.ssh_config else None
     # A transport that the session has chosen needs its program for these hosts, too.
     known = session.rack.reach if session.rack is not None else Reach()
     programs = Reach(dcli=known.dcli, exacli=known.exacli, cookie_jar=known.cookie_jar)
@@ -239,7 +240,7 @@ def _child(session: Session, services: Services, rack: RackConfig, *, keep_mode:
 
 def _ssh_config(rack: RackConfig, options: SshOptions, folder: Path | None) -> Path | None:
     """Return the ssh_config for a rack: its own, or one in which the settings stand first, so that they win."""
-    base = Path(options.config_file).expanduser() if options.config_file else rack.ssh_config
+    base = at_home(options.config_file) if options.config_file else rack.ssh_config
     if folder is None:
         return base
     files = [str(base)] if base is not None else [os.path.expanduser(USER_CONFIG), SYSTEM_CONFIG]

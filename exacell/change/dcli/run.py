@@ -66,6 +66,7 @@ from exacell.change.dcli.work import (
 from exacell.change.here import held, pass_programs
 from exacell.core.cellset import fold, known_as
 from exacell.core.errors import ExitCode
+from exacell.core.paths import at_home
 from exacell.core.values import dataclass, field, replace
 from exacell.language.registry import Call, Value
 from exacell.opaque.findings import Findings
@@ -200,7 +201,7 @@ class _Run:
             RefusedError: they may not; nothing was sent.
         """
         named = [f"-o {setting}" for setting in self.ssh.settings if is_program(setting)]
-        file = Path(self.ssh.config_file).expanduser() if self.ssh.config_file else None
+        file = at_home(self.ssh.config_file) if self.ssh.config_file else None
         of_file = [f"-F {named}" for named in programs_named(SshConfigFiles.read(file))] if file is not None else []
         for group in groups:
             # Where nothing of a file may be started the transport starts what is not needed neither.
@@ -287,7 +288,7 @@ class _Run:
         line = ""
         if self.options.keys:
             pushes = options.push_key or options.one_password
-            line, made = public_key(Path("~/.ssh").expanduser(), make=pushes)
+            line, made = public_key(at_home("~/.ssh"), make=pushes)
             if made:
                 self.problems.append(made)
             if pushes:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from exacell.core.cellset import fold
 from exacell.core.errors import ConfigError, RefusedError, StatementError
+from exacell.core.paths import at_home
 from exacell.journal.rows import Kept
 from exacell.session.artifacts import kept, state_of
 from exacell.session.given import Services, Session
@@ -107,9 +108,9 @@ def _paths(word: str) -> list[Path]:
             f"{word}: there is no such file", hint="a pattern counts from the folder in which exacell was started"
         )
     asked = _KEPT.fullmatch(word)
-    if asked is not None and not found[0].expanduser().exists():
+    if asked is not None and not at_home(found[0]).exists():
         no_file = "" if asked["run"] or asked["host"] else "No such file or directory, and "
         raise RefusedError(
             f"{word}: {no_file}no run has kept that", hint="results --all lists the runs, results r1 what r1 kept"
         )
-    return [path.expanduser() for path in found]
+    return [at_home(path) for path in found]

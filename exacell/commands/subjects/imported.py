@@ -6,6 +6,7 @@ from pathlib import Path
 
 from exacell.commands.subjects.files import kept_rows, named_files
 from exacell.commands.subjects.sort import Asked, Sort
+from exacell.core.paths import at_home
 from exacell.measure.finding import Finding
 from exacell.measure.importers import findings
 from exacell.measure.importers.findings import Imported
@@ -28,7 +29,7 @@ def _is_file(asked: Asked, name: str) -> bool:
         return False  # A trace file, which has its own sort.
     if "*" in name:
         return any(path.is_file() for path in named_files(asked.session, asked.services, name))
-    return Path(name).expanduser().is_file()
+    return at_home(name).is_file()
 
 
 def _found(asked: Asked, name: str) -> Imported:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from exacell.core.hostgroups import TAKEN
 from exacell.core.packaged import PAGES, packaged_files
-from exacell.core.paths import Home
+from exacell.core.paths import Home, at_home
 from exacell.language.registry import Kind, Param
 from exacell.language.suggestion import Known
 from exacell.session.completion.names import NameCache
@@ -97,7 +97,7 @@ def knowledge(
 def files(typed: str) -> list[str]:
     """Return the paths that begin with ``typed``, directories with a slash behind them, ``~`` kept as it is written."""
     head, slash, part = typed.rpartition("/")
-    directory = Path(head + slash).expanduser() if slash else Path(".")
+    directory = at_home(head + slash) if slash else Path(".")
     try:
         with os.scandir(directory) as entries:
             found = [
