@@ -147,7 +147,7 @@ class Delivery:
         shown = list(found)
         if not wants_pager(shown, setting, self.out):
             return None
-        with self.console.lend():
+        with self.console.lent():
             page(shown, setting, self.out)
         return any(has_own_name(row) for row in shown)
 
@@ -155,7 +155,7 @@ class Delivery:
         """Give a pager the lines of a large answer as they are made; None where there is no program that pages."""
         from exacell.output.pager import page_by_command
 
-        with self.console.lend():
+        with self.console.lent():
             return False if page_by_command(found, setting, self.out) else None
 
     @contextmanager
@@ -191,7 +191,7 @@ class Delivery:
     def _lent(self) -> Iterator[None]:
         """Let another program write where data goes."""
         self.out.flush()
-        with self.console.lend():
+        with self.console.lent():
             yield
 
 

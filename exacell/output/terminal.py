@@ -80,6 +80,8 @@ class TerminalConsole:
         self.lost: OSError | None = None
         """Why standard output takes nothing more, once it was found so."""
         self._screen: Screen | None = None
+        self._lent = 0
+        """How many programs have the terminal now."""
         self._held: list[tuple[str, str, str]] = []
         self.color = wants_color(self._err)
         self.live = draws(self._err)
@@ -112,7 +114,7 @@ class TerminalConsole:
         """
         text, head = masked(text), masked(head)
         with self._lock:
-            if self._screen is not None:
+            if self._elsewhere:
                 self._held.append((text, meaning, head))
                 return
             drawn = self._shown if self._drawn else None
@@ -226,6 +228,34 @@ class TerminalConsole:
                 yield screen
         finally:
             self._screen = None
+            self._tell_held()
+
+    @contextmanager
+    def lent(self) -> Iterator[None]:
+        """Give the terminal to another program, an editor or a pager, while it is entered: nothing of ours is drawn over it.
+
+        Talk is held back meanwhile and shown afterwards, where it would come on that terminal.
+        """
+        with self._lock:
+            self._erase()
+            self._lent += 1
+        try:
+            with self.lend():
+                yield
+        finally:
+            with self._lock:
+                self._lent -= 1
+                self.spoke = monotonic()
+            self._tell_held()
+
+    @property
+    def _elsewhere(self) -> bool:
+        """Whether something else has the terminal on which talk comes."""
+        return self._screen is not None or (self._lent > 0 and not self._err.closed and self._err.isatty())
+
+    def _tell_held(self) -> None:
+        """Tell what was held back, unless something still has the terminal."""
+        if not self._elsewhere:
             held, self._held = self._held, []
             for text, meaning, head in held:
                 self.tell(text, meaning, head=head)
@@ -297,9 +327,7 @@ class TerminalConsole:
 
         if not self.can_ask:
             return False
-        with self._lock:
-            self._erase()
-        with self.lend():
+        with self.lent():
             open_editor(path, env)
         return True
 
@@ -366,6 +394,8 @@ class TerminalConsole:
                     self._ticking = None
                 return
             progress = replace(progress, states={target: masked(state) for target, state in progress.states.items()})
+            if self._elsewhere:
+                return
             if self.live:
                 self._erase()
                 shown, self._news = self._shown, monotonic()
@@ -387,7 +417,7 @@ class TerminalConsole:
             with self._lock:
                 if self._err.closed:
                     return
-                if self._shown is not None and self._drawn and not ended.is_set():
+                if self._shown is not None and self._drawn and not ended.is_set() and not self._elsewhere:
                     self._erase()
                     self._draw(self._shown)
 
@@ -397,8 +427,10 @@ class TerminalConsole:
         Where lines can't be drawn over it is written when the wait has lasted a while, and again each minute. Quiet, nothing is.
         """
         with self._lock:
-            if self._quiet or self._screen is not None or self._shown is not None:
+            if self._quiet or self._elsewhere or self._shown is not None:
                 return
+            if text and self.spoke == inf:
+                return  # A question is open: whoever answers has the line.
             if not self.live:
                 self._log_wait(text)
                 return

@@ -5,6 +5,7 @@ import os
 import pty
 import threading
 from dataclasses import replace
+from time import monotonic
 
 import pytest
 
@@ -197,6 +198,37 @@ def test_progress_without_colour_is_drawn_in_place_as_well(monkeypatch: pytest.M
     console.progress(None)
     assert err.getvalue().split("\x1b[2A\r\x1b[J")[1].endswith("  c1  done\n")
     assert "\x1b[38;5;244m" not in err.getvalue() and err.getvalue().startswith("waiting for c1\n\x1b[1A")
+
+
+def test_nothing_is_drawn_over_another_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While an editor or a pager has the terminal no wait, bar or talk is written there; talk comes afterwards, in order.
+
+    Nor is a wait drawn over an open question. Where talk goes to a file it is written at once.
+    """
+    monkeypatch.setenv("TERM", "xterm")
+    err, log = Tty(), io.StringIO()
+    console, logged = TerminalConsole(err=err, stdin=Tty()), TerminalConsole(err=log, stdin=io.StringIO())
+    with console.lent(), console.lent(), logged.lent():
+        console.waiting("waiting for c1, 2s")
+        console.progress(progress(c1="flushing"))
+        console.progress(None)
+        for each in (console, logged):
+            each.say("first")
+            each.tell("second")
+        assert err.getvalue() == "" and log.getvalue() == "first\nsecond\n"
+    assert err.getvalue() == log.getvalue() and monotonic() - console.spoke < 60
+    console.waiting("waiting for c1, 3s")
+    assert "waiting for c1, 3s" in err.getvalue()
+    shown: list[str] = []
+
+    def answered(question: str) -> str:
+        before = err.getvalue()
+        console.waiting("waiting for c1, 4s")
+        shown.append(err.getvalue().removeprefix(before))
+        return "yes"
+
+    console.read_line = answered
+    assert console.ask("go on?") == "yes" and shown == [""]
 
 
 def test_lines_that_a_narrower_terminal_has_broken_are_drawn_over_whole(monkeypatch: pytest.MonkeyPatch) -> None:

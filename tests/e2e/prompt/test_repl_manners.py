@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 import stat
 from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
+import pytest
 
 from tests.support.program import PROMPT, answer, plain
 
@@ -55,6 +57,26 @@ def test_edit_opens_the_last_statement_in_the_editor(start: Start, tmp_path: Pat
     child.send("\r")
     child.expect_exact(PROMPT)
     assert "exa1cel[01-03]" in plain(child.before) and "production" in plain(child.before)
+
+
+@pytest.mark.skipif(shutil.which("vi") is None, reason="there is no vi")
+def test_nothing_is_written_over_an_editor(start: Start, home: Path) -> None:
+    """While a recipe is written in a real vi, for seconds longer than any wait is told after, only vi writes to the terminal."""
+    child = start("-r", "t1", VISUAL="", EDITOR="vi -u NONE -i NONE -N")
+    child.sendline("new recipe mine")
+    child.expect_exact("mine.exa")
+    shown = ""
+    for number in range(4):
+        child.send(f"o# line {number}\x1b")
+        child.expect_exact(f"line {number}")
+        shown += str(child.before)
+        with pytest.raises(pexpect.TIMEOUT):  # Whatever is written in the next second.
+            child.expect_exact("waiting", timeout=1)
+        shown += str(child.buffer)
+    assert "waiting" not in shown
+    child.send(":q!\r")
+    child.expect_exact("nothing was written, so there is no recipe mine")
+    child.expect_exact(PROMPT)
 
 
 def test_vi_keys_can_be_switched_on(start: Start) -> None:
