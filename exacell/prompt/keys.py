@@ -1,4 +1,4 @@
-"""What Enter, Tab and Page Up do at the prompt; every other key is prompt_toolkit's. And what is typed
+"""What Enter, Tab, the comma behind it and Page Up do at the prompt; every other key is prompt_toolkit's. And what is typed
 while no prompt stands there."""
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from types import FrameType, TracebackType
 from typing import Any
 
 from prompt_toolkit.application import get_app
-from prompt_toolkit.buffer import Buffer, CompletionState
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completion
 from prompt_toolkit.enums import DEFAULT_BUFFER
 from prompt_toolkit.filters import Condition, emacs_insert_mode, has_focus, is_done, is_searching, vi_insert_mode
@@ -23,8 +23,8 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from exacell.language.words import needs_more
 
-_OPEN = ("=", ",")
-"""What a value follows directly."""
+_OPEN = ("=", ",", "/", "(", "@")
+"""What is not yet a whole word: more follows it directly."""
 
 
 def bindings() -> KeyBindings:
@@ -44,11 +44,27 @@ def bindings() -> KeyBindings:
             buffer.cancel_completion()
         buffer.validate_and_handle()
 
+    spaced = ""
+
     inserting = (emacs_insert_mode | vi_insert_mode) & has_focus(DEFAULT_BUFFER) & ~is_searching & ~is_done
 
     @table.add("tab", filter=inserting)
     def _(event: KeyPressEvent) -> None:
-        complete(event.current_buffer)
+        nonlocal spaced
+        buffer: Buffer = event.current_buffer
+        complete(buffer)
+        spaced = buffer.text if buffer.text.endswith(" ") else ""
+
+    @Condition
+    def behind_a_blank_of_tab() -> bool:
+        buffer = get_app().current_buffer
+        return bool(spaced) and buffer.text == spaced and buffer.document.is_cursor_at_the_end
+
+    @table.add(",", filter=inserting & behind_a_blank_of_tab)
+    def _(event: KeyPressEvent) -> None:
+        # One more name of a list: the comma stands where the blank was, as in zsh.
+        event.current_buffer.delete_before_cursor()
+        event.current_buffer.insert_text(",")
 
     @table.add("pageup", filter=has_focus(DEFAULT_BUFFER) & ~is_searching & ~is_done)
     def _(event: KeyPressEvent) -> None:
@@ -72,26 +88,25 @@ def recall(buffer: Buffer, step: int) -> None:
 
 
 def complete(buffer: Buffer) -> None:
-    """Take or walk the menu, or open it; behind a word to which nothing can be added, go on to the next one:
-    a word that must follow is written."""
+    """Take or walk the menu, or open it. Behind the only word that fits, and behind a whole one, come a blank, as in bash,
+    and the words that must follow."""
     state = buffer.complete_state
-    if state is not None:
-        taken = state.current_completion
-        if taken is None or len(state.completions) > 1:
-            buffer.complete_next()
-        else:
-            buffer.complete_state = None
-            _next_word(buffer, taken.text)
+    if state is not None and len(state.completions) > 1:
+        buffer.complete_next()
         return
-    only = _only(buffer)
-    typed = buffer.document.text_before_cursor[only.start_position :].lower() if only is not None else ""
+    if state is not None and state.completions and state.current_completion is not None:
+        buffer.complete_state = None
+        _next_word(buffer, state.completions[0].text)
+        return
+    # At once: start_completion does nothing while what the last letter asked for is still computed.
+    only = state.completions[0] if state is not None and state.completions else _only(buffer)
     if only is None:
         buffer.start_completion(insert_common_part=True)
-    elif typed == only.text.lower():
-        _next_word(buffer, only.text)
-    else:  # At once: start_completion does nothing while what the last letter asked for is still computed.
-        buffer.complete_state = CompletionState(buffer.document, [only])
-        buffer.go_to_completion(0)
+        return
+    if buffer.document.text_before_cursor[only.start_position :].lower() != only.text.lower():
+        buffer.apply_completion(only)
+    buffer.complete_state = None
+    _next_word(buffer, only.text)
 
 
 def _next_word(buffer: Buffer, word: str) -> None:

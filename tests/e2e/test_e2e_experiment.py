@@ -293,9 +293,9 @@ def test_the_shipped_recipe_is_found_by_tab_and_ends_in_its_report(rack: InProce
     page.write_text("an older one")
     with rack.at_terminal("-r", "t1", rows=50, columns=160).ready() as terminal:
         child = terminal.child
-        child.send("@flashlog_a\t")
+        child.send("@flashlog_a")
         child.expect_exact("Measure what the flash log does")
-        child.send(f"\t db=SPOT report={page}\r")
+        child.send(f"\tdb=SPOT report={page}\r")
         child.expect_exact("proceed?")
         assert "6 blocks, abba" in plain(child.before)
         child.send("y\r")

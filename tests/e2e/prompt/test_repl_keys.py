@@ -31,12 +31,13 @@ Start = Callable[..., pexpect.spawn]
         ("can ", "can "),
         ("unknown", "unknown"),
         ("size=", "size="),
-        ("ca", "can"),
-        ("SHO", "show"),
+        ("si", "size="),
+        ("ca", "can offline "),
+        ("SHO", "show "),
     ],
 )
 def test_tab_goes_on_behind_a_whole_word(typed: str, becomes: str) -> None:
-    """The only word that fits gets its end at once; behind one typed in full come a blank and the word that must follow."""
+    """The only word that fits gets its end at once; behind a whole one come a blank and the word that must follow."""
     words = WordCompleter(["can", "show", "list", "listen", "size="], ignore_case=True)
     buffer = Buffer(completer=words, document=Document(typed, len(typed)))
     buffer.start_completion = lambda **how: None  # type: ignore[method-assign]
@@ -55,6 +56,20 @@ def test_tab_writes_a_whole_statement(start: Start) -> None:
     child.send("exa1cel02")
     child.expect_exact("exa1cel02")
     child.send("\x03")
+    child.expect_exact(PROMPT)
+
+
+def test_what_is_typed_behind_tab_is_a_word_of_its_own(start: Start) -> None:
+    """README's session as it is printed: a letter behind the word that Tab completed begins the next; a comma goes on with it."""
+    child = start("-r", "t1")
+    child.send("use exa1cel01\t,exa1cel02\r")
+    child.expect_exact("using 2 of 3 cells: exa1cel[01-02]")
+    child.expect_exact(PROMPT)
+    child.send("show transp\t-o json\r")
+    child.expect_exact('"openssh"')
+    child.expect_exact(PROMPT)
+    child.send("@flashlog_a\tnosuch=1\r")
+    child.expect_exact("recipe flashlog_ab has no parameter nosuch")
     child.expect_exact(PROMPT)
 
 
