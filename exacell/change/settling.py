@@ -22,8 +22,10 @@ from exacell.journal.record import Journal, Row, runs
 from exacell.journal.rows import Intent, Planned
 from exacell.journal.state import ChangeState, by_change
 from exacell.plan.model import Change, Plan, Step
+from exacell.recipes.record import Run
 from exacell.session.dbclient import sql_targets
 from exacell.session.given import Services, Session
+from exacell.session.runs import changes_of_run, ended_runs
 
 
 def plan_row(journal: Journal, rack: str, change: int) -> Planned:
@@ -289,6 +291,19 @@ def newest_to_undo(session: Session, services: Services) -> int:
     for number, _ in _to_undo(session, services):
         return number
     raise RefusedError(f"there is no change of rack {rack} to undo", hint="journal show")
+
+
+def run_to_undo(session: Session, services: Services, number: int) -> Run | None:
+    """Return the ended run of a recipe that a change is part of, where something of that run can be taken back; else None."""
+    rack = session.need_rack().name
+    key = next((plan.run for plan in services.journal.whole_state(rack, number).plans), "")
+    for run in ended_runs(services.store(), rack) if key else ():
+        if run.key == key:
+            back = {change for change, row in _to_undo(session, services) if row.inverse}
+            return (
+                run if back.intersection(changes_of_run(services.store(), services.journal, rack, run.name)) else None
+            )
+    return None
 
 
 def older_to_undo(session: Session, services: Services, number: int) -> str:

@@ -20,7 +20,7 @@ from exacell.change.recipeready import make_ready
 from exacell.change.reciperun import RecipeRunner
 from exacell.change.resuming import NOTHING, resume as go_on, retry as once_more
 from exacell.change.runs import go_on as go_on_with_run
-from exacell.change.settling import newest_to_undo
+from exacell.change.settling import newest_to_undo, run_to_undo
 from exacell.change.undoing import undo as take_back
 from exacell.commands.experiments import end as end_experiment, go_on as go_on_with
 from exacell.commands.rehearsal.trial import rehearse as try_out
@@ -221,11 +221,17 @@ def retry(session: Session, services: Services, request: Request, call: Call) ->
 
 
 def undo(session: Session, services: Services, request: Request, call: Call) -> Result:
-    """Return one record per target with its outcome."""
+    """Return one record per target with its outcome; without a number of the newest change, or of the run that it is part of."""
     number = call.int_arg("change")
-    return take_back(
-        session, services, request, [newest_to_undo(session, services) if number is None else number], call.flags
-    )
+    if number is None:
+        number = newest_to_undo(session, services)
+        if (run := run_to_undo(session, services, number)) is not None:
+            services.console.say(
+                f"this takes back the whole run {run.name} ({run.statement}); undo {number} takes back change {number} alone"
+            )
+            changes = changes_of_run(services.store(), services.journal, run.rack, run.name)
+            return take_back(session, services, request, changes, call.flags, whole=True)
+    return take_back(session, services, request, [number], call.flags)
 
 
 def undo_run(session: Session, services: Services, request: Request, call: Call) -> Result:

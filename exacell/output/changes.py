@@ -108,9 +108,11 @@ _GOES_ON = re.compile(r"(undo|resume|retry) (\d+)")
 
 
 def _of_another(record: Mapping[str, Any]) -> str:
-    """Return ``undo of 6: `` for a change that was made to take another one back, or to go on with it; else nothing."""
-    match = _GOES_ON.fullmatch(str(record.get("recipe") or ""))
-    return f"{match[1]} of {match[2]}: " if match else ""
+    """Return ``undo of 6: `` for a change that was made to take another one back, or to go on with it; for one that is
+    part of a recipe ``name: ``; else nothing."""
+    origin = str(record.get("recipe") or "")
+    match = _GOES_ON.fullmatch(origin)
+    return f"{match[1]} of {match[2]}: " if match else f"{origin}: " if origin else ""
 
 
 def _taken(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -97,6 +98,25 @@ def test_a_check_recipe_looks_into_the_recipes_inside(inside: InProcess) -> None
     written(inside, outer='recipe "Outer"\nlist cell\n@inner a=1\n', inner="param a : int\nlst cell $a\n")
     done = inside("-r", "t1", "check recipe outer")
     assert done.code == 2 and "line 3: recipe inner, line 2:" in done.out
+
+
+def test_undo_behind_a_run_takes_the_whole_run_back(inside: InProcess, tmp_path: Path) -> None:
+    """undo alone means the run that the newest change is part of, says so, and takes nothing back twice; a number means one
+    change. The journal names the recipe."""
+    recipe = tmp_path / "comments.exa"
+    comments = [f'alter griddisk DATA_CD_0{number}_exa1cel01 comment="run"\n' for number in (0, 1)]
+    recipe.write_text('recipe "two comments"\n' + "".join(comments))
+    noted = ("-r", "t1", "-o", "json", "on exa1cel01 list griddisk where comment = 'run' attributes name")
+    inside.ok("-r", "t1", "alter griddisk DATA_CD_02_exa1cel01 comment=before", "-y")
+    inside.ok("-r", "t1", f"run {recipe}", "-y")
+    assert len(inside.ok(*noted).records) == 2
+    assert "comments: alter griddisk DATA_CD_01_exa1cel01" in inside.ok("-r", "t1", "journal").out
+    numbers = [row["change"] for row in inside.ok("-r", "t1", "-o", "json", "journal").records]
+    said = f"(run {recipe}); undo {numbers[-1]} takes back change {numbers[-1]} alone"
+    assert said in inside.ok("-r", "t1", "undo", "-n").err and len(inside.ok(*noted).records) == 2
+    assert said in inside.ok("-r", "t1", "undo", "-y").err and inside.ok(*noted).records == []
+    left = inside.ok("-r", "t1", "undo", "-y")
+    assert "the whole run" not in left.err and f"undo of {numbers[-3]}" in inside.ok("-r", "t1", "journal").out
 
 
 def test_undo_run_of_a_recipe_inside_takes_back_its_own_changes_alone(inside: InProcess) -> None:

@@ -64,10 +64,10 @@ def test_who_made_a_change_is_always_told(width: int | None) -> None:
 @pytest.mark.parametrize("verb", ["undo", "resume", "retry"])
 @pytest.mark.parametrize("width", [80, None])
 def test_a_change_made_for_another_one_says_for_which(verb: str, width: int | None) -> None:
-    """What takes a change back or goes on with it names that change; a recipe's name is nothing of the kind."""
+    """What takes a change back or goes on with it names that change; one of a recipe's run names the recipe."""
     rows = [change(7) | {"recipe": f"{verb} 6"}, change(8) | {"recipe": "undo_all"}]
     lines = list(change_lines(rows, racks=False, width=width, color=False, header=True))
-    assert f"  {verb} of 6: create" in lines[2] and "  create" in lines[3]
+    assert f"  {verb} of 6: create" in lines[2] and "  undo_all: create" in lines[3]
 
 
 def test_times_are_those_of_the_zone_that_is_asked_for() -> None:

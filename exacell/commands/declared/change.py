@@ -107,9 +107,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="take a change back: sizes, grid disks, empty disk groups, IORM plans",
-        details="Without a number the newest change of this rack that was done and not undone. Refused when the "
-        "change can't be taken back, or when what it left has been changed since. The inverse is planned, shown and "
-        "confirmed like any other statement. What the cache held does not come back.",
+        details="Without a number the newest change of this rack that was done and not undone; of a recipe's run that has "
+        "ended, the whole run. Refused when the change can't be taken back, or when what it left has been changed since. "
+        "The inverse is planned, shown and confirmed like any other statement. What the cache held does not come back.",
         example="undo 12 -y",
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="its number, as journal show tells"),),
         recipe_ok=False,
