@@ -35,7 +35,7 @@ from exacell.language.registry import Value
 from exacell.output.result import Result, together
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
-from exacell.plan.model import Check, Step, Undo
+from exacell.plan.model import Check, Op, Step, Undo
 from exacell.plan.rolling import flags_again
 from exacell.session.dbclient import sql_targets
 from exacell.session.given import Request, Services, Session
@@ -421,8 +421,8 @@ def _left(step: Step) -> tuple[Check, ...]:
     if not step.offline:
         return step.proves
     return tuple(
-        replace(check, value=(*check.value, UNMOUNTED))
-        if check.attribute == "asmModeStatus" and isinstance(check.value, (tuple, list))
+        replace(check, op=Op.IN, value=(*(check.value if isinstance(check.value, tuple) else (check.value,)), UNMOUNTED))
+        if check.attribute == "asmModeStatus" and check.op in (Op.EQ, Op.IN)
         else check
         for check in step.proves
     )
