@@ -421,7 +421,9 @@ def _left(step: Step) -> tuple[Check, ...]:
     if not step.offline:
         return step.proves
     return tuple(
-        replace(check, op=Op.IN, value=(*(check.value if isinstance(check.value, tuple) else (check.value,)), UNMOUNTED))
+        replace(
+            check, op=Op.IN, value=(*(check.value if isinstance(check.value, tuple) else (check.value,)), UNMOUNTED)
+        )
         if check.attribute == "asmModeStatus" and check.op in (Op.EQ, Op.IN)
         else check
         for check in step.proves

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from exacell.cellcli.schema import find_object
 from exacell.cellcli.statement import Verb
 from exacell.core.errors import StatementError
 from exacell.core.meant import closest, near
@@ -72,7 +73,14 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
     if seconds:
         if len(words) == 1:
             return StatementError(f"{first.value} what? One of: {', '.join(seconds)}", start=first.end, end=first.end)
-        near = closest(words[1].value, seconds)
+        if first.value.lower() == "show" and find_object(words[1].value) is not None:
+            # A noun of CellCLI's with whatever stands behind it: LIST takes the same words.
+            noun = words[1].value.lower()
+            rest = " ".join((noun, *(word.raw for word in words[2:])))
+            asked = f"type: list {rest}; help {noun} tells what else can be done with it"
+            near: Sequence[str] = ()
+        else:
+            near = closest(words[1].value, seconds)
         # Where something is near, the list of all would only hide it.
         known = "" if near or asked else f": {', '.join(seconds)}"
         message = f"'{_brief(words[1].value)}' is nothing that {first.value.lower()} knows{known}"
@@ -450,6 +458,8 @@ def _too_much(command: Command, word: Word, first: Word) -> StatementError:
     hint = ""
     if not near and command.effect in (Effect.READ, Effect.WRITE) and _A_CELL.fullmatch(word.value):
         hint = f"for some cells only: on {word.value} {command.name} …"
+    elif not near and word.value.lower() == "detail" and command.words[0] == "show":
+        hint = f"leave it out; {command.name} … -o yaml writes each value on a line of its own"
     elif not near and command.words[0] == "sql" and not word.quoted:
         hint = "the SQL stands in quotes"
     return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)

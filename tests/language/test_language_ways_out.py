@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from exacell.cellcli.schema import objects_of
 from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.output.faults import sentence
@@ -34,6 +35,10 @@ from exacell.output.faults import sentence
         ("is flash logging worth it?", "type: run flashlog_ab db=<db> -n"),
         ("reset the cache", "'the' is nothing that reset knows; type: run reset_cold -n"),
         ("show status", "type: show health"),
+        ("show AlertHistory", "'AlertHistory' is nothing that show knows; type: list alerthistory; help alerthistory tells"),
+        ("show celldisk FD_00 attributes name, size", "type: list celldisk FD_00 attributes name, size; help celldisk tells"),
+        ("show iormplan detail", "type: list iormplan detail; help iormplan tells"),
+        ("show diskgroup DATA detail", "leave it out; show diskgroup … -o yaml writes each value on a line of its own"),
         ("./mine.exa", "'./mine.exa' is not a statement; run ./mine.exa runs a recipe, plan run ./mine.exa shows"),
         ("mine.EXA", "run mine.EXA runs a recipe"),
         ("check cell.rsStatus = running", "; all cell.rsStatus = running, or no cell where …"),
@@ -53,6 +58,15 @@ def test_the_way_out_is_in_the_line(text: str, told: str) -> None:
     with pytest.raises(StatementError) as error:
         parse_line(text)
     assert told in sentence(error.value)
+
+
+def test_show_leads_to_list_for_every_noun_of_cellcli() -> None:
+    """show NOUN is a statement, or is answered with LIST and the same words."""
+    for name in (found.name.lower() for found in objects_of("LIST")):
+        try:
+            parse_line(f"show {name} detail")
+        except StatementError as error:
+            assert f"type: list {name} detail" in sentence(error) or "leave it out" in sentence(error), name
 
 
 @pytest.mark.parametrize("text", ["flush flashcache nonsense", "flush flashcache everything"])
