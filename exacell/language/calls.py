@@ -78,7 +78,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             noun = words[1].value.lower()
             rest = " ".join((noun, *(word.raw for word in words[2:])))
             asked = f"type: list {rest}; help {noun} tells what else can be done with it"
-            near: Sequence[str] = ()
+            near: tuple[str, ...] = ()
         else:
             near = closest(words[1].value, seconds)
         # Where something is near, the list of all would only hide it.
