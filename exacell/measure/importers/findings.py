@@ -11,8 +11,8 @@ from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.measure.finding import Artifact, Chart, Distribution, Finding, Form, Mark, Series, Side, Table
 from exacell.measure.importers.kinds import KINDS
-from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels, peak, ratio, unit_of
-from exacell.measure.importers.model import LESS, Binned, Run
+from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels, peak, ratio
+from exacell.measure.importers.model import LESS, Binned, Run, unit_of
 
 _TOLD, _BARS = 4, 20
 """Series of which a sentence speaks, and bars of a chart; the others are in the table."""
@@ -360,10 +360,10 @@ def _marks(line: Sequence[Level], figure: str) -> tuple[Mark, ...]:
 def _timeline(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
     figure = lines[0][1][0].main()
     series = [
-        Series(name=f"{before} {level.series}".strip(), points=tuple(enumerate(level.values[figure], 1)))
+        Series(name=f"{before} {level.series}".strip(), points=tuple(enumerate(level.sampled[figure], 1)))
         for before, found in lines
         for level in found
-        if figure in level.values
+        if figure in level.sampled
     ]
     yield Chart(
         title=f"{figure} in the order of samples",

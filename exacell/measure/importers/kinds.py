@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
-from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, vsphere
+from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, slob, vsphere
 from exacell.measure.importers.model import Run
 
 
@@ -41,7 +41,7 @@ KINDS: Mapping[str, Kind] = {
         title="CALIBRATE_IO", claims=calibrate.claims_database, read=calibrate.read_database, published=True
     ),
     awr.KIND: Kind(title="an AWR report", claims=awr.claims, read=awr.read, published=True),
-    awr.SLOB_KIND: Kind(title="SLOB", claims=awr.claims_slob, read=awr.read_slob, published=True),
+    slob.KIND: Kind(title="SLOB", claims=slob.claims, read=slob.read, published=True),
     blocks.LIMITS_KIND: Kind(
         title="sg_vpd -p bl", program="sg_vpd", claims=blocks.claims_limits, read=blocks.read_limits
     ),
