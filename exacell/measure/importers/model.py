@@ -208,6 +208,19 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 _DCLI = re.compile(r"^[a-z][\w.-]*: (?=\S)")
+_HOST = re.compile(r"([a-z][\w.-]*):(?: |$)")
+
+
+def by_host(text: str) -> dict[str, str]:
+    """Return host → its lines, where each line has one in front as dcli writes it; empty where some line has none."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        match = _HOST.match(line)
+        if match is not None:
+            found.setdefault(match[1], []).append(line[match.end() :])
+        elif line.strip():
+            return {}
+    return {host: "\n".join(lines) + "\n" for host, lines in found.items()}
 
 
 def mean(values: Sequence[float]) -> float:
