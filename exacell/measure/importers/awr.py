@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from exacell.core.values import dataclass
@@ -50,7 +51,7 @@ def read(text: str, source: str) -> Run:
         kind=KIND,
         form="HTML" if html else "text",
         source=source,
-        points=(*points, *seen.values()),
+        points=_timed((*points, *seen.values()), plain),
         told=told(
             [
                 ("release", first_of(plain, r"\b(\d+\.\d+\.\d+\.\d+\.\d+)\b")),
@@ -60,6 +61,19 @@ def read(text: str, source: str) -> Run:
             ]
         ),
     )
+
+
+def _timed(points: Sequence[Point], plain: str) -> tuple[Point, ...]:
+    """Return the points with what weighs them: rates by the report's time, those of a transaction by the transactions in it."""
+    minutes = number(first_of(plain, r"^\s*Elapsed: *([\d.,]+) *\(mins\)"))
+    if not minutes:
+        return tuple(points)
+    return tuple(replace(point, seconds=60 * minutes, weights=_transactions(point, 60 * minutes)) for point in points)
+
+
+def _transactions(point: Point, seconds: float) -> dict[str, float]:
+    each = point.figures.get("perTransaction")
+    return {"perTransaction": point.figures["perSecond"] * seconds / each} if each else {}
 
 
 def _profile(text: str) -> Iterator[list[str]]:

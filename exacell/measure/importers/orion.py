@@ -75,7 +75,7 @@ def read(text: str, source: str) -> Run:
 
 _START = re.compile(r"^\s*(?:ORION VERSION|Command ?line:)", re.IGNORECASE)
 _MATRIX = re.compile(r"^\s*Large/Small\s*,")
-_ROW = re.compile(r"^\s*\d[\d.,\sEe+-]*$")
+_ROW = re.compile(r"^\s*\d+\s*(?:,.*)?$")
 
 
 def _sections(text: str) -> Iterator[str]:

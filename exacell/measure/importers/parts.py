@@ -51,7 +51,17 @@ def parted(runs: Sequence[Run]) -> list[Run]:
         for place, run in enumerate(runs):
             own = next((key for key, group in groups.items() if any(_together(run, one) for one in group)), place)
             groups.setdefault(own, []).append(run)
-    return [one for group in groups.values() for one in _merged(group)]
+    return _twins([one for group in groups.values() for one in _merged(group)])
+
+
+def _twins(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs, with a note at those that carry the time of another: of hosts, or copies, they do not tell."""
+    spans = [run.span for run in runs]
+    said = "carries the time of another file: taken for a further run; named NAME@HOST.json it is a part of one"
+    return [
+        replace(run, notes=(*run.notes, said)) if run.span and run.span in spans[:place] else run
+        for place, run in enumerate(runs)
+    ]
 
 
 def _together(a: Run, b: Run) -> bool:
