@@ -516,3 +516,43 @@ def test_the_sum_of_all_clients_counts_where_it_stands_alone() -> None:
     jobs = [{**body.pop("jobs")[0], "jobname": "All clients", "hostname": "ini1", "job options": None}]
     run: Run = read(json.dumps({**body, "client_stats": jobs}), "a")
     assert run.points[0].figures["iops"] == 100
+
+
+def test_another_disk_is_no_repetition() -> None:
+    """Runs over other files or disks are series of their own, within one file and in several; over the same they are runs."""
+    texts = [
+        f"ORION: ORacle IO Numbers -- Version RDBMS_19.3.0.0.0\nName: /dev/vd{disk}\tSize: 21474836480\n"
+        f"Maximum Small IOPS={iops} @ Small=5 and Large=0\n"
+        for disk, iops in (("b", 100), ("c", 300), ("c", 500))
+    ]
+    expected = {"small on /dev/vdb": 1, "small on /dev/vdc": 2}
+    for found in (imported(("a", "".join(texts))), imported(*((f"o_{n}_summary.txt", t) for n, t in enumerate(texts)))):
+        assert {level.series: level.runs() for level in levels(found.runs)} == expected
+    jobs = [
+        ("a", _fio(100, 5, options={"filename": name}, end=end * 60_000))
+        for name, end in (("x", 1), ("y", 2), ("y", 3))
+    ]
+    counts = {level.series: level.runs() for level in levels(imported(*jobs).runs)}
+    assert counts == {"randread 8k read on x": 1, "randread 8k read on y": 2}
+
+
+def test_runs_under_other_conditions_are_no_repetitions() -> None:
+    """Where the runs of a set differ in what must be the same, it is said before their mean; rw and bs are in the names."""
+    texts = [("a", _fio(100, 5)), ("b", _fio(100, 5, options={"ioengine": "psync"}, end=1_600_000_000_000))]
+    assert (
+        alone(imported(*texts)).verdict
+        == "Its runs are not alike, so they are no repetitions: ioengine: libaio, psync."
+    )
+    texts = [("a", _fio(100, 5)), ("b", _fio(100, 5, options={"bs": "4k"}, end=1_600_000_000_000))]
+    assert alone(imported(*texts)).verdict.startswith("randread 8k read")
+
+
+def test_the_largest_of_reads_and_writes_is_the_largest() -> None:
+    """ORION tells reads and writes apart: the largest and the smallest are of both, the means of each."""
+    text = (
+        "Maximum Small IOPS=918 @ Small=68 and Large=0\n"
+        "Small Read Latency: avg=74 us, min=62 us, max=180 us, std dev=1 us @ Small=68 and Large=0\n"
+        "Small Write Latency: avg=73 us, min=61 us, max=187 us, std dev=1 us @ Small=68 and Large=0\n"
+    )
+    figures = imported(("a", text)).runs[0].points[0].figures
+    assert figures == {"iops": 918, "latencyUs": 74, "writeUs": 73, "minUs": 61, "maxUs": 187}

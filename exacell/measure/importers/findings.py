@@ -107,9 +107,22 @@ def _notes(found: Imported) -> Iterator[str]:
 
 def _warnings(found: Imported) -> Iterator[str]:
     several = len(found.runs) > 1
+    if odd := _mixed(found.runs):
+        yield f"Its runs are not alike, so they are no repetitions: {'; '.join(odd)}."
     for run in found.runs:
         for text in run.warnings:
             yield f"{run.source}: {text}." if several else f"{text}."
+
+
+_NAMED = ("rw", "bs")
+"""Conditions that the name of a series tells, so that runs of others are series of their own."""
+
+
+def _mixed(runs: Sequence[Run]) -> list[str]:
+    """Return which conditions differ between the runs of one set."""
+    names = dict.fromkeys(name for run in runs for name in run.same if name not in _NAMED)
+    values = {name: list(dict.fromkeys(run.same[name] for run in runs if name in run.same)) for name in names}
+    return [f"{name}: {', '.join(found)}" for name, found in values.items() if len(found) > 1]
 
 
 def _at(level: Level, load: str) -> str:

@@ -6,7 +6,7 @@ Source: reference measurement.md 9 (fio 3.33, measured) and fio's own runs in te
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 from exacell.core.units import counted
@@ -296,13 +296,14 @@ def _together(name: str, jobs: Sequence[_Job]) -> tuple[list[Point], list[Binned
     loads = [job.load for job in jobs]
     known = [load for load in loads if load is not None]
     load = sum(known) if len(known) == len(loads) else None
+    on = ", ".join(dict.fromkeys(job.options.get("filename", "") for job in jobs))
     points, bins = [], []
     for way in DIRECTIONS:
         own = [(job, part_of(job.body, way), done(job.body, way)) for job in jobs]
         parts = [(part, ios, job.clones) for job, part, ios in own if ios]
         if parts:
             point, binned = _rates(f"{name} {way}", load, parts)
-            points += [point] if point.figures else []
+            points += [replace(point, on=on)] if point.figures else []
             bins += binned
     # fdatasync's total_ios stays 0 in 3.33 though its latencies are counted.
     syncs = [part for job in jobs if measured(part := part_of(job.body, "sync"), "lat", 0)]
@@ -310,7 +311,7 @@ def _together(name: str, jobs: Sequence[_Job]) -> tuple[list[Point], list[Binned
         took = [_latencies(part, "lat", measured(part, "lat", 0)) for part in syncs]
         figures = at_once(took)
         count = sum(one.weights["latencyUs"] for one in took)
-        points.append(Point(series=f"{name} sync", load=load, figures=figures, weights={"latencyUs": count}))
+        points.append(Point(series=f"{name} sync", load=load, figures=figures, on=on, weights={"latencyUs": count}))
     return points, bins
 
 

@@ -70,12 +70,19 @@ class Level:
 
 
 def levels(runs: Sequence[Run]) -> list[Level]:
-    """Return the levels of one set: series in the order of the files, loads ascending within each."""
+    """Return the levels of one set: series in the order of the files, loads ascending within each.
+
+    What was done at one load to several things is a series of each: they are no repetitions.
+    """
     passes: dict[tuple[str, float | None], list[list[Point]]] = {}
+    things: dict[tuple[str, float | None], set[str]] = {}
+    for point in (point for run in runs for point in run.points):
+        things.setdefault((point.series, point.load), set()).add(point.on)
+    several = {series for (series, _), on in things.items() if len(on) > 1 and "" not in on}
     for run in runs:
         sampled: dict[tuple[Any, ...], list[Point]] = {}
         for point in run.points:
-            key = point.series, point.load
+            key = f"{point.series} on {point.on}" if point.series in several else point.series, point.load
             own = sampled.setdefault((*key, point.run), []) if run.samples else []
             if not own:
                 passes.setdefault(key, []).append(own)

@@ -122,6 +122,7 @@ class Point:
         at: when, or which pass, as the program writes it.
         spread: of figures that the program sampled on its way, the standard deviation and the number of samples.
         apart: why it is not counted with the others; empty where it is.
+        on: what it was done to, files or disks: of others it is no further run; empty where nothing tells.
         run: which run of the file it is of, where the file holds several.
         seconds: how long it was measured; None where nothing tells.
         weights: figure → how many values it is the mean of, where no other figure tells.
@@ -133,6 +134,7 @@ class Point:
     at: str = ""
     spread: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     apart: str = ""
+    on: str = ""
     run: int = 0
     seconds: float | None = None
     weights: Mapping[str, float] = field(default_factory=dict)

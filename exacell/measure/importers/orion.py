@@ -29,6 +29,7 @@ _LATENCY = re.compile(
 )
 _BIN = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*us:\s*(\d+)\s*\(\s*[\d.]+%\)(?:\s*(\d+)\s*\(\s*[\d.]+%\))?", re.IGNORECASE)
 _HEAD = re.compile(r"^\s*Latency:\s*# of IOs", re.IGNORECASE)
+_DISK = re.compile(r"^Name: *(\S.*?)\s+Size: *\d", re.MULTILINE)
 _HIST_OF = re.compile(r"Latency Histogram.*@ Small=(\d+) and Large=(\d+)", re.IGNORECASE)
 
 
@@ -57,7 +58,7 @@ def read(text: str, source: str) -> Run:
     forms = [run.form for run in sections]
     most = max(forms.count(form) for form in forms)
     points = [
-        replace(point, run=forms[: place + 1].count(run.form) if most > 1 else 0)
+        replace(point, on=run.told.get("disks", ""), run=forms[: place + 1].count(run.form) if most > 1 else 0)
         for place, run in enumerate(sections)
         for point in run.points
     ]
@@ -73,7 +74,7 @@ def read(text: str, source: str) -> Run:
     )
 
 
-_START = re.compile(r"^\s*(?:ORION VERSION|Command ?line:)", re.IGNORECASE)
+_START = re.compile(r"^\s*(?:ORION VERSION|ORION: ORacle IO Numbers|Command ?line:)", re.IGNORECASE)
 _MATRIX = re.compile(r"^\s*Large/Small\s*,")
 _ROW = re.compile(r"^\s*\d+\s*(?:,.*)?$")
 
@@ -120,7 +121,8 @@ def _section(text: str, source: str) -> Run:
         ),
         told=told(
             [
-                ("version", first_of(text, r"^ORION (?:VERSION )?([\d.]+.*)")),
+                ("version", first_of(text, r"^ORION (?:VERSION )?([\d.]+.*)", r"^ORION: .* Version (\S+)")),
+                ("disks", ", ".join(_DISK.findall(text))),
                 ("duration of a point", first_of(text, r"^Duration for each data point: *(.*)")),
                 ("cache size", first_of(text, r"^Cache size: *(.*)")),
                 ("pattern", first_of(text, r"^Sequential stream pattern: *(.*)")),
@@ -143,10 +145,17 @@ def _series(small: int, large: int, size: str) -> tuple[str, float]:
 def _merged(points: Iterable[Point]) -> tuple[Point, ...]:
     """Return one point per series, load and run: a summary tells the latency of its fastest point twice, once rounded."""
     found: dict[tuple[str, float | None, int], dict[str, float]] = {}
+    on: dict[int, str] = {}
     for point in points:
         own = found.setdefault((point.series, point.load, point.run), {})
-        own |= {name: value for name, value in point.figures.items() if name not in own}
-    return tuple(Point(series=key[0], load=key[1], run=key[2], figures=figures) for key, figures in found.items())
+        on[point.run] = on.get(point.run) or point.on
+        for name, value in point.figures.items():
+            ends = {"maxUs": max, "minUs": min}.get(name)
+            own[name] = ends(value, own.get(name, value)) if ends else own.get(name, value)
+    return tuple(
+        Point(series=series, load=load, run=run, figures=figures, on=on[run])
+        for (series, load, run), figures in found.items()
+    )
 
 
 def _maxima(text: str) -> Iterator[Point]:

@@ -132,6 +132,7 @@ def _of_parts(points: Sequence[Point]) -> Point:
         figures=at_once(points),
         load=sum(known) if len(known) == len(loads) else None,
         spread={},
+        on=", ".join(dict.fromkeys(point.on for point in points if point.on)),
         seconds=max(point.seconds or 0.0 for point in points) or None,
         weights={
             name: sum(point.weights.get(name, 0.0) for point in points) for point in points for name in point.weights
