@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
@@ -36,7 +37,7 @@ def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
 
 def keep(store: Store, found: Imported) -> None:
     """Keep a set with its files; one of the same name is replaced."""
-    files = [{"name": file.name, "text": file.content.decode("utf-8", "replace")} for file in found.files]
+    files = [{"name": file.name, "text": _text(file.content)} for file in found.files]
     taken = datetime.now(UTC).isoformat(timespec="milliseconds")
     body = {"name": found.name, "taken": taken, "kind": found.kind, "files": files}
     store.save_import(found.name, taken, json.dumps(body))
@@ -61,9 +62,15 @@ def _set(name: str, files: Sequence[tuple[str, bytes]], kind: str) -> Imported:
             runs[-1] = replace(runs[-1], warnings=(*runs[-1].warnings, same))
             continue
         first[content] = source
-        runs.append(read(content.decode("utf-8", "replace"), source, kind))
+        runs.append(read(_text(content), source, kind))
     artifacts = tuple(Artifact(name=source, content=content) for source, content in files)
     return Imported(name=name, runs=tuple(together(runs)), files=artifacts)
+
+
+def _text(content: bytes) -> str:
+    """Return the text of a file: of UTF-16 where its first two bytes say so, as Windows writes it."""
+    utf16 = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return content.decode("utf-16" if utf16 else "utf-8-sig", "replace")
 
 
 def _content(path: Path) -> bytes:

@@ -333,6 +333,22 @@ def test_hosts_are_parts_and_files_of_one_host_are_runs() -> None:
     assert found.values["iops"] == (6003, 8003)
 
 
+def test_hosts_by_their_names_are_believed_and_by_their_text_if_the_times_agree() -> None:
+    """NAME@HOST says that they ran together, with a warning where their times don't; a client's host alone does not."""
+    early, late = (_fio(100, 5, end=1_700_000_000_000 + 3_600_000 * hour) for hour in (0, 1))
+    named = imported(("a@ini1.json", early), ("a@ini2.json", late))
+    assert at(named, "randread 8k read", 16).figure("iops") == 200
+    assert alone(named).verdict.startswith("ini1, ini2 did not run at the same time, by the times in their files")
+    texts = []
+    for host, text in (("ini1", early), ("ini2", late)):
+        body = json.loads(text)
+        texts.append((host, json.dumps({**body, "client_stats": [{**body.pop("jobs")[0], "hostname": host}]})))
+    assert {level.series for level in levels(imported(*texts).runs)} == {
+        "randread 8k read on ini1",
+        "randread 8k read on ini2",
+    }
+
+
 def test_lines_of_dcli_are_told_host_by_host() -> None:
     """What dcli put a host's name in front of is read of each host, as parts of one run."""
     text = "".join(f"ini{n}: {line}\n" for n in (1, 2) for line in _fio(45_000, 700 * n).splitlines())
@@ -348,6 +364,9 @@ def test_files_of_the_same_time_are_parts_and_copies_are_runs() -> None:
         found = imported(("a", _fio(100, 5, end=end)), ("b", _fio(100, 5, end=end + shift)))
         assert len(found.runs) == runs, shift
     assert any("carries the time of another file" in note for note in found.runs[1].notes)
+    both = imported(("a", _fio(100, 5, jobname="p", end=end) + _fio(300, 5, jobname="q", end=end + 500)))
+    assert at(both, "randread 8k read", 16).figure("iops") == 400
+    assert "2 outputs of the same time are parts of one run: their rates are added" in both.runs[0].notes
 
 
 def test_quantiles_of_parts_are_left_out() -> None:
@@ -464,15 +483,30 @@ def test_numbers_as_fio_takes_them(text: str, value: float | None) -> None:
     assert amount_of(text) == value
 
 
-def test_a_thousand_is_one_where_fio_was_told_so() -> None:
-    """Under kb_base=1000 a k is 1,000 and a ki 1,024."""
-    assert (amount_of("8k", {"kb_base": "1000"}), amount_of("8ki", {"kb_base": "1000"})) == (8000, 8192)
-
-
 def test_a_size_has_one_name() -> None:
     """8192, 8k and 8KiB are one block size, in lists and ranges too; others stay as they are."""
     sizes = ("8192", "8K", "8kib", "4k,65536", "4096-16k", "odd", "8k/50:4096/50", "512")
     assert [size_named(one) for one in sizes] == ["8k", "8k", "8k", "4k,64k", "4k-16k", "odd", "8k/50:4k/50", "512"]
+
+
+@pytest.mark.parametrize(
+    ("options", "job", "series", "load"),
+    [
+        ({"bssplit": "4096/50:64k/50"}, {}, "randread 4k/50:64k/50 read", 8),
+        ({"bsrange": "4k-64k"}, {}, "randread 4k-64k read", 8),
+        ({"rw": "randwrite", "verify": "crc32c"}, {"job_runtime": 20_000}, "randwrite 8k read", 8),
+        ({"rw": "randwrite"}, {}, "q and others read", None),
+        ({"rw": "randwrite:4"}, {}, "q and others read", None),
+        ({"rw": "randrw:8"}, {}, "randrw:8 8k read", 8),
+        ({"rw": "trimwrite"}, {}, "q and others read", None),
+    ],
+)
+def test_a_series_is_called_after_what_its_job_does(
+    options: dict[str, str], job: dict[str, Any], series: str, load: float | None
+) -> None:
+    """Sizes are those of the job, and what its options can't have done was done by others beside it."""
+    (found,) = levels(imported(("a", _fio(100, 5, options=options, **job))).runs)
+    assert found.key == (series, load)
 
 
 def test_groups_that_ran_together_are_no_repetitions() -> None:

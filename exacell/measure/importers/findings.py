@@ -114,7 +114,7 @@ def _warnings(found: Imported) -> Iterator[str]:
             yield f"{run.source}: {text}." if several else f"{text}."
 
 
-_NAMED = ("rw", "bs")
+_NAMED = ("rw", "bs", "bsrange", "bssplit")
 """Conditions that the name of a series tells, so that runs of others are series of their own."""
 
 

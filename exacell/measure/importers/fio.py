@@ -29,10 +29,10 @@ from exacell.measure.importers.model import Binned, Point, Run, UnreadableError,
 from exacell.measure.importers.parts import in_one
 
 KIND = "fio"
-_SAME = ("bs", "rw", "direct", "fdatasync", "fsync", "ioengine", "rwmixread", "size")
+_SAME = ("bs", "bsrange", "bssplit", "rw", "direct", "fdatasync", "fsync", "ioengine", "rwmixread", "size")
 """Options that make two runs unlike when they differ; the depth and the number of jobs are the load."""
 
-_SIZES = ("bs", "size")
+_SIZES = ("bs", "bsrange", "bssplit", "size")
 
 _SYNC = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "ftruncate", "falloc", "filecreate", "filestat",
          "filedelete", "dev-dax", "libpmem", "pmemblk", "gfapi", "http", "")  # fmt: skip
@@ -113,6 +113,7 @@ def _run(found: Document, source: str) -> Run:
         told={"fio version": str(found.body["fio version"]), **_common(options, ("runtime", "filename", "numjobs"))},
         notes=(*found.notes, *notes),
         span=found.span,
+        host=", ".join(sorted({str(job.body["hostname"]) for job in jobs if job.body.get("hostname")})),
         warnings=(*found.warnings, *_troubles(jobs)),
     )
 
@@ -177,7 +178,8 @@ def _job(body: Mapping[str, Any], group: Sequence[Mapping[str, Any]], general: M
         notes.append(f"numjobs={options['numjobs']} is no number: the load is unknown")
     busy, long = float(body.get("job_runtime") or 0), 1000 * runtime(body)
     ratio = busy / long if long else 0.0
-    several = clones is not None and ratio > clones + 0.5
+    # One that reads back what it wrote is busy in both directions, one after the other.
+    several = clones is not None and ratio > clones + 0.5 and not options.get("verify")
     known = own is not None or bool(general)
     name = _named(options) if known else ""
     if several or (name and not _fits(body, options, several=several)):
@@ -205,7 +207,8 @@ def _place(job: Mapping[str, Any]) -> tuple[str, str]:
 
 def _named(options: Mapping[str, str]) -> str:
     """Return what a job does by its options, those it lacks as fio takes them."""
-    return f"{options.get('rw') or 'read'} {size_named(options.get('bs', '4k'), options)}"
+    size = next((options[name] for name in ("bssplit", "bsrange", "bs") if options.get(name)), "4k")
+    return f"{options.get('rw') or 'read'} {size_named(size)}"
 
 
 def _fits(body: Mapping[str, Any], options: Mapping[str, str], *, several: bool) -> bool:
@@ -223,7 +226,8 @@ def _fits(body: Mapping[str, Any], options: Mapping[str, str], *, several: bool)
         ways = [*ways, "read"]  # It reads what it wrote.
     if any(done(body, way) for way in ("read", "write", "trim") if way not in ways):
         return False
-    size = amount_of(options.get("bs", "4k"), options)
+    odd = any(options.get(name) for name in ("bssplit", "bsrange", "kb_base"))
+    size = None if odd else amount_of(options.get("bs", "4k"))
     parts = [(part_of(body, way), done(body, way)) for way in DIRECTIONS]
     sizes = [float(part["io_bytes"]) / ios for part, ios in parts if ios and "io_kbytes" in part]
     return not several or size is None or all(abs(one / size - 1) < 0.01 for one in sizes)
@@ -286,7 +290,7 @@ def _common(options: Iterable[Mapping[str, str]], names: Sequence[str]) -> dict[
     for given in options:
         for name in names:
             if name in given:
-                text = size_named(given[name], given) if name in _SIZES else given[name]
+                text = size_named(given[name]) if name in _SIZES else given[name]
                 found.setdefault(name, {})[text or "yes"] = None
     return {name: ", ".join(values) for name, values in found.items()}
 

@@ -159,26 +159,25 @@ def measured(part: Part, name: str, ios: float) -> float:
 _SIZE = re.compile(r"(0x[0-9a-f]+|\d+(?:\.\d+)?)\s*([kmgtp]?)(i?b?)", re.IGNORECASE)
 
 
-def amount_of(text: str, general: Mapping[str, str] | None = None) -> float | None:
+def amount_of(text: str) -> float | None:
     """Return the number that an option of fio gives: ``32``, ``1k``, ``0x10``, ``8KiB``; None where it is none.
 
-    A k is 1,024, and 1,000 under ``kb_base=1000``, where ``ki`` is 1,024. Source: fio's documentation, parameter types, int.
+    A k is 1,024, as it is without ``kb_base``. Source: fio's documentation, parameter types, int.
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
         return None
     number = float(int(match[1], 16)) if match[1].lower().startswith("0x") else float(match[1])
-    base = 1000 if (general or {}).get("kb_base") == "1000" and not match[3].lower().startswith("i") else 1024
-    return number * float(base) ** " kmgtp".index(match[2].lower() or " ")
+    return number * 1024.0 ** " kmgtp".index(match[2].lower() or " ")
 
 
-def size_named(text: str, general: Mapping[str, str] | None = None) -> str:
+def size_named(text: str) -> str:
     """Return a size, or a list or range of them, in one form: ``8192`` and ``8KiB`` are ``8k``."""
-    return re.sub(r"[^,:/-]+", lambda one: _short(one[0], general), text.strip().lower())
+    return re.sub(r"[^,:/-]+", lambda one: _short(one[0]), text.strip().lower())
 
 
-def _short(text: str, general: Mapping[str, str] | None) -> str:
-    value = amount_of(text, general)
+def _short(text: str) -> str:
+    value = amount_of(text)
     if value is None or not value or value % 1:
         return text
     power = next(power for power in (4, 3, 2, 1, 0) if not value % 1024**power)

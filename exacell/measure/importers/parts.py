@@ -39,7 +39,8 @@ def in_one(runs: Sequence[Run]) -> Run:
 def parted(runs: Sequence[Run]) -> list[Run]:
     """Return the runs with those put together that are parts of one: of several hosts, or of the same time.
 
-    Of hosts the first of one belongs to the first of the other, unless the names of the files pair them.
+    Of hosts the first of one belongs to the first of the other, unless the names of the files pair them. Names that give a
+    host are believed; a host that only the text tells is one of several parts where the times agree.
     """
     groups: dict[object, list[Run]] = {}
     hosts = [host_of(run) for run in runs]
@@ -80,10 +81,12 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
     if len(runs) == 1:
         return [*runs]
     names = [host_of(run) or run.source for run in runs]
-    if len(set(names)) < len(names) or any(
-        a.span and b.span and not _together(a, b) and a.span != b.span for a, b in combinations(runs, 2)
-    ):
+    apart = any(a.span and b.span and a.span != b.span and not _together(a, b) for a, b in combinations(runs, 2))
+    if all(map(host_of, runs)) and len(set(names)) < len(names):
         return [*runs]
+    if apart and not all(_HOST.search(run.source) for run in runs):
+        # What ran on another host at another time is no part, and no further run of the same thing.
+        return [_on(run, name) for run, name in zip(runs, names, strict=True)]
     series = dict.fromkeys((point.series, point.run) for run in runs for point in run.points)
     points, uneven = [], []
     for name, number in series:
@@ -94,8 +97,10 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
             if runs[0].samples:
                 lists = [[replace(one[0], figures=whole(one), seconds=None)] for one in lists]
         points += [_of_parts(parts) for parts in _lots(lists)]
-    said = f"{named(names)} are parts of one run: their rates are added"
+    who = named(names) if len(set(names)) > 1 else f"{len(names)} outputs of the same time"
+    said = f"{who} are parts of one run: their rates are added"
     notes = [f"not measured as often in all of its parts: {named(uneven)}"] if uneven else []
+    late = [f"{named(names)} did not run at the same time, by the times in their files: a sum is none of one moment"]
     return [
         replace(
             runs[0],
@@ -110,9 +115,13 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
                 for one in run.distributions
             ),
             notes=(said, *notes, *dict.fromkeys(note for run in runs for note in run.notes)),
-            warnings=tuple(text for run in runs for text in run.warnings),
+            warnings=(*(late if apart else ()), *(text for run in runs for text in run.warnings)),
         )
     ]
+
+
+def _on(run: Run, host: str) -> Run:
+    return replace(run, points=tuple(replace(point, on=f"{host} {point.on}".strip()) for point in run.points))
 
 
 def _lots(lists: Sequence[Sequence[Point]]) -> list[list[Point]]:
