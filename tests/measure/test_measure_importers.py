@@ -590,3 +590,32 @@ def test_the_largest_of_reads_and_writes_is_the_largest() -> None:
     )
     figures = imported(("a", text)).runs[0].points[0].figures
     assert figures == {"iops": 918, "latencyUs": 74, "writeUs": 73, "minUs": 61, "maxUs": 187}
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "figure", "values"),
+    [
+        ("calibrate.txt", ("exa1cel01 all flash disks", None), "iops", (151020, 151020)),
+        ("vscsistats.csv", ("scsi0:1 IO lengths of Write commands", None), "count", (300, 300)),
+        ("vflash.txt", ("read", None), "iops", (268,)),
+        ("calibrate_io-query.txt", ("data files", None), "iops", (596, 596)),
+    ],
+)
+def test_outputs_behind_each_other_are_several(
+    name: str, key: tuple[str, None], figure: str, values: tuple[float, ...]
+) -> None:
+    """What stands twice in a file was measured twice, unless it counts on from a reset: then the last is all."""
+    text = (DATA / "imports" / name).read_text()
+    assert at(imported(("a", text + text)), *key).values[figure] == values
+
+
+def test_what_a_histogram_says_of_itself_is_put_together() -> None:
+    """The mean of two histograms is weighted by their counts, their ends are the outer ones."""
+    text = "Histogram: IO lengths,worldGroupID,1,handleID,8203 (scsi0:1)\nmin,{}\nmax,{}\nmean,{}\ncount,{}\n"
+    body = "Frequency,Histogram Bucket Limit\n{},4096\n"
+    made = [
+        ("a", text.format(512, 8192, 1000, 900) + body.format(900)),
+        ("b", text.format(4096, 65536, 2000, 100) + body.format(100)),
+    ]
+    (found,) = levels(imported(*made).runs)
+    assert [found.figure(name) for name in ("min", "max", "mean", "count")] == [512, 65536, 1100, 500]

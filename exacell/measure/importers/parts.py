@@ -89,9 +89,9 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
         return [_on(run, name) for run, name in zip(runs, names, strict=True)]
     series = dict.fromkeys((point.series, point.run) for run in runs for point in run.points)
     points, uneven = [], []
+    of_runs = [_by_series(run) for run in runs]
     for name, number in series:
-        lists = [[p for p in run.points if (p.series, p.run) == (name, number)] for run in runs]
-        lists = [one for one in lists if one]
+        lists = [found[name, number] for found in of_runs if (name, number) in found]
         if len({len(one) for one in lists}) > 1:
             uneven.append(name)
             if runs[0].samples:
@@ -118,6 +118,13 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
             warnings=(*(late if apart else ()), *(text for run in runs for text in run.warnings)),
         )
     ]
+
+
+def _by_series(run: Run) -> dict[tuple[str, int], list[Point]]:
+    found: dict[tuple[str, int], list[Point]] = {}
+    for point in run.points:
+        found.setdefault((point.series, point.run), []).append(point)
+    return found
 
 
 def _on(run: Run, host: str) -> Run:
