@@ -210,6 +210,16 @@ def test_what_is_not_counted_is_named_once(names: str, said: str) -> None:
     assert sum(said in note for note in notes) == 1, notes
 
 
+def test_a_note_of_several_files_stands_once() -> None:
+    """What all files of a set have in common is said once, without their names; else with the names of those it is of."""
+    plain, more = _iostat([(100, 8, 10, 1)]), _iostat([(100, 8, 10, 1)]) + "sda 1 2\n"
+    notes = alone(imported(("a", plain), ("b", more), ("c", plain))).notes
+    assert [note for note in notes if "since boot" in note] == [
+        "the first report was left out: without -y it tells of the time since boot"
+    ]
+    assert any(note.startswith("b: 1 line left out") for note in notes)
+
+
 def test_the_last_document_counts_and_appended_runs_are_several() -> None:
     """Of one run's documents the last counts, by its start and its counters; of another start it is a further run."""
     end = 1_700_000_000_000

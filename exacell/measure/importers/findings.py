@@ -12,7 +12,7 @@ from exacell.core.values import dataclass
 from exacell.measure.finding import Artifact, Chart, Distribution, Finding, Form, Mark, Series, Side, Table
 from exacell.measure.importers.kinds import KINDS
 from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels, peak, ratio
-from exacell.measure.importers.model import LESS, Binned, Run, unit_of
+from exacell.measure.importers.model import LESS, Binned, Run, named, unit_of
 from exacell.measure.importers.parts import joined
 
 _TOLD, _BARS = 4, 20
@@ -100,9 +100,13 @@ def alone(found: Imported) -> Finding:
 
 
 def _notes(found: Imported) -> Iterator[str]:
-    several = len(found.runs) > 1
-    for note in dict.fromkeys((run.source if several else "", text) for run in found.runs for text in run.notes):
-        yield ": ".join(filter(None, note))
+    """Yield each note once, with the files that it is of where it is not of all."""
+    of: dict[str, dict[str, None]] = {}
+    for run in found.runs:
+        for text in run.notes:
+            of.setdefault(text, {})[run.source] = None
+    for text, sources in of.items():
+        yield text if len(sources) == len(found.runs) else f"{named(list(sources))}: {text}"
 
 
 def _warnings(found: Imported) -> Iterator[str]:
@@ -175,7 +179,9 @@ def _row(level: Level, load: str) -> dict[str, Any]:
 
 def _load_of(level: Level, load: str) -> dict[str, Any]:
     """Return the load of a row: ``unknown`` where others have one."""
-    return {"load": "unknown" if level.load is None else level.load} if load else {}
+    if not load:
+        return {}
+    return {"load": "unknown" if level.load is None else int(level.load) if level.load % 1 == 0 else level.load}
 
 
 def _distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
