@@ -438,6 +438,18 @@ def test_samples_of_several_runs_are_runs() -> None:
     finding = pair(*sets)
     assert finding.figures is not None
     assert {row["basis"] for row in finding.figures.rows if row["figure"] == "iops"} == {"3 and 3 runs"}
+    assert not any("One run stands against another" in text for text in finding.sentences)
+
+
+def test_samples_tell_of_their_own_run_alone() -> None:
+    """One output of iostat against one has an interval of its samples, and it is said that these are no runs."""
+    sets = [
+        imported(("x", _iostat([(k + n, 8, 10, 1) for n in range(6)])), name=name)
+        for name, k in (("a", 100), ("b", 200))
+    ]
+    finding = pair(*sets)
+    assert "from samples within a run each), more than chance makes within a run" in finding.verdict
+    assert any("One run stands against another here" in text for text in finding.sentences)
 
 
 # -- load --------------------------------------------------------------------------------------------------------------

@@ -298,7 +298,7 @@ def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequenc
         more = sum(1 for times in sure if times.differs)
         yield f"At {more} of {counted(len(sure), 'load')} the difference is more than chance makes (95 %, from {sure[0].basis})."
     runs = [max(level.runs() for level in levels) for levels in (before, after)]
-    if not sure and runs == [1, 1]:
+    if runs == [1, 1]:
         yield "One run stands against another here: import several files of each, and their spread tells what chance does."
     elif min(runs) == 1 < max(runs) and not sure:
         single = (a, b)[runs.index(1)]
@@ -337,9 +337,10 @@ def _level_pair(a: Imported, b: Imported, one: Level, two: Level, found: Ratio |
     if found.low is None or found.high is None:
         return f"{said}."
     better = unit_of(figure).better
-    judged = "no more than chance makes"
+    within = "" if found.basis.endswith("runs") else " within a run"
+    judged = f"no more than chance makes{within}"
     if found.differs:
-        judged = "more than chance makes"
+        judged = f"more than chance makes{within}"
         if better:
             judged += ", and better" if (found.value > 1) != (better == LESS) else ", and worse"
     return f"{said} (95 %: {found.low:.3g} to {found.high:.3g}, from {found.basis}), {judged}."
