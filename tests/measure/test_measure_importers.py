@@ -359,6 +359,32 @@ def test_hosts_by_their_names_are_believed_and_by_their_text_if_the_times_agree(
     }
 
 
+def test_files_of_one_name_in_folders_are_of_hosts_unless_their_times_say_otherwise() -> None:
+    """What copy from put into a folder a host is a part of one run; folders of runs behind each other are runs."""
+    for shift, runs, load in ((0, 2, 16), (200, 2, 16), (3_600_000, 4, 8)):
+        texts = [
+            (f"ini{host}/fio_{run}.json", _fio(100, 5, end=1_700_000_000_000 + 60_000 * run + shift * host))
+            for run in (1, 2)
+            for host in (1, 2)
+        ]
+        found = imported(*texts)
+        assert (len(found.runs), levels(found.runs)[0].load) == (runs, load), shift
+    matrix = "IOPS of the small I/Os\nLarge/Small,      1,      2\n          0,   100,   200\n"
+    names = [("ini1/x_1_iops.csv", matrix), ("ini2/x_1_iops.csv", matrix), ("ini1/x_2_iops.csv", matrix)]
+    assert {level.load: level.values["iops"] for level in levels(imported(*names).runs)} == {
+        1: (100,), 2: (200, 200), 4: (400,)
+    }  # fmt: skip
+    slob = _slob([(1000, 4, 10, 9)])
+    assert levels(imported(("r1/awr_info.txt", slob), ("r2/awr_info.txt", slob)).runs)[0].runs() == 2
+
+
+def test_hosts_whose_files_have_other_names_pair_by_their_order() -> None:
+    """ORION puts the minute into the name: the first file of a host is of the run of the first one of the other."""
+    matrix = "IOPS of the small I/Os\nLarge/Small,      1\n          0,   100\n"
+    names = [(f"x_{minute}_iops.csv@ini{host}", matrix) for host in (1, 2) for minute in (10 + host, 30 + host)]
+    assert {level.load: level.values["iops"] for level in levels(imported(*names).runs)} == {2: (200, 200)}
+
+
 def test_lines_of_dcli_are_told_host_by_host() -> None:
     """What dcli put a host's name in front of is read of each host, as parts of one run."""
     text = "".join(f"ini{n}: {line}\n" for n in (1, 2) for line in _fio(45_000, 700 * n).splitlines())
