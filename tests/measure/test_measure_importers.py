@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -390,6 +390,8 @@ def test_lines_of_dcli_are_told_host_by_host() -> None:
     text = "".join(f"ini{n}: {line}\n" for n in (1, 2) for line in _fio(45_000, 700 * n).splitlines())
     found = at(imported(("a", text)), "randread 8k read", 16)
     assert found.figure("iops") == 90_000 and found.figure("latencyUs") == 1050
+    printed = imported(("a", "max_iops: 596\nlatency: 12\nmax_mbps: 74\n"))
+    assert at(printed, "data files", None).figure("iops") == 596
     assert by_host("a: 1\nno host\n") == {} and by_host("a: 1\nb: 2\na:\n") == {"a": "1\n\n", "b": "2\n"}
 
 
@@ -667,3 +669,36 @@ def test_what_a_histogram_says_of_itself_is_put_together() -> None:
     ]
     (found,) = levels(imported(*made).runs)
     assert [found.figure(name) for name in ("min", "max", "mean", "count")] == [512, 65536, 1100, 500]
+
+
+ODD: list[Any] = [None, "x", -1, [], {}, [1], {"a": 1}, True, 1e300, ""]
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_json_of_other_shapes_is_read_or_refused(value: Any) -> None:
+    """Whatever stands in place of any value of fio's or iostat's JSON, the file is read or refused in a line."""
+    for text in (_fio(100, 5, iodepth_level=LEVEL, job_runtime=9), (DATA / "imports" / "iostat.json").read_text()):
+        for change in _changes(json.loads(text), value):
+            try:
+                alone(imported(("a", json.dumps(change))))
+            except RefusedError as error:
+                assert error.message.startswith("a: ")
+
+
+def _changes(body: Any, value: Any) -> Iterator[Any]:
+    """Yield the body with each of its values in turn replaced; of lists only the first and the last item is."""
+    for key in list(body) if isinstance(body, dict) else sorted({0, len(body) - 1}):
+        kept = body[key]
+        body[key] = value
+        yield body
+        body[key] = kept
+        if isinstance(kept, dict) or (isinstance(kept, list) and kept):
+            for _ in _changes(kept, value):
+                yield body
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "-1e999"])
+def test_what_is_no_number_is_damage(number: str) -> None:
+    """JSON that has NaN or a number beyond all bounds is damaged: no figure comes of it."""
+    with pytest.raises(RefusedError, match="is no number"):
+        imported(("a", _fio(100, 5).replace('"iops": 100', f'"iops": {number}')))

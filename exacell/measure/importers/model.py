@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from itertools import pairwise
-from math import fsum, sqrt
+from math import fsum, isfinite, sqrt
 from typing import Any
 
 from exacell.core.errors import RefusedError
@@ -203,7 +203,8 @@ def number(text: str) -> float | None:
     rest = text[match.end() :].strip().lower()
     if rest and rest not in _BEHIND:
         return None
-    return float(match[0].replace(",", "")) * _BEHIND.get(rest, 1.0)
+    value = float(match[0].replace(",", "")) * _BEHIND.get(rest, 1.0)
+    return value if isfinite(value) else None
 
 
 def lines_of(text: str) -> Iterator[str]:
@@ -351,6 +352,14 @@ def lengths(times: Sequence[str]) -> list[float | None]:
     return [None, *(None if a is None or b is None else (b - a) % 86400 or None for a, b in pairs)][: len(moments)]
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text} is no number")
+    return value
+
+
+_JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 _UNFIT = 200
 """How many braces that begin no object are looked at before a text counts as damaged."""
 
@@ -370,7 +379,7 @@ def json_texts(text: str, key: str, source: str) -> tuple[list[dict[str, Any]], 
             continue
         start = text.index("{", match.start())
         try:
-            one, end = json.JSONDecoder().raw_decode(text, start)
+            one, end = _JSON.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             unfit += 1
             if re.match(r'\{\s*"', text[start : start + 200]):
