@@ -161,6 +161,20 @@ def test_parts_put_together_are_the_whole(kind: str, cut: int) -> None:
         assert found.figure(name) == pytest.approx(whole, rel=1e-6), name
 
 
+def test_reports_of_awr_are_weighted_by_their_time_and_transactions() -> None:
+    """A report of an hour weighs six of ten minutes; what is told of a transaction by the transactions that there were."""
+    made = [
+        (
+            f"a{minutes}",
+            f"Elapsed: {minutes}.00 (mins)\nLoad Profile  Per Second  Per Transaction\nRedo size: {second} {each}\n",
+        )
+        for minutes, second, each in ((10, 100, 50), (60, 800, 100))
+    ]
+    found = at(imported(*made), "redo size", None)
+    assert found.figure("perSecond") == pytest.approx((10 * 100 + 60 * 800) / 70)
+    assert found.figure("perTransaction") == pytest.approx((10 * 100 + 60 * 800) / (10 * 2 + 60 * 8))
+
+
 def test_what_was_not_measured_is_no_zero() -> None:
     """A disk that was idle has no latency in those reports: none is printed, counted, or compared."""
     idle = imported(("a", _iostat([(0, 0, 0, 0), (0, 0, 0, 0)])))
@@ -251,6 +265,17 @@ def test_text_before_a_document_is_no_part_of_it(before: str) -> None:
     assert at(imported(("a", before + _fio(100, 5))), "randread 8k read", 8).figure("iops") == 100
     sysstat = before + (DATA / "imports" / "iostat.json").read_text()
     assert imported(("a", sysstat)).runs[0].form == "JSON"
+
+
+@pytest.mark.parametrize("make", [_iostat, _esxtop, _slob, _orion], ids=lambda make: make.__name__.strip("_"))
+def test_text_around_an_output_is_passed_over(make: Callable[[Sequence[Sequence[float]]], str]) -> None:
+    """A prompt, a warning or a date before and behind the output change no figure."""
+    text = make([(1000, 4, 10, 9), (10, 64, 1, 2)])
+    around = (
+        f"$ sudo ./collect.sh > out\nWarning: {{cache}} is cold\nSat Nov 28 22:16:15 UTC 2026\n\n{text}\n\n# done\n"
+    )
+    sets = [levels(imported(("a", one)).runs) for one in (text, around)]
+    assert [level.totals for level in sets[0]] == [level.totals for level in sets[1]]
 
 
 def test_braces_without_end_are_refused_soon() -> None:
@@ -385,6 +410,16 @@ def test_hosts_whose_files_have_other_names_pair_by_their_order() -> None:
     assert {level.load: level.values["iops"] for level in levels(imported(*names).runs)} == {2: (200, 200)}
 
 
+def test_a_run_without_one_of_the_hosts_is_told() -> None:
+    """Where a run is not of all hosts that the others are of, its rates are no repetition of theirs, and that is said first."""
+    texts = [
+        (f"{run}@ini{host}", _fio(100, 5, end=run * 10**8)) for run, host in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1))
+    ]
+    said = alone(imported(*texts)).verdict
+    assert said.endswith("ini1 ran without ini2: it is no repetition of the runs of all hosts.")
+    assert "without" not in alone(imported(*texts[:4])).verdict
+
+
 def test_lines_of_dcli_are_told_host_by_host() -> None:
     """What dcli put a host's name in front of is read of each host, as parts of one run."""
     text = "".join(f"ini{n}: {line}\n" for n in (1, 2) for line in _fio(45_000, 700 * n).splitlines())
@@ -500,6 +535,8 @@ LEVEL = dict.fromkeys(("1", "2", "4", "8", "16", "32", ">=64"), 0.0)
         ({"ioengine": "libaio", "iodepth": "32"}, {"1": 95.0, "2": 5.0}, 1),
         ({"ioengine": "libaio", "iodepth": "32"}, {"4": 80.0, "8": 20.0}, None),
         ({"ioengine": "libaio", "iodepth": "32"}, {"16": 45.0, "32": 40.0, "8": 15.0}, None),
+        ({"ioengine": "libaio", "iodepth": "32"}, {"32": 50.0, "16": 49.0}, 32),
+        ({"ioengine": "libaio", "iodepth": "32"}, {"32": 49.0, "16": 48.0}, None),
         ({"ioengine": "libaio", "iodepth": "(4*8)"}, {}, None),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "0x4"}, {}, 32),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "many"}, {}, None),

@@ -63,11 +63,22 @@ def parted(runs: Sequence[Run]) -> list[Run]:
         for place, run in enumerate(runs):
             own = by_name[place] if paired and by_name[place] else hosts[:place].count(hosts[place])
             groups.setdefault(own, []).append(run)
+        if len(groups) > 1:
+            groups = {key: _lacking(group, hosts) for key, group in groups.items()}
     else:
         for place, run in enumerate(runs):
             at = next((key for key, group in groups.items() if any(_together(run, one) for one in group)), place)
             groups.setdefault(at, []).append(run)
     return _twins([one for group in groups.values() for one in _merged(group)])
+
+
+def _lacking(runs: Sequence[Run], hosts: Sequence[str]) -> list[Run]:
+    """Return the parts of a run, with a warning where it is not of all hosts that other runs are of."""
+    missing = [host for host in dict.fromkeys(hosts) if host not in map(host_of, runs)]
+    if not missing:
+        return [*runs]
+    said = f"{named([host_of(run) for run in runs])} ran without {named(missing)}: it is no repetition of the runs of all hosts"
+    return [replace(runs[0], warnings=(*runs[0].warnings, said)), *runs[1:]]
 
 
 def _twins(runs: Sequence[Run]) -> list[Run]:
