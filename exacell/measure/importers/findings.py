@@ -91,7 +91,7 @@ def alone(found: Imported) -> Finding:
         title=f"{found.name}: {KINDS[found.kind].title}",
         sentences=tuple(said),
         figures=Table(title="What was measured", columns=columns, rows=tuple(rows)),
-        charts=tuple(_charts([("", found)])),
+        charts=tuple(_charts([("", found, lines)])),
         distributions=tuple(_distributions("", found.runs)),
         sides=(side,),
         artifacts=found.files,
@@ -246,7 +246,7 @@ def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
         title=f"{a.name} and {b.name}: {KINDS[a.kind].title}",
         sentences=tuple(said),
         figures=Table(title=f"{b.name} (b) beside {a.name} (a)", columns=columns, rows=tuple(rows)),
-        charts=tuple(_charts([(a.name, a), (b.name, b)])),
+        charts=tuple(_charts([(a.name, a, list(before.values())), (b.name, b, list(after.values()))])),
         distributions=(*_distributions(a.name, a.runs), *_distributions(b.name, b.runs)),
         sides=(a.side(), b.side()),
         artifacts=(*a.files, *b.files),
@@ -349,9 +349,9 @@ def _level_pair(a: Imported, b: Imported, one: Level, two: Level, found: Ratio |
 # -- charts ------------------------------------------------------------------------------------------------------------
 
 
-def _charts(sets: Sequence[tuple[str, Imported]]) -> Iterator[Chart]:
+def _charts(sets: Sequence[tuple[str, Imported, list[Level]]]) -> Iterator[Chart]:
     """Yield rate and latency over load where there are curves, else samples over time, else bars of the main figure."""
-    lines = [(before, levels(found.runs)) for before, found in sets]
+    lines = [(before, found) for before, _, found in sets]
     load = sets[0][1].load
     if all(curves(found) for _, found in lines):
         for rates in (True, False):

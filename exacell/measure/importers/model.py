@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from itertools import pairwise
 from math import fsum, isfinite, sqrt
+from operator import mul
 from typing import Any
 
 from exacell.core.errors import RefusedError
@@ -247,10 +248,11 @@ def whole(points: Sequence[Point]) -> dict[str, float]:
 
     What a point has no figure of was not measured there, and counts for nothing.
     """
-    long = {id(point): point.seconds for point in points}
-    known = all(long.values())
+    if len(points) == 1:
+        return dict(points[0].figures)
+    known = all(point.seconds for point in points)
     return {
-        name: _put(name, having, [(long[id(point)] or 0.0) if known else 1.0 for point in having], added=False)
+        name: _put(name, having, [(point.seconds or 0.0) if known else 1.0 for point in having], added=False)
         for name, having in _by_figure(points).items()
     }
 
@@ -273,8 +275,11 @@ def unit_of(figure: str) -> Unit:
 
 
 def _by_figure(points: Sequence[Point]) -> dict[str, list[Point]]:
-    names = dict.fromkeys(name for point in points for name in point.figures)
-    return {name: [point for point in points if name in point.figures] for name in names}
+    found: dict[str, list[Point]] = {}
+    for point in points:
+        for name in point.figures:
+            found.setdefault(name, []).append(point)
+    return found
 
 
 def _put(name: str, points: Sequence[Point], long: Sequence[float], *, added: bool) -> float:
@@ -286,26 +291,32 @@ def _put(name: str, points: Sequence[Point], long: Sequence[float], *, added: bo
         return min(values)
     if added and unit.how in (How.RATE, How.COUNT):
         return fsum(values)
-    weights: list[float | None] = [1.0] * len(values)
-    if unit.how is How.RATE or (unit.how is How.MEAN and not unit.of and not added):
-        weights = [*long]
+    weights: Sequence[float] = ()
     if unit.how is How.MEAN:
-        told = [_how_many(name, point, seconds) for point, seconds in zip(points, long, strict=True)]
-        weights = told if None not in told else weights
-    shares = [weight or 0.0 for weight in weights]
-    if not fsum(shares):
+        weights = _how_many(name, points, long)
+    if not weights and (unit.how is How.RATE or (unit.how is How.MEAN and not unit.of and not added)):
+        weights = long
+    total = fsum(weights)
+    if not total:
         return mean(values)
-    return fsum(share * value for share, value in zip(shares, values, strict=True)) / fsum(shares)
+    return fsum(map(mul, weights, values)) / total
 
 
-def _how_many(name: str, point: Point, seconds: float) -> float | None:
-    """Return how many values a point's mean is of, up to a factor that all have; None where nothing tells."""
-    if name in point.weights:
-        return point.weights[name]
-    of = next((of for of in unit_of(name).of if of in point.figures), "")
-    if not of:
-        return None
-    return point.figures[of] * (seconds if unit_of(of).how is How.RATE else 1.0)
+def _how_many(name: str, points: Sequence[Point], long: Sequence[float]) -> list[float]:
+    """Return how many values each point's mean is of, up to a factor that all have; nothing where one does not tell."""
+    found: list[float] = []
+    rates = {of: unit_of(of).how is How.RATE for of in unit_of(name).of}
+    for point, seconds in zip(points, long, strict=True):
+        if name in point.weights:
+            found.append(point.weights[name])
+            continue
+        for of, rate in rates.items():
+            if of in point.figures:
+                found.append(point.figures[of] * seconds if rate else point.figures[of])
+                break
+        else:
+            return []
+    return found
 
 
 def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
