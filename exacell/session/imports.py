@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import json
 import zlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,10 +15,15 @@ from exacell.core.errors import RefusedError, why_unreadable
 from exacell.measure.finding import Artifact
 from exacell.measure.importers.findings import Imported
 from exacell.measure.importers.kinds import read, together
+from exacell.measure.importers.model import Run
 from exacell.session.store import Store
 
 MOST = 64 << 20
 """Bytes of one file, unpacked: what is larger is no summary."""
+
+
+_TELLING = 1000
+"""Bytes from which on two runs don't come to the same text by chance."""
 
 
 def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
@@ -30,7 +37,7 @@ def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
 
 def keep(store: Store, found: Imported) -> None:
     """Keep a set with its files; one of the same name is replaced."""
-    files = [{"name": file.name, "text": file.content.decode("utf-8", "replace")} for file in found.files]
+    files = [{"name": file.name, "text": _text(file.content)} for file in found.files]
     taken = datetime.now(UTC).isoformat(timespec="milliseconds")
     body = {"name": found.name, "taken": taken, "kind": found.kind, "files": files}
     store.save_import(found.name, taken, json.dumps(body))
@@ -47,9 +54,23 @@ def kept(store: Store, name: str) -> Imported:
 
 
 def _set(name: str, files: Sequence[tuple[str, bytes]], kind: str) -> Imported:
-    runs = [read(content.decode("utf-8", "replace"), source, kind) for source, content in files]
+    runs: list[Run] = []
+    first: dict[bytes, str] = {}
+    for source, content in files:
+        if len(content) > _TELLING and content in first:
+            same = f"{source} is a copy of {first[content]}: it is no further run and counts once"
+            runs[-1] = replace(runs[-1], warnings=(*runs[-1].warnings, same))
+            continue
+        first[content] = source
+        runs.append(read(_text(content), source, kind))
     artifacts = tuple(Artifact(name=source, content=content) for source, content in files)
     return Imported(name=name, runs=tuple(together(runs)), files=artifacts)
+
+
+def _text(content: bytes) -> str:
+    """Return the text of a file: of UTF-16 where its first two bytes say so, as Windows writes it."""
+    utf16 = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    return content.decode("utf-16" if utf16 else "utf-8-sig", "replace")
 
 
 def _content(path: Path) -> bytes:
