@@ -242,11 +242,12 @@ SINGLE = re.compile(
 
 
 _EACH = re.compile(r"(?<=^/sys/block/)[a-z0-9*?]+(?=/)|(?<=^/sys/class/net/)[\w*?]+(?=/)", re.ASCII)
-"""The name of a device in the path of a file below /sys, which may be a pattern: what the kernel calls its devices is one word, and
-every file that the pattern stands for is one of those above."""
+"""The name of a device in the path of a file below /sys, which may be a pattern: what the kernel calls its devices is one word,
+and every file that the pattern stands for is one of those above."""
 
 NODES = re.compile(
-    r"/dev/(?:(?:sd|nvme|md|dm-|pmem)[a-z0-9*?]*|(?:mapper|oracleasm/disks|disk/by-[a-z]+|md)(?:/[\w*?.:@+-]+)?)", re.ASCII
+    r"/dev/(?:(?:sd|nvme|md|dm-|pmem)[a-z0-9*?]*|(?:mapper|oracleasm/disks|disk/by-[a-z]+|md)(?:/[\w*?.:@+-]+)?)",
+    re.ASCII,
 )
 """Disks that may be listed, which opens none of them, and the folders that name them."""
 

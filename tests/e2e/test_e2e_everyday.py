@@ -33,7 +33,7 @@ class Owner(TerminalConsole):
 
 
 def test_nothing_of_a_day_is_refused(shared: InProcess, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Of the lines that a DBA gives a production rack, none is refused: reads as it is opened, changes once its name was typed."""
+    """Of what a DBA gives a production rack none is refused: reads as it is opened, changes once its name was typed."""
     program = InProcess(tmp_path / "home").with_rack_of(shared)
     folder = program.home / "racks.d"
     (folder / "prod.toml").write_text(f"production = true\n{(folder / 't1.toml').read_text()}")
