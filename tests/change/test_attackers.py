@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from test_doors import OLD, Door
 
+from exacell.cellcli.secrets import holds_secret, masked
 from exacell.change.execute import execute
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.opaque.scan import command_findings
@@ -86,7 +87,9 @@ def text(line: str, group: Mapping[str, Any], folder: Path) -> None:
     found = command_findings(line)
     assert found.unread
     comes = group["comes"]
-    if comes == "loss":
+    if comes == "nothing":
+        assert not found.losses and not found.absences, (found.losses, found.absences)
+    elif comes == "loss":
         assert "DATA" in found.losses, found.losses
     elif comes == "DATA":
         assert [absence.group for absence in found.absences] == ["DATA"], found.absences
@@ -152,6 +155,12 @@ def secret(line: str, group: Mapping[str, Any], folder: Path) -> None:
         assert not kept, f"{on}: it is kept in {kept}"
 
 
+def plain(line: str, group: Mapping[str, Any], folder: Path) -> None:
+    """Look for secrets where there are none."""
+    assert masked(line) == line, masked(line)
+    assert not holds_secret(line)
+
+
 VM = "/proc/sys/vm/"
 
 
@@ -210,7 +219,7 @@ def log(line: str, group: Mapping[str, Any], folder: Path) -> None:
         database_plan("t1", read, records, database="spot", node="exa1db01", nodes=("exa1db01",), statement=line)
 
 
-JUDGES = {f.__name__: f for f in (clock, text, here, config, secret, setting, change, log)}
+JUDGES = {f.__name__: f for f in (clock, text, here, config, secret, plain, setting, change, log)}
 
 
 def cases() -> Iterator[tuple[str, Mapping[str, Any], str]]:
