@@ -146,9 +146,12 @@ def config(line: str, group: Mapping[str, Any], folder: Path) -> None:
 
 def secret(line: str, group: Mapping[str, Any], folder: Path) -> None:
     """Give a line where nothing of it is carried out; the secret is nowhere in what is told and kept."""
-    for on in ("monitor", "production"):
-        found = door(folder / on, "typed", on)
+    for by, on in (("file", "monitor"), ("typed", "production")):
+        found = door(folder / on, by, on)
+        assert found.runner.run_text(f"spool {found.folder / 'spooled'}") == 0
         given(line, found)
+        (folder / "typed").write_text("set echo on\n" + line.format(ran=found.folder / "ran") + "\n")
+        given(f"start {folder / 'typed'}", found)
         told = found.err.getvalue() + found.out.getvalue()
         assert SECRET not in told, f"{on}: it is shown: {told}"
         kept = [path for path in found.folder.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
