@@ -212,6 +212,7 @@ _LOSSES: Mapping[str, str] = {
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\b(?:add|replace)\s[^;]*\bforce\b": "it takes disks that others may use, by FORCE",
     rf"\bcreate\s+diskgroup\s+{_NAME}\s[^;]*\bforce\b": "it takes disks that others may use, by FORCE",
     rf"\bdropdg\s+(?:-\w+\s+)*{_NAME}": "it is dropped",
+    rf"\bchdg\b[^;]*?\bname\s*=\s*[\\\"']+{_NAME}[^;]*\bforce\s*=\s*[\\\"']+true": "it loses disks by FORCE",
     rf"\basmcmd\b[^;\n]*?\brm\s+(?:-\w+\s+)*['\"]?\+{_NAME}": "it loses files",
     rf"\basmcmd\b[^;\n]*?\bumount\s+(?:-\w+\s+)*-f\s+(?:-\w+\s+)*{_NAME}": "it is dismounted by FORCE",
 }
@@ -220,11 +221,11 @@ CREATE and DROP DISKGROUP; reference asm.md."""
 _TIME = r"'?\s*(\d+(?:\.\d+)?\s*[a-z]?)\b"
 _CLOCKS: Mapping[str, str] = {
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b[^;]*\bdrop\s+after\s+{_TIME}": "DROP AFTER {} drops its disks for good",
-    rf"\basmcmd\b[^;\n]*?\boffline\s[^;\n]*?-G\s*['\"]?{_NAME}[^;\n]*?\s-t\s*{_TIME}": "-t {} drops its disks for good",
+    rf"\basmcmd\b[^;\n]*?\boffline(?=\s[^;\n]*?-G\s*['\"]?{_NAME})[^;\n]*?\s-t\s*{_TIME}": "-t {} drops its disks for good",
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\bset\s+attribute\s[^;]*\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
         "with a repair time of {} it loses whatever goes offline"
     ),
-    rf"\basmcmd\b[^;\n]*?\bsetattr\s[^;\n]*?-G\s*['\"]?{_NAME}[^;\n]*?\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
+    rf"\basmcmd\b[^;\n]*?\bsetattr(?=\s[^;\n]*?-G\s*['\"]?{_NAME})[^;\n]*?\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
         "with a repair time of {} it loses whatever goes offline"
     ),
 }
@@ -233,7 +234,7 @@ for any work. Source: Oracle Database SQL Language Reference, ALTER DISKGROUP; O
 setattr."""
 _ABSENCES = (
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b(?![^;]*\bdrop\s+after\b)",
-    rf"\basmcmd\b[^;\n]*?\boffline\s[^;\n]*?-G\s*['\"]?{_NAME}(?![^;\n]*\s-t\b)",
+    rf"\basmcmd\b[^;\n]*?\boffline(?![^;\n]*\s-t\b)\s[^;\n]*?-G\s*['\"]?{_NAME}",
 )
 """Patterns whose group is a disk group that some of its disks are taken from for as long as its own clock lets them."""
 _COMMENT = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -109,6 +109,9 @@ def against_rules(new: IormPlan, old: IormPlan) -> str:
     for directive in new.directives:
         share, parts = directive.get("share"), [key for key in ALLOCATION if directive.get(key) is not None]
         before = held.get(directive.identity)
+        level = directive.get("level")
+        if level is not None and (before is None or before.get("level") != level) and not re.fullmatch("[1-8]", level):
+            return f"{directive.label}: level is {level}, and 1 to 8 is possible"
         shares = share is not None and (before is None or before.get("share") != share)
         divides = [key for key in parts if before is None or before.get(key) is None]
         if shares and not (share and share.isascii() and share.isdecimal() and least <= int(share) <= most):

@@ -19,11 +19,22 @@ _SET = r"""(?:\\.|"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>(
 _PLAIN = r"""(?:"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>(),]+)"""
 
 _LONG = r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|api-?key|access-?key|private-?key-?pass)[\w-]*)"
+_CALLED = r"[\w.-]*(?:passw\w*|passphrase|secret|token|api[_-]?key|access[_-]?key|signature)[\w.-]*"
+"""What a secret is called in a web address, in JSON and where a program is told to keep it."""
 _NAMED = re.compile(
     rf"(?<![\w-]){_LONG}(?:=|[ \t]+(?!-))(?P<value>{_VALUE})"
-    rf"|(?<![\w$])(?-i:[A-Z_]*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)[A-Z_]*)=(?P<variable>{_SET})"
+    rf"|(?<![\w$])(?-i:[A-Z_]*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)[A-Z_]*|[A-Z_]*PASS)=(?P<variable>{_SET})"
     # A slip of the pen: CellCLI's own names are the schema's, and PWD is a shell's folder.
     rf"|(?<![\w$-])\w*(?:pwd\w{{1,3}}|pasw\w{{0,5}}|passw(?!ord\b)\w{{1,5}}|(?-i:pwd))=(?!['\"]?\*(?!\*))(?P<slip>{_PLAIN})"
+    rf"|[?&](?:{_CALLED}|pwd|sig)=(?P<asked>[^\s&'\"\\;|]+)"
+    rf"|\\?[\"']{_CALLED}\\?[\"']\s*:\s*\\?[\"'](?P<json>[^\"'\\\n]+)"
+    rf"|\bset[ \t]+(?:password|{_CALLED})[ \t]+(?P<told>{_WORD})|\bvault[ \t]+login[ \t]+(?!-)(?P<login>{_WORD})"
+    rf"|\b(?:echo|printf)[ \t]+(?:-\S+[ \t]+)*(?P<said>{_WORD})[ \t]*\|[ \t]*(?:sudo[ \t]+(?:-\S+[ \t]+)*)?passwd\b"
+    rf"|\b(?:echo|printf)[ \t]+(?:-\S+[ \t]+)*(?P<sudo>{_WORD})[ \t]*\|[ \t]*sudo[ \t]+(?:-\w+[ \t]+)*-\w*S"
+    rf"|\b(?:passwd|chpasswd|kinit|sudo[ \t]+-S)\b[^|;\n<]*<<<[ \t]*(?P<fed>{_WORD})"
+    rf"|-(?:create|modify)Entry[ \t]+{_WORD}[ \t]+(?P<entry>{_WORD})"
+    rf"|(?:-H|--header)[ =]?['\"]?[\w-]*(?:token|key|auth|secret)[\w-]*[ \t]*:[ \t]*(?P<sent>[^'\"\n\\]+)"
+    rf"|\bidentified\s+by\s+{_WORD}\s+replace\s+(?P<replaced>{_WORD})"
     rf"|-(?:create|modify)Credential[ \t]+{_WORD}[ \t]+{_WORD}[ \t]+(?P<kept>{_WORD})"
     r"|[\w$.-]+:(?P<piped>[^\s'\"|:]+)['\"]?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
     r"|\bAuthorization[ \t]*:[ \t]*(?:\w+[ \t]+)?(?P<header>[^\s'\"\\]+)|\bBearer[ \t]+(?P<bearer>[\w.~+/=-]{16,})"
@@ -37,14 +48,14 @@ _ADDRESS = re.compile(
 _NAMES_ALONE = re.compile(r"[a-z][a-z0-9_.-]*")
 """What stands alone before ``@`` and is a login rather than a token: no capital, and no long run of digits."""
 _LOGON = re.compile(
-    r"(?:\b(?:sqlplus|sqlcl|rman|impdp|expdp|sqlldr)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
+    r"(?:\b(?:sqlplus|sqlcl|rman|impdp|expdp|sqlldr|dgmgrl)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
     r"|\b(?:conn|connect|target|catalog|auxiliary)[ \t]+|\buserid=)"
-    r"[\"'\\]*[\w$#\[\]]+/(?P<value>\"[^\"\n]*\"|[^\s@\"'/;|&\\]+)(?=@|[ \t]+as\b|[\"'\\]|\s|$)",
+    r"[\"'\\]*[\w$#\[\]]+/(?P<value>\\?\"[^\"\n]*\"|[^\s@\"'/;|&\\]+)(?=@|[ \t]+as\b|[\"'\\]|\s|$)",
     re.IGNORECASE,
 )
 """``sqlplus system/password@db``. Source: Oracle SQL*Plus User's Guide, "SQL*Plus Program Syntax"."""
 _KEYS = re.compile(
-    r"\b(?P<verb>as+i?gn|create|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", re.IGNORECASE
+    r"\b(?P<verb>as+i?gn|cr\w{2,5}|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", re.IGNORECASE
 )
 _FOR = re.compile(
     r"""\s*(?:for\b\s*)?(?:asmcluster\b\s*)?(?:(?<=\s)(?:"[^"]*"|'[^']*'|[^\s=,'"]+)\s*=)?""", re.IGNORECASE
@@ -53,7 +64,7 @@ _HEX = re.compile(r"\b[0-9A-Fa-f]{16,}\b")
 _DETAIL = re.compile(r"\s*(?:detail\b)?", re.IGNORECASE)
 _TOKEN = re.compile(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
 _HINT = re.compile(
-    r"://|/|\bkeys?\b|pass|secret|token|api|access|pwd|pasw|credential|bearer|basic|cookie|x-|(?<!\w)-{1,2}\w|/p:",
+    r"://|/|\bkeys?\b|pass|secret|token|api|access|pwd|pasw|credential|bearer|basic|cookie|x-|vault|identified|signature|(?<!\w)-{1,2}\w|/p:",
     re.IGNORECASE,
 )
 

@@ -17,6 +17,7 @@ from exacell.journal.left import observe_services
 from exacell.language.line import Line
 from exacell.plan.facts import CellFacts
 from exacell.plan.guards.already import reached
+from exacell.plan.guards.cell import refuse_taken
 from exacell.plan.guards.choice import facts_needed, guard_plan
 from exacell.plan.guards.dbserver import dbserver_plan
 from exacell.plan.guards.steps import with_inverse
@@ -51,6 +52,7 @@ def plan_typed(session: Session, services: Services, request: Request, line: Lin
     assert isinstance(statement, (Change, Grant))
     statement, line = _without_secrets(statement, line)
     _refuse_own_name(statement, line.text)
+    refuse_taken(statement, line.text, session.cells(), session.need_rack().cells)
     needed = facts_with_cellsrv_stopped(services, (statement,), session.cells()) or facts_needed(statement)
     facts = read = read_facts(session, services, request, *needed)
     told = _told(services, statement, facts)

@@ -62,6 +62,7 @@ WAYS: tuple[Way, ...] = (
     Way(name="spool", does=Does.FILE),
     Way(name="report", does=Does.FILE),
     Way(name="copy from", does=Does.FILE),
+    Way(name="dcli -k", does=Does.FILE),  # A key where the operator has none.
     Way(name="record, new recipe", does=Does.FILE),
 )
 """All ways. A statement that finds another one gets a row here and a line in the tests' ``doors.toml``."""

@@ -28,21 +28,26 @@ _CHANGE = re.compile(
 )
 """What a CellCLI change looks like inside of text that is not read."""
 
+_CONTROL = r"\bsystemctl\s+(?:-\S+\s+)*"
 _AWAY = {
     r"\bpatchmgr\b[^;\n]*?\s--?(?:patch|upgrade|rollback)(?![\w-])": "patch",
     r"\balter\s+softwareupdate\s+upgrade\b": "patch",
-    r"(?<![\w./-])(?:/\w+)*/?reboot\b|\bsystemctl\s+(?:-\S+\s+)*(?:reboot|kexec|soft-reboot)\b": "reboot",
-    r"\bshutdown\s+(?:\S+\s+)*?-\w*r\w*|\b(?:tel)?init\s+6\b|\bkexec\s+-e\b|\bsysrq-trigger\b": "reboot",
-    r"\b(?:power|chassis)\s+(?:power\s+)?(?:cycle|reset)\b|\breset\s+(?:-\S+\s+)*/SYS\b": "reboot",
+    rf"(?<![\w./-])(?:/\w+)*/?reboot\b|{_CONTROL}(?:(?:isolate|start)\s+)?(?:reboot|kexec|soft-reboot|runlevel6)\b": "reboot",
+    r"\bshutdown\s+(?:\S+\s+)*?(?:-\w*r\w*|--reboot)|\b(?:tel)?init\s+6\b|\bkexec\s+-e\b|\bsysrq-trigger\b": "reboot",
+    r"\b(?:power|chassis)\s+(?:power\s+)?(?:cycle|reset|diag)\b|\breset\s+(?:-\S+\s+)*/Sys(?:tem)?\b": "reboot",
+    r"\bComputerSystem\.Reset\b(?![^;\n]*(?:Off|Shutdown))": "reboot",
     r"\b(?:service|/?(?:etc/)?init\.d/)\s*celld\s+restart\b|\bsystemctl\s+(?:-\S+\s+)*[\w-]*restart\s+celld": "service",
-    r"\bp?kill(?:all)?\b[^;\n]*\bcellsrv\b": "service",
-    r"\b(?:service|/?(?:etc/)?init\.d/)\s*celld\s+stop\b|\bsystemctl\s+(?:-\S+\s+)*(?:stop|kill|mask)\s+celld": "",
-    r"\b(?:poweroff|halt)\b|\bshutdown\b(?!\s+(?:services|\S+\s+-c\b|-c\b))(?!\s+(?:\S+\s+)*?-\w*r)": "",
-    r"\b(?:tel)?init\s+0\b|\b(?:power|chassis)\s+(?:power\s+)?(?:off|soft|down)\b|\bstop\s+(?:-\S+\s+)*/SYS\b": "",
+    r"\b[ps]?kill(?:all)?\b[^;\n]*\bcellsrv\b|\bcellsrv\b[^\n]*\bkill\b": "service",
+    rf"\b(?:service|/?(?:etc/)?init\.d/)\s*celld\s+stop\b|{_CONTROL}(?:stop|kill|mask)\s+(?:-\S+\s+)*celld": "",
+    r"\bsystemctl\s(?=[^;\n]*--now\b)(?:-\S+\s+)*disable\s+(?:-\S+\s+)*celld": "",
+    rf"{_CONTROL}(?:(?:isolate|start)\s+)?(?:rescue|emergency|suspend|hibernate|hybrid-sleep|runlevel[01])\b": "",
+    r"\b(?:poweroff|halt)\b|\bshutdown\b(?!\s+(?:services|\S+\s+-c\b|-c\b))(?!\s+(?:\S+\s+)*?(?:-\w*r|--reboot))": "",
+    r"\b(?:tel)?init\s+[01s]\b|\b(?:power|chassis)\s+(?:power\s+)?(?:off|soft|down)\b|\bstop\s+(?:-\S+\s+)*/Sys(?:tem)?\b": "",
+    r"\bComputerSystem\.Reset\b(?=[^;\n]*(?:Off|Shutdown))|\bkill\s+(?:-\S+\s+)+-1\b|\bkillall5\b": "",
 }
 """What takes all disks of a cell away in a text that is not read, and for what kind of work; empty where nobody tells when they
 are back. Source: Oracle DBMMN, Powering Off Oracle Exadata Storage Servers, Performing Exadata Storage Server Updates; SAGUG,
-celld; shutdown(8), systemctl(1), ipmitool(1)."""
+celld; shutdown(8), systemctl(1), ipmitool(1), kill(1); Oracle ILOM, "start, stop and reset"; DMTF Redfish, ComputerSystem."""
 
 _REACHING = re.compile(r"\b(?:ssh|dcli|exacli|exadcli|patchmgr|ipmitool|cellcli)\b")
 """What brings a text from where it runs to cells."""
@@ -218,6 +223,7 @@ def _suspect(text: str, findings: Findings) -> None:
 
 def absences_in(text: str) -> tuple[Absence, ...]:
     """Return what would take disks away from ASM in a text that is not read."""
+    text = re.sub(r"\\\n\s*", " ", text)  # A shell takes both lines for one.
     elsewhere = bool(_REACHING.search(text))
     found = {
         " ".join(match[0].split()): kind

@@ -241,6 +241,16 @@ SINGLE = re.compile(
 """Files that may be read one by one."""
 
 
+_EACH = re.compile(r"(?<=^/sys/block/)[a-z0-9*?]+(?=/)|(?<=^/sys/class/net/)[\w*?]+(?=/)", re.ASCII)
+"""The name of a device in the path of a file below /sys, which may be a pattern: what the kernel calls its devices is one word,
+and every file that the pattern stands for is one of those above."""
+
+NODES = re.compile(
+    r"/dev/(?:(?:sd|nvme|md|dm-|pmem)[a-z0-9*?]*|(?:mapper|oracleasm/disks|disk/by-[a-z]+|md)(?:/[\w*?.:@+-]+)?)",
+    re.ASCII,
+)
+"""Disks that may be listed, which opens none of them, and the folders that name them."""
+
 _DEVICES = frozenset(("dev", "devices", "proc", "sys", "run"))
 """Names of folders that hold devices in copies of a system, and in /etc/udev."""
 
@@ -259,12 +269,16 @@ def refuse_place(word: str, *, glob: bool, shown: bool) -> None:
     parts = [part for part in word.split("/") if part not in ("", ".")]
     if ".." in parts:
         raise UnreadError(word, "a path that climbs out of its folder")
+    path = "/" + "/".join(parts)
+    if SINGLE.fullmatch(_EACH.sub("sda", path) if glob and "**" not in path else path):
+        return
     if glob:
         _refuse_glob(word, parts)
-        parts.pop()
-    path = "/" + "/".join(parts)
-    if not glob and SINGLE.fullmatch(path):
+    if shown and NODES.fullmatch(path):
         return
+    if glob:
+        parts.pop()
+        path = "/" + "/".join(parts)
     if not shown and not _DEVICES.isdisjoint(parts[1:]):
         raise UnreadError(word, "a folder that may hold devices")
     if not any(path == folder or path.startswith(f"{folder}/") for folder in (SHOWN if shown else READ)):

@@ -69,7 +69,7 @@ def reading(monkeypatch: pytest.MonkeyPatch) -> None:
 def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False, **rack: Any) -> Any:
     """Cells of a rack that is reached as a real one, as far as a judgement looks at them."""
     known = {"c1": CellFacts(cell="c1"), "c2": CellFacts(cell="c2")} if facts is None else facts
-    found = SimpleNamespace(name="r", asm={}, **{"production": False, "opaque": "ask", **rack})
+    found = SimpleNamespace(name="r", asm={}, **{"production": False, "opaque": "ask", "cells": tuple(known), **rack})
     ctx = SimpleNamespace(
         read_only=read_only,
         read=lambda *_, cells: known,
@@ -109,6 +109,12 @@ def judged(
     findings.unread += unread
     call: Any = SimpleNamespace(text="dcli …", flags={})
     return judge(group, findings, call, serial=serial, flags={"accept-opaque": accept}, paired=paired, named=named)
+
+
+def test_no_text_gives_a_cell_the_name_of_another_one() -> None:
+    """What a typed statement may not, dcli's may not."""
+    with pytest.raises(RefusedError, match="c1 would have the name of c9, and each cell needs its own"):
+        judged(group(facts={"c1": CellFacts(cell="c1")}, cells=("c1", "c9")), "alter cell name=c9")
 
 
 def test_a_read_only_rack_gets_reads_only() -> None:

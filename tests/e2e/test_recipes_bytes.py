@@ -17,7 +17,7 @@ from exacell.commands.recipes import run
 from exacell.core.errors import ExacellError
 from exacell.language.registry import Call, commands
 from exacell.session.request import Request as Asking
-from exacell.transport.base import FleetResult, Reply, Request, State
+from exacell.transport.base import FleetResult, Reply, Request, Role, State
 from tests.support.worlds import Wall, WorldTransport, new_world, session_on
 
 PLAIN = "Mark1"
@@ -64,6 +64,8 @@ LINES = {
     "sql db=$x 'select count(*) from v$log'": 0,
     "on @db show setting /sys/block/${x}/queue/nr_requests": 0,
     "on @db copy from /tmp/${x}.json fetched": 0,
+    "on @db sh echo $x": 20,
+    "on @db sh echo a-${x}-b --y=$x": 20,
     "on @db sh logger $x": 20,
     "on @db sh logger a-${x}-b --y=$x": 20,
 }
@@ -164,8 +166,13 @@ def cell_words(text: str) -> list[str]:
 
 def told(request: Request) -> list[str]:
     """Return all of what a request sends in words."""
-    found = [request.target, str(request.role)]
-    for word in shell_words(request.command):
+    role, words = request.role, shell_words(request.command)
+    if role is Role.HOST_READ and words[:2] == ["/bin/sh", "-c"]:
+        # A text leaves so with a value with which it only reads, and as it was typed with another.
+        role, (text,) = Role.HOST_WRITE, words[2:]
+        words = shell_words(text)
+    found = [request.target, str(role)]
+    for word in words:
         found += (
             cell_words(word) if re.match(r"\w+ \w+.*", word, re.DOTALL) and "cellcli" in request.command else [word]
         )

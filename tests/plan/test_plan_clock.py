@@ -205,6 +205,14 @@ def test_ignore_redundancy_is_no_way_round_a_clock() -> None:
     assert "2026-11-28 23:36" in " ".join(typed(text, cluster()).warnings)
 
 
+def test_an_update_of_the_software_is_held_against_the_clock_as_a_patch() -> None:
+    """Three hours are enough for it, and a minute less is not."""
+    text = "alter softwareupdate upgrade"
+    assert not any("for good" in said for said in typed(text, cluster({**LONG, "disk_repair_time": "180m"})).warnings)
+    with pytest.raises(RefusedError, match=r"a patch of a cell may take 1\.5h, doubled"):
+        typed(text, cluster({**LONG, "disk_repair_time": "179m"}))
+
+
 def test_where_nothing_tells_when_disks_are_back_the_moment_is_named() -> None:
     """INACTIVE, SHUTDOWN and offline cell say when ASM drops the disks; what brings them back itself says nothing."""
     said = (

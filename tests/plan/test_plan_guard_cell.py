@@ -10,6 +10,7 @@ from plan_guarding import flushed, guard, only, pmem
 
 from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
+from exacell.plan.guards.cell import refuse_taken
 from exacell.plan.guards.choice import guard_plan
 from exacell.plan.model import Op, Risk, Undo
 
@@ -210,3 +211,34 @@ def test_events_are_of_unknown_risk(setting: str) -> None:
     """Nobody documents what they do."""
     assert guard(f"alter cell {setting}", cell()).risk is Risk.UNKNOWN
     assert guard("alter cell traceLevel=FINE", cell()).risk is Risk.PERFORMANCE
+
+
+@pytest.mark.parametrize(
+    ("text", "taken"),
+    [
+        ("alter cell name=exa1cel02", "exa1cel02"),
+        ("alter cell name='EXA1CEL03.lab.example.com'", "exa1cel03.example.com"),
+        ("alter cell comment=exa1cel02", ""),
+        ("alter cell name=exa1cel01", ""),
+        ("alter cell name=exa1cel04", ""),
+        ("alter flashcache all size=1g", ""),
+    ],
+)
+def test_no_cell_gets_the_name_of_another_one_of_its_rack(text: str, taken: str) -> None:
+    """Names count without their domain, as the configuration has them; its own name a cell may be given."""
+    others = ("exa1cel01", "exa1cel02", "exa1cel03.example.com")
+    if not taken:
+        refuse_taken(parse(text), text, ["exa1cel01"], others)
+        return
+    with pytest.raises(RefusedError, match=f"exa1cel01 would have the name of {taken}, and each cell needs its own"):
+        refuse_taken(parse(text), text, ["exa1cel01"], others)
+
+
+def test_an_update_of_the_software_takes_one_cell_away_and_is_accepted_by_its_name() -> None:
+    """UPGRADE is no work for two failure groups at once, and nothing judges what comes back."""
+    with pytest.raises(RefusedError, match="offline together"):
+        guard("alter softwareupdate upgrade", cell(CELLS[0]), cell(CELLS[1]), accepted=CELLS)
+    with pytest.raises(RefusedError, match="can't judge what comes back"):
+        guard("alter softwareupdate upgrade force", cell())
+    step = only(guard("alter softwareupdate upgrade", cell(), accepted=CELLS))
+    assert (step.offline, step.online, step.forced, step.risk) == (True, True, True, Risk.DATA)

@@ -125,6 +125,9 @@ RULES = {
     "(name=A,share=8,level=1,allocation=10)": "A: share and level and allocation exclude each other",
     "(name=A,share=8),(name=B,level=1,allocation=10)": "A has a share, and the plan divides by level",
     "(name=B,level=1,allocation=10),(name=A,share=8)": "B has level and allocation, and the plan divides by share",
+    "(name=B,level=0,allocation=10)": "B: level is 0, and 1 to 8",
+    "(name=B,level=9,allocation=10)": "B: level is 9, and 1 to 8",
+    "(name=B,level=8,allocation=10)": "",
     "(name=OTHER,level=1,allocation=10),(name=DEFAULT,flashcache=off)": "",
     "(name=other,share=1),(name=A,share=2)": "",
 }
@@ -144,7 +147,7 @@ def test_shares_and_allocations_are_judged_before_they_are_sent(name: str, direc
 
 def test_what_a_cell_holds_already_is_never_refused() -> None:
     """Only words that change are judged: an odd plan may be sent again, and changed elsewhere."""
-    odd = "(name=A,share=40),(name=B,share=2,level=1,allocation=10),(name=C,level=2,allocation=5)"
+    odd = "(name=A,share=40),(name=B,share=2,level=1,allocation=10),(name=C,level=9,allocation=5)"
     fact = cell(iorm=parse_iorm(f"({odd})"))
     assert only(guard(f"alter iormplan dbplan=({odd},(name=D,limit=50))", fact))
     assert only(guard(f"alter iormplan dbplan=({odd.replace('share=2', 'share=2,limit=9')})", fact))

@@ -246,8 +246,7 @@ def settle(text: str, alike: Sequence[str], *, error: bool = False) -> str:
     if "usage" in alike and error:
         text = text.strip().rpartition("error: ")[2].replace("an argument", "1 argument") + "\n"
     if "ssh" in alike and not error:
-        # How many lines scp or ssh says is theirs; each has its empty line.
-        text = re.sub(r"(?m)^([\w.@-]*):[^ \n].*\n(?:.+\n)*?\n(?:\1:[^ \n].*\n\n)*", r"\1:<ssh>\n\n", text)
+        text = re.sub(r"(?m)^([\w.@-]*):[^ \n].*\n(?:.+\n)*?\n(?:\1:[^ \n].*\n\n)*", _said, text)
         text = re.sub(r"(: \*{6}BANNER\*{6}\n)[^*]*?(\n[^\n]*: \*{6}BANNER\*{6}\n)", r"\1<ssh>\2", text)
     if "debug" in alike:
         text = "".join(f"{line}\n" for line in text.splitlines() if re.match(r"\S*cel\d+: ", line))
@@ -255,6 +254,16 @@ def settle(text: str, alike: Sequence[str], *, error: bool = False) -> str:
         text = re.sub(r"\[[^\]\n]*\]", lambda found: ", ".join(sorted(found[0][1:-1].split(", "))), text)
         text = "".join(sorted(text.splitlines(keepends=True)))
     return text
+
+
+def _said(found: re.Match[str]) -> str:
+    """Return what stands for a target's words of ssh or scp, once or, where dcli tells them twice, twice.
+
+    How many lines they have is the program's: of a place that is not there scp 9.2 says two over SFTP (``dest open``, ``failed to
+    upload``) and one with -O, and exacell, which writes over SFTP itself, says one.
+    """
+    half = len(found[0]) // 2
+    return f"{found[1]}:<ssh>\n\n" * (2 if found[0] == found[0][:half] * 2 else 1)
 
 
 def _difference(wanted: str, found: str) -> list[str]:

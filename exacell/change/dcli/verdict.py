@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from exacell.care.sqltext import refuse_losses
+from exacell.cellcli.secrets import without
 from exacell.change.clocks import against_clocks, refuse_absences
 from exacell.change.consent import UNKNOWN_NEEDS, accepted_loss, ask
 from exacell.change.dcli.hosts import Group
@@ -28,6 +29,7 @@ from exacell.opaque.lexing import Redirection, lex
 from exacell.opaque.shell import read_shell
 from exacell.plan.ageing import ages
 from exacell.plan.facts import CellFacts
+from exacell.plan.guards.cell import refuse_taken
 from exacell.plan.guards.choice import facts_needed
 from exacell.plan.model import Plan, Risk, highest
 from exacell.session.factreading import facts_with_cellsrv_stopped, headers_if_needed, read_facts, with_asm_sizes
@@ -107,7 +109,7 @@ def _body(request: Request, unread: Sequence[str], statement: str, flags: Mappin
         "origin": request.origin,
         **actor(),
         "risk": "unknown",
-        "opaque": list(unread),
+        "opaque": [without(statement, phrase) for phrase in unread],
     }
 
 
@@ -125,7 +127,7 @@ def journal_refusal(
     refusal stands."""
     if flags.get("dry-run"):
         return
-    body = _body(request, unread, statement, flags) | {"refused": refusal.message}
+    body = _body(request, unread, statement, flags) | {"refused": without(statement, refusal.message)}
     try:
         services.journal.note("" if session.rack is None else session.rack.name, Row(kind="refused", body=body))
     except JournalError as error:
@@ -315,6 +317,8 @@ def _plans(
     session, services, request, cells = group.session, group.services, group.request, group.cells
     if not cells:
         return (), {}
+    for found in findings.changes:
+        refuse_taken(found.statement, found.text, cells, group.rack.cells)
     statements = [found.statement for found in findings.changes]
     needed = facts_with_cellsrv_stopped(services, statements, cells) or facts_for(findings.changes)
     facts = with_asm_sizes(session, services, read_facts(session, services, request, *needed, cells=cells), statements)

@@ -176,6 +176,28 @@ def _refuse_shared(facts: Mapping[str, f.CellFacts], statement: CellChange, text
         )
 
 
+def refuse_taken(statement: Statement, text: str, cells: Sequence[str], others: Sequence[str]) -> None:
+    """Raise when a cell would get the name that another cell of its rack has in the configuration.
+
+    Args:
+        cells: that the statement goes to.
+        others: all cells of the rack.
+
+    Raises:
+        RefusedError: naming both.
+    """
+    named = statement.setting("name") if isinstance(statement, CellChange) and statement.object == "CELL" else None
+    if named is None:
+        return
+    wanted = render_value(named).strip("\"'").partition(".")[0].lower()
+    taken = next((other for other in others if other.partition(".")[0].lower() == wanted and other not in cells), None)
+    if taken is not None:
+        raise RefusedError(
+            f"{text}: {fold(cells)} would have the name of {taken}, and each cell needs its own; nothing was sent",
+            hint="cells lists those of the rack",
+        )
+
+
 def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     """Compression gives the flash disks another size, which no cache on them outlives. Source: reference cellcli.md 6.7."""
     return lossy(
@@ -285,6 +307,14 @@ def _flash_reason(fact: f.CellFacts, mode: str) -> str:
 def _takes_offline(facts: Mapping[str, f.CellFacts]) -> bool:
     """Whether a cell that stops takes grid disks away from a disk group."""
     return any(needed(grid) and grid.status == "active" for fact in facts.values() for grid in fact.grid_disks)
+
+
+def software_update(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
+    """UPGRADE patches the cell, whose disks ASM misses for as long as that takes. Source: Oracle SAGUG, ALTER SOFTWAREUPDATE."""
+    refuse_together(text, {cell: fact.grid_disks for cell, fact in facts.items()})
+    reason = "it patches the cell, and exacell can't judge what comes back"
+    offline = _takes_offline(facts)
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), offline=offline, forced=True, online=True)
 
 
 def _services(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:

@@ -17,7 +17,7 @@ from exacell.core.cellset import fold, folded_names, told_together
 from exacell.core.errors import ExacellError, RefusedError
 from exacell.plan import facts as f
 from exacell.plan.guards.caches import flashcache, flashlog, pmemcache
-from exacell.plan.guards.cell import on_cell
+from exacell.plan.guards.cell import on_cell, software_update
 from exacell.plan.guards.devices import celldisk, lun, physicaldisk
 from exacell.plan.guards.griddisks import griddisk
 from exacell.plan.guards.steps import (
@@ -45,6 +45,7 @@ _FACTS: Mapping[str, tuple[str, ...]] = {
     "IORMPLAN": (f.IORMPLAN,),
     "PHYSICALDISK": (f.GRIDDISK,),
     "LUN": (f.LUN,),
+    "SOFTWAREUPDATE": (f.GRIDDISK,),
 }
 
 _MORE: Mapping[tuple[str, str], tuple[str, ...]] = {
@@ -174,6 +175,8 @@ def _judged(
         return physicaldisk(rack, facts, statement, text)
     if statement.object == "LUN" and statement.action:
         return lun(rack, facts, statement, text)
+    if statement.object == "SOFTWAREUPDATE" and statement.action == "UPGRADE":
+        return software_update(rack, facts, statement, text)
     force = " (FORCE)" if statement.has("FORCE") else ""
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, f"exacell can't judge what it takes away{force}"))
 

@@ -254,7 +254,7 @@ def held_against_clocks(
     for step in away_steps(plan):
         taken = taken_by(step, facts)
         clocks = clocks_over(clusters, taken, groups=taken, untold=untold)
-        kind = "service" if _comes_back(plan, step) else ""
+        kind = ("patch" if _patches(step) else "service") if _comes_back(plan, step) else ""
         refuse_short(plan.statement, step.target, clocks, kind)
         for clock in clocks:
             if clock.seconds is None:
@@ -277,6 +277,10 @@ def away_steps(plan: Plan) -> list[Step]:
 def _comes_back(plan: Plan, step: Step) -> bool:
     """Whether the plan itself brings the disks back, by the same step or by a later one."""
     return any(other.online and other.target == step.target for other in plan.steps)
+
+
+def _patches(step: Step) -> bool:
+    return step.statement.upper().startswith("ALTER SOFTWAREUPDATE")
 
 
 def _moment(clock: Clock, now: datetime) -> str:

@@ -41,8 +41,12 @@ FILES = (
     "y.log",
     "a'b",
     "1",
+    "scheduler",
 )
 """Names in each folder of the sandbox: what a pattern finds there, and what a word without quotes would be mistaken for."""
+
+DEVICES = ("/sys/class/net/eth0", "/sys/block/sda/queue", "/sys/block/sdb/queue")
+"""Folders of the kernel's, of devices whose names a pattern may stand for."""
 
 MACHINES_OWN = (
     "/usr/lib",
@@ -171,7 +175,7 @@ class Judge:
     """Runs texts in the sandboxes and compares; use it as a context."""
 
     def __init__(self) -> None:
-        folders = [folder for folder in (*SHOWN, *READ, "/sys/class/net/eth0") if folder not in MACHINES_OWN]
+        folders = [folder for folder in (*SHOWN, *READ, *DEVICES) if folder not in MACHINES_OWN]
         make = partial(Sandbox, stand_ins(), folders, FILES)
         self._stack = ExitStack()
         self._plain = self._stack.enter_context(make())

@@ -22,6 +22,7 @@ FILES = (
 GLOBS = (
     "/var/log/*", "/etc/*release", "/var/log/mess*", "/etc/*", "/var/log/?", "/var/log/*x", "/etc/a*b", "/opt/oracle/*.log",
     "/var/log/a?b", "/etc/*=x", "/var/log/m?ss*", "/usr/share/none*", "/var/log//*", "/etc/./h*", "/var/log/zz*",
+    "/sys/block/*/queue/scheduler", "/sys/block/sd?/queue/max_sectors_kb", "/dev/sd*",
 )  # fmt: skip
 HERE = ("/etc/hosts", "/etc/passwd", "/dev/null", "/proc/meminfo", "/etc//./hosts")
 HERE_GLOBS = ("/etc/host*", "/etc/p?sswd", "/etc/*.conf")

@@ -286,6 +286,9 @@ def _finds_nothing(command: Command, folders: Folders) -> bool:
 def _expanded(word: str, folders: Folders) -> list[str] | None:
     """Return the names that a pattern matches, none where its folder is not there, None where its names are not known."""
     folder, _, last = word.rpartition("/")
+    if re.search(r"[*?]", folder):
+        each = _expanded(folder, folders)
+        return None if each is None else [f"{one}/{last}" for one in each if last in (folders.names_in(one) or ())]
     names = folders.names_in(folder)
     if names is None:
         return None
