@@ -16,7 +16,6 @@ from exacell.output.faults import error_lines, sentence, underlined
 from exacell.output.progress import ProgressLog, progress_lines
 from exacell.output.style import wants_color
 from exacell.output.terminal import TerminalConsole
-from tests.support.anyload import sitecustomize as anyload
 
 
 class Tty(io.StringIO):
@@ -87,7 +86,7 @@ def test_a_log_is_told_of_a_wait_at_a_calm_pace(monkeypatch: pytest.MonkeyPatch)
     and quiet silences waits and progress, on a terminal as well."""
     clock = [0.0]
     monkeypatch.setattr("exacell.output.terminal.monotonic", lambda: clock[0])
-    monkeypatch.setattr("exacell.output.terminal.WAIT_TOLD_AFTER", anyload.OWN["WAIT_TOLD_AFTER"])
+    monkeypatch.setattr("exacell.output.terminal.WAIT_TOLD_AFTER", vars(terminal)["OWN_WAIT_TOLD_AFTER"])
     monkeypatch.setenv("TERM", "xterm")
     err, quiet, quiet_terminal = io.StringIO(), io.StringIO(), Tty()
     consoles = [TerminalConsole(err=err, stdin=io.StringIO())]

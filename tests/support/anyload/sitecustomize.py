@@ -28,9 +28,6 @@ CLOCKS = {
 PACES = {"exacell.output.terminal": ("WAIT_TOLD_AFTER", 3600.0)}
 """Module -> its constant of how long something takes until it is told, and what it is unless the environment says it."""
 
-OWN: dict[str, float] = {}
-"""Constant -> what it is for everybody but tests."""
-
 
 class Upon:
     """Gives what measures a moment its clock as soon as it is imported."""
@@ -58,7 +55,7 @@ def give(module: Any) -> None:
         getattr(module, name).__init__.__kwdefaults__["clock"] = clock
     else:
         name, pace = PACES[module.__name__]
-        OWN.setdefault(name, getattr(module, name))
+        vars(module).setdefault(f"OWN_{name}", getattr(module, name))  # For the tests of the constant itself.
         setattr(module, name, float(os.environ.get(name, pace)))
 
 
