@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -137,8 +138,15 @@ def _unread(sql: str) -> UnreadError | None:
     except UnreadError as error:
         if error.why != NO_QUERY:
             return error
+        parameter = _PARAMETER.match(sql)
+        if parameter is not None and read_change(sql) is None:
+            return UnreadError(parameter[1], "a parameter, or a value of one, that help docs risk does not list")
         return UnreadError(error.sign, "no query, and none of the changes that help docs sql lists")
     return None
+
+
+_PARAMETER = re.compile(r"\s*alter\s+system\s+(?:set|reset)\s+\"?([A-Za-z_][\w$#]*)", re.IGNORECASE)
+"""The first parameter that a statement sets."""
 
 
 def _rows(node: str, rows: Rows) -> Result:
