@@ -385,7 +385,10 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "journal/file.py": (("explains", "whole_head", "kept_head", "refuse_cut", "damage", "pieces"), ("tests/journal",)),
     "journal/schema.py": (("strange",), ("tests/journal",)),
     "journal/reading.py": (("_entry", "gone_on_with", "is_over"), ("tests/journal",)),
-    "session/state.py": (("set_mode",), ("tests/cli",)),
+    "session/state.py": (
+        ("set_mode", "owner", "closed", "in_production", "changes_nothing", "refuse_closed", "no_programs"),
+        ("tests/change/test_change_production.py", "tests/cli"),
+    ),
     "session/logins.py": ((), ("tests/change/test_change_privilege.py", "tests/dcli/test_dcli_refused.py")),
     "commands/opaque.py": (
         ("_accepted", "sql_asm", "sql_db", "_change", "sh", "_work"),
@@ -409,8 +412,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "transport/rack_transport.py": (
-        ("read_only_cellcli", "falls_back"),
-        ("tests/transport/test_transport_readonly.py",),
+        ("read_only_cellcli", "falls_back", "_check", "_gated", "_asking"),
+        ("tests/transport/test_transport_readonly.py", "tests/change/test_change_production.py"),
     ),
     **{
         f"transport/{name}.py": (functions, ("tests/transport/test_transport_readonly.py", *more))
@@ -426,6 +429,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "ssh/packets": (ONLY_CALLS, ("tests/transport/test_transport_reader.py",)),
         }.items()
     },
+    "core/belonging.py": (("owner_of", "comparable"), ("tests/core/test_core_belonging.py",)),
+    "session/recognition.py": ((), ("tests/change/test_change_production.py",)),
     "opaque/here.py": ((), ("tests/change/test_doors.py",)),
     "change/here.py": ((), ("tests/change/test_doors.py",)),
     "change/dcli/run.py": (("_findings", "_refuse_restricted"), ("tests/dcli",)),

@@ -162,7 +162,7 @@ def rolled(session: Session, request: Request, planned: Planned, flags: Mapping[
         asked(flags, gently=request.origin.startswith("undo ")),
         rack_cells=rack.cells,
         clusters=tuple(rack.asm),
-        production=rack.production,
+        production=session.in_production(plan.targets),
         first=first_cells(planned.facts, creating),
     )
 
@@ -210,6 +210,7 @@ def _carried_out(
         return Result(records=idle, columns=idle_columns(idle, hosts=hosts), data=True, fold=True)
     if expected is not None and expected.moved is not None:
         raise expected.moved
+    services.recognition.recognise(plan.targets)
     for cells, why in fold_equal(plan.skipped):
         services.console.say(f"{fold(cells)}: {why}")
     plan = timed(rolled(session, request, replace(planned, plan=plan), flags))
@@ -225,7 +226,7 @@ def _carried_out(
     for said in _left_by_others(session):
         services.console.say(said)
     refuse_plan(plan, services.transport.capabilities)
-    wide = wide_moment(plan, services.transport.capabilities, production=session.need_rack().production)
+    wide = wide_moment(plan, services.transport.capabilities, production=session.in_production(plan.targets))
     if wide:
         services.console.say(f"Warning: {wide}")
     if flags.get("dry-run"):
@@ -235,7 +236,7 @@ def _carried_out(
             records=rows, columns=columns, fold=True, notes=[UNSENT], shown=shown, exit_code=code,
             planned=replace(planned, plan=plan),
         )  # fmt: skip
-    refuse_read_only(session)
+    refuse_read_only(session, plan.targets)
     refuse_above(plan, request.risk_ceiling)
     refuse_login(session, services, plan)
     lock_of(session.need_rack(), session.home.state_dir).refuse_held()  # Nobody is asked for what is refused then.
@@ -283,15 +284,31 @@ def _made_again(step: Step, before: Mapping[str, tuple[str, ...]]) -> Step:
     return replace(step, undo=Undo.NOTHING, inverse="") if known else step
 
 
-def refuse_read_only(session: Session) -> None:
+def refuse_read_only(session: Session, targets: Sequence[str] | None = None) -> None:
     """Return when the session may change its rack.
 
+    Args:
+        targets: what is to be changed; the selected cells or hosts where None is given. Who they are has been found out, or
+            counts as far as it is known.
+
     Raises:
-        RefusedError: it is read-only.
+        RefusedError: it is read-only, or one of the targets is a production rack's that is.
     """
     if session.read_only:
         why = "with -m" if session.options.monitor else "set mode rw changes that"
         raise RefusedError(f"rack {session.need_rack().name} is read-only ({why}); nothing was sent")
+    session.refuse_closed(session.chosen() if targets is None else targets)
+
+
+def refuse_to_begin(session: Session, services: Services) -> None:
+    """Return when something may begin that changes what is selected, step by step: whose that is is found out first.
+
+    Raises:
+        RefusedError: as for :func:`refuse_read_only`.
+    """
+    if not session.read_only:
+        services.recognition.recognise(session.chosen())
+    refuse_read_only(session)
 
 
 def _within(flags: Mapping[str, Value]) -> float | None:

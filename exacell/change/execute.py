@@ -43,7 +43,10 @@ def execute(session: Session, services: Services, request: Request, line: Line, 
     with session.selection.on(_cells_of(session, services, line)) if line.on else nullcontext():
         if line.on and len(session.selection.hosts):
             _refuse_on_hosts(session, line)
-        result = _answer(session, services, replace(request, line=line, read_timeout=timeout), line)
+        try:
+            result = _answer(session, services, replace(request, line=line, read_timeout=timeout), line)
+        finally:
+            services.recognition.note()
     hint = session.not_running(result.problems) if result.exit_code is ExitCode.NOT_EXECUTED else ""
     return replace(result, notes=(*result.notes, hint)) if hint else result
 

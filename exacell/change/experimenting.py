@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from time import monotonic
 
-from exacell.change.changing import refuse_read_only
+from exacell.change.changing import refuse_to_begin
 from exacell.change.execute import execute
 from exacell.change.factors import factor_of, level_of, statements
 from exacell.change.here import loads_in
@@ -46,7 +46,7 @@ def carry_out(
     Raises:
         LockedError: somebody else has the rack; nothing was sent.
     """
-    refuse_read_only(session)
+    refuse_to_begin(session, services)
     services.journal.refuse_damaged()
     lock = lock_of(session.need_rack(), session.home.state_dir)
     experiment = replace(
@@ -69,7 +69,7 @@ def give_back(
     Raises:
         ExacellError: it can't be taken back; the experiment stays as it was.
     """
-    refuse_read_only(session)
+    refuse_to_begin(session, services)
     conduct = _Conduct(session, services, request, experiment, flags)
     with services.while_changing():
         conduct.restore()

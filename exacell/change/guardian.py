@@ -182,6 +182,7 @@ def take_back(errand: Errand, item: Deadline) -> str:
             session.need_rack()
             # The change was allowed when it was made; taking it back is part of it, on a production rack as well.
             session.read_only = False
+            session.opened.update(session.config.racks)
             changes = [o.change for o in open_deadlines(services.journal, errand.rack) if o.group == item.group]
             refuse_overtaken(services.journal, errand.rack, changes)
             with ending_well(session, console):

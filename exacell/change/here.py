@@ -148,8 +148,10 @@ def pass_loads(
     Raises:
         RefusedError: they may not.
     """
-    door = door_of(session)
     unread = [what for load in sorted(loads - request.loads) for what in command_findings(load).unseen]
+    if unread:  # What the loads put to work is read and changed next: whose it is counts before they start.
+        services.recognition.recognise(session.chosen())
+    door = door_of(session)
     if unread and (door.monitor or door.production):
         refuse_unread(
             session, services, request, unread, statement=statement, flags={**flags, "accept-opaque": True}, accept="",

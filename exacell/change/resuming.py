@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from exacell.change.bringing_back import bring_back, start_and_mount
-from exacell.change.changing import refuse_read_only
+from exacell.change.changing import refuse_to_begin
 from exacell.change.execute import execute
 from exacell.change.pending import half_undone, newest_stopped, note_resumed, observe_caching
 from exacell.change.probe import Prober, seen
@@ -74,7 +74,7 @@ def resume(
             can't read.
     """
     rack = session.need_rack().name
-    _refuse_read_only(session, flags)
+    _refuse_read_only(session, services, flags)
     rows = unfinished(session, services, runs if change is None else ())
     rows = [row for row in rows if change is None or row.change == change]
     if not rows and change is not None:
@@ -125,10 +125,10 @@ def _taken_back(session: Session, services: Services, change: int) -> bool:
     return services.journal.state(rack, root_of(services.journal, rack, change)).undone
 
 
-def _refuse_read_only(session: Session, flags: Mapping[str, Value]) -> None:
+def _refuse_read_only(session: Session, services: Services, flags: Mapping[str, Value]) -> None:
     """Refuse before anything is settled in the journal; a dry run only looks."""
     if not (flags.get("dry-run") or session.options.dry_run):
-        refuse_read_only(session)
+        refuse_to_begin(session, services)
 
 
 def retry(session: Session, services: Services, request: Request, flags: Mapping[str, Value]) -> Result:
@@ -138,7 +138,7 @@ def retry(session: Session, services: Services, request: Request, flags: Mapping
         RefusedError: the session is read-only; there is none, it still runs, or it failed nowhere.
     """
     rack = session.need_rack().name
-    _refuse_read_only(session, flags)
+    _refuse_read_only(session, services, flags)
     last = services.journal.newest_plan(rack)
     if last is None:
         raise RefusedError(f"there is no change of rack {rack} to retry", hint="journal show")
@@ -320,7 +320,7 @@ def again(
     rack = session.need_rack()
     cells = [target for target in targets if target in rack.cells or target in _hosts(row)]
     statement = row.statement
-    together = rack.production and flags.get("no-rolling") and len(cells) > 1
+    together = session.in_production(cells) and flags.get("no-rolling") and len(cells) > 1
     how = ", all cells together" if together else ""
     services.console.say(f"{origin}: {statement}" + (f" on {fold(cells)}{how}" if cells else ""))
     root = root_of(services.journal, rack.name, row.change)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from exacell.cellcli.secrets import MASK, all_places, masked
-from exacell.change.changing import asked, refuse_read_only
+from exacell.change.changing import asked, refuse_to_begin
 from exacell.change.racklock import lock_of
 from exacell.change.recipeready import make_ready, read_values
 from exacell.change.reciperun import PASSED_ON, RecipeRunner
@@ -214,7 +214,7 @@ class _GoingOn:
     def all(self) -> Result:
         """Go on with it as far as that is agreed to."""
         if not self._dry:
-            refuse_read_only(self._session)
+            refuse_to_begin(self._session, self._services)
             self._services.journal.refuse_damaged()
         parts = self._under_way()
         if self._abandon:

@@ -12,7 +12,7 @@ from functools import partial
 from exacell.cellcli.fold import for_cell, neutral_text
 from exacell.cellcli.statement import Change
 from exacell.change.bringing_back import activate_again, bring_back, start_and_mount
-from exacell.change.changing import refuse_read_only
+from exacell.change.changing import refuse_to_begin
 from exacell.change.execute import execute
 from exacell.change.probe import NO_ANSWER, Prober, again
 from exacell.change.settling import attempts, drops_to_come, older_to_undo, refuse_running, root_of, settle
@@ -138,7 +138,7 @@ def undo(
     """
     dry = bool(flags.get("dry-run") or session.options.dry_run)
     if not dry:
-        refuse_read_only(session)
+        refuse_to_begin(session, services)
     if not changes:
         return Result(
             notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]

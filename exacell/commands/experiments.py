@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from exacell.change.changing import refuse_read_only
+from exacell.change.changing import refuse_to_begin
 from exacell.change.consent import ask
 from exacell.change.experimenting import carry_out, ended, give_back, level_now, refuse_conducted, refuse_unready
 from exacell.change.factors import FACTORS, factor_and_subject, factor_of, statements
@@ -76,7 +76,7 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         return Result(notes=["-n: nothing was sent"])
     loads = loads_in(design.workload)
     pass_loads(session, services, request, loads, statement=call.text, flags=flags)
-    refuse_read_only(session)
+    refuse_to_begin(session, services)
     for load in sorted(loads):
         services.console.say(f"each run starts on this machine: {load}")
     if not flags.get("yes"):

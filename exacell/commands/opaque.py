@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -137,8 +138,15 @@ def _unread(sql: str) -> UnreadError | None:
     except UnreadError as error:
         if error.why != NO_QUERY:
             return error
+        parameter = _PARAMETER.match(sql)
+        if parameter is not None and read_change(sql) is None:
+            return UnreadError(parameter[1], "a parameter, or a value of one, that help docs risk does not list")
         return UnreadError(error.sign, "no query, and none of the changes that help docs sql lists")
     return None
+
+
+_PARAMETER = re.compile(r"\s*alter\s+system\s+(?:set|reset)\s+\"?([A-Za-z_][\w$#]*)", re.IGNORECASE)
+"""The first parameter that a statement sets."""
 
 
 def _rows(node: str, rows: Rows) -> Result:
@@ -153,9 +161,19 @@ def _rows(node: str, rows: Rows) -> Result:
 
 
 def _accepted(
-    session: Session, services: Services, request: Request, call: Call, what: str, unread: UnreadError
+    session: Session,
+    services: Services,
+    request: Request,
+    call: Call,
+    what: str,
+    unread: UnreadError,
+    *,
+    targets: Sequence[str] = (),
 ) -> Mapping[str, Value]:
     """Return the statement's flags when a change that can't be judged may be made.
+
+    Args:
+        targets: the nodes that it goes to, as far as that is known.
 
     Raises:
         RefusedError: the rack is read-only or in production, or it was not accepted.
@@ -171,6 +189,7 @@ def _accepted(
         flags=flags,
         accept="--accept-opaque sends it as it is; the guard ends there",
         instead=unread.instead,
+        targets=targets,
     )
     return flags
 
@@ -197,6 +216,8 @@ def _change(
     refuse_losses(sql[:60], asm_losses(sql), accepted_loss(session.options.over(call.flags)))
     refuse_absences(session, services, request, absences_in(sql), statement=call.text, beside=True)
     asked = change_request(session, services, asm=asm, database=database, sql=sql, user=user)
+    services.recognition.recognise([asked.target])
+    _accepted(session, services, request, call, sql, unread, targets=[asked.target])
     where = f"{database or 'ASM'} on {asked.target}"
     services.console.say(f"{where} would get: {sql}{';' if is_unit(sql) else ''}")
     if flags.get("dry-run"):
@@ -249,7 +270,9 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
             grid=findings.asks_asm,
         )
         unnamed = _unnamed_on_hosts(session, text)
-        if session.need_rack().production and unnamed != [] and findings.unread:
+        if findings.unread:
+            services.recognition.recognise(session.selection.hosts)
+        if session.in_production(session.selection.hosts) and unnamed != [] and findings.unread:
             said = [f"{name}: allow_commands of the hosts does not name it" for name in unnamed or ()]
             findings = replace(
                 findings,

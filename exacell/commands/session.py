@@ -28,6 +28,7 @@ from exacell.output.pager import OFF, ON
 from exacell.output.result import Column, Result
 from exacell.session.given import Request, Services, Session
 from exacell.session.history import Aliases, history_file, read_entries
+from exacell.session.recording import since, told_while_waiting
 from exacell.session.signals import EditRequested, ScriptRequested, SessionExit
 from exacell.session.wherecells import use_cells
 from exacell.transport.capabilities import CLUSH, DCLI, EXACLI, OPENSSH, SSH
@@ -197,7 +198,7 @@ def set_dateformat(services: Services, call: Call) -> Result:
 def show_settings(session: Session, services: Services, call: Call) -> Result:
     """Return one record per setting."""
     records = [{"cell": None, "name": name, "value": getattr(session.settings, name)} for name in SETTINGS]
-    records.append({"cell": None, "name": "mode", "value": "ro" if session.read_only else "rw"})
+    records.append({"cell": None, "name": "mode", "value": "ro" if session.changes_nothing else "rw"})
     if isinstance(services.console, SessionConsole):
         records.append({"cell": None, "name": "echo", "value": "on" if services.console.echo else "off"})
         form = "local" if services.console.local_dates else "standard"
@@ -223,7 +224,15 @@ def refresh(session: Session, services: Services, call: Call) -> Result:
         use_cells(session, services, str(used))
     services.warm()
     forgotten = f"; names learned {age} are forgotten" if age else ""
-    return Result(notes=(f"rack {rack.name}: connections are opened anew{forgotten}",))
+    notes = [f"rack {rack.name}: connections are opened anew{forgotten}"]
+    if rack.production:
+        with told_while_waiting(since(f"waiting for the hosts of {rack.name}"), services.console.waiting):
+            reached, left = services.recognition.renew()
+        notes.append(f"known again under any name: {counted(len(reached), 'host')} of {rack.name}")
+        notes += (
+            [f"{fold(left)}: not reached; what is known of {'it' if len(left) == 1 else 'them'} stands"] if left else []
+        )
+    return Result(notes=notes)
 
 
 def leave(call: Call) -> Result:

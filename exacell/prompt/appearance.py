@@ -33,10 +33,10 @@ def prompt_fragments(session: Session, *, pending: int = 0, done: bool = False) 
     """
     fragments: Fragments = []
     if session.rack is not None:
-        production = session.rack.production
+        production = session.in_production()
         fragments.append(("class:prompt.production" if production else "class:prompt.rack", session.rack.name))
         fragments.append(("class:prompt", f" {_cells(session)} "))
-        fragments.append(("class:prompt.ro", "RO") if session.read_only else ("class:prompt.rw", "RW"))
+        fragments.append(("class:prompt.ro", "RO") if session.changes_nothing else ("class:prompt.rw", "RW"))
         if pending:
             fragments.append(("class:prompt.pending", f" !{pending}"))
         fragments.append(("class:prompt", " "))

@@ -83,7 +83,7 @@ def intent(session: Session, line: Line) -> str:
         return f"read on {where}" + (f" as {user}" if user else "")
     if dry:
         return f"plan for {where}: nothing is sent"
-    if session.read_only:
+    if session.changes_nothing:
         return f"WRITE on {where}: refused, the session is read-only (set mode rw)"
     if effect is Effect.OPAQUE:
         return f"OPAQUE on {where}: exacell can't read what it does"
@@ -115,7 +115,7 @@ def _running(session: Session, line: Line) -> str:
     where = _target(session, line)
     if line.flags.get("dry-run"):
         return f"shows what its statements would do on {where}: nothing is changed"
-    if session.read_only:
+    if session.changes_nothing:
         return f"runs statements on {where}: those that change something are refused (set mode rw)"
     asked = ", then without a question" if line.flags.get("yes") else ""
     return f"runs statements on {where}: what changes something is planned first{asked}"

@@ -32,6 +32,9 @@ from exacell.transport.base import (
     Transport,
 )
 
+_GREETED = ("name", "releaseVersion", "id")
+"""What each cell is asked first."""
+
 _GREETING = 1.0
 """Seconds for which cells are waited for that have not said their release, before the others are asked."""
 
@@ -56,6 +59,7 @@ class Fleet:
         self.transport = transport
         self._hanging: Hanging = like._hanging if like is not None else Hanging(patience, kept)
         self._releases: dict[str, str] = like._releases if like is not None else {}
+        self._ids: dict[str, str] = like._ids if like is not None else {}
         self._lives: dict[str, int] = like._lives if like is not None else {}
         self._lock: threading.Lock = like._lock if like is not None else threading.Lock()
 
@@ -95,6 +99,12 @@ class Fleet:
         # One look each: another thread may forget them all between two.
         return {cell: release for cell in cells if (release := self._releases.get(cell)) is not None}
 
+    @property
+    def ids(self) -> dict[str, str]:
+        """What LIST CELL says of each cell's id, as far as it was heard."""
+        with self._lock:
+            return {cell: told for cell, told in self._ids.items() if told}
+
     def greet(
         self,
         cells: Sequence[str],
@@ -123,7 +133,7 @@ class Fleet:
             if on_reply is not None:
                 on_reply(reply)
 
-        asked = ["list cell attributes name, releaseVersion"]
+        asked = [f"list cell attributes {', '.join(_GREETED)}"]
         command, feed = framing.command(asked), _feed(asked)
         # A time that somebody gives is theirs to give.
         short, hung = self._hanging.patience, set(self._hanging.among(unknown) if timeout is None else ())
@@ -141,12 +151,13 @@ class Fleet:
     def _remember(self, reply: Reply) -> None:
         if reply.state is not State.OK:
             return
-        rows = read_columns(reply.stdout, ("name", "releaseVersion"), "CELL")
+        rows = read_columns(reply.stdout, _GREETED, "CELL")
         if stray_line(reply.stdout, indents=False) or cut_line(reply.stdout):
             return
         if rows and not reply_errors(reply.stdout):
             with self._lock:
                 self._releases[reply.target] = rows[0].get("releaseVersion", "")
+                self._ids[reply.target] = rows[0].get("id", "")
                 self._lives[reply.target] = self.transport.lives(reply.target)
 
     def forget(self, cells: Sequence[str] | None = None) -> None:

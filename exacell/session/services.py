@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from exacell.session.asm import AsmClient
     from exacell.session.completion.names import NameCache
     from exacell.session.fleet import Fleet
+    from exacell.session.recognition import Recognition
     from exacell.session.state import Session
     from exacell.session.store import Store
     from exacell.transport.base import Transport
@@ -55,6 +56,7 @@ class Services:
         self._asm: dict[str, AsmClient] = {}
         self._lock = threading.RLock()
         self._learned: dict[str, NameCache] = {}
+        self._recognition: Recognition | None = None
         session.changed = self._changed
 
     def aside(
@@ -63,6 +65,7 @@ class Services:
         """Return a session beside this one for a single statement: over ``fleet``, with a selection and (unless it is to
         end with this one's) an interruption of its own, so that neither disturbs the other."""
         other = copy.copy(self)
+        other._recognition = self.recognition
         other._session = self._session.beside(same_interruption=same_interruption)
         other._fleet = fleet
         other.console = console or self.console
@@ -118,10 +121,23 @@ class Services:
                     from exacell.transport.factory import make_transport
 
                     self._transport = make_transport(rack, session.settings)
+                self.recognition.over(self._transport)
             self._transport.read_only = session.read_only
             if self.more_to_come:
                 self._transport.expects_more = True
             return self._transport
+
+    @property
+    def recognition(self) -> Recognition:
+        """What knows hosts of production racks again."""
+        from exacell.session.recognition import Recognition
+
+        with self._lock:
+            if self._recognition is None:
+                self._recognition = Recognition(
+                    self._session, lambda: self.fleet, self.store, lambda text: self.console.say(text)
+                )
+            return self._recognition
 
     @property
     def awaited(self) -> CellSet:
@@ -218,6 +234,9 @@ class Services:
 
     def close(self) -> None:
         """End the connections; the next statement opens them anew."""
+        if self._transport is not None:
+            self.recognition.note()
+            self.recognition.over(None)
         with self._lock:
             if self._transport is not None and self._transport is not self._given:
                 self._transport.close()

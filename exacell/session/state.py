@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from exacell.core.background import Interruption
+from exacell.core.belonging import Owner
 from exacell.core.cellset import CellSet, fold, known_as
 from exacell.core.config import Config, RackConfig, Settings, load, trusted_group
 from exacell.core.errors import CellSetError, RefusedError
@@ -76,6 +77,10 @@ class Session:
         self.read_only = options.monitor
         self.chose_read_only = False
         """Whether ``set mode ro`` was given on this rack: then other hosts get nothing from here either."""
+        self.owners: dict[str, Owner] = {}
+        """The targets of this rack that were recognised as hosts of production racks; the rack itself is none."""
+        self.opened: set[str] = set()
+        """The production racks whose names were typed for read-write on this rack."""
         self.interrupted = Interruption()
         self.told_to_end = False
         """Whether a signal to end came: the surface ends behind the statement."""
@@ -143,7 +148,43 @@ class Session:
         self._selection = None
         self.read_only = self.options.monitor or rack.production
         self.chose_read_only = False
+        self.owners, self.opened = {}, set()
         return rack
+
+    # -- production ------------------------------------------------------------------------------------------------
+
+    def owner(self, targets: Iterable[str] | None = None) -> Owner | None:
+        """Return the production rack that one of the targets belongs to, as far as they are known; of all where None is given."""
+        owners = dict(self.owners)
+        return next((owners[target] for target in (owners if targets is None else targets) if target in owners), None)
+
+    def closed(self, targets: Iterable[str] | None = None) -> Owner | None:
+        """Return the production rack of one of the targets, of all where None is given, whose name was not typed here."""
+        owners = dict(self.owners)
+        found = (owners[target] for target in (owners if targets is None else targets) if target in owners)
+        return next((owner for owner in found if owner.rack not in self.opened), None)
+
+    def in_production(self, targets: Iterable[str] | None = None) -> bool:
+        """Return whether production's rules hold: the rack is marked so, or one of the targets is a production rack's."""
+        return self.need_rack().production or self.owner(targets) is not None
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether nothing that is selected may be changed as it stands, or not all: for the prompt."""
+        return self.read_only or self.closed(self.chosen()) is not None
+
+    def refuse_closed(self, targets: Iterable[str] | None = None) -> None:
+        """Return when none of the targets, as far as they are known, is a production rack's that is closed here.
+
+        Raises:
+            RefusedError: one is.
+        """
+        owner = self.closed(targets)
+        if owner is not None:
+            raise RefusedError(
+                f"{owner.phrase}, a production rack, which is read-only here; nothing was sent",
+                hint=f"connect {owner.rack}; or set mode rw, which asks for the name {owner.rack}",
+            )
 
     def no_programs(self, rack: RackConfig) -> str:
         """Return why an ssh_config that was named for a rack starts no programs here; empty where it may."""
@@ -151,7 +192,8 @@ class Session:
             return "-m was given"
         if rack.production:
             return f"rack {rack.name} is a production rack"
-        return ""
+        owner = self.owner() if rack is self.rack else None
+        return f"rack {owner.named} is a production rack" if owner is not None else ""
 
     def leave(self) -> None:
         """Be on no rack."""
@@ -184,7 +226,8 @@ class Session:
             ask: puts a question to the user; None when nobody is there.
 
         Raises:
-            RefusedError: -m was given, or a production rack's name was not typed.
+            RefusedError: -m was given, or the name of a production rack was not typed: this one's, or that of the rack which
+                hosts of this one were recognised as.
         """
         if not read_only:
             if self.options.monitor:
@@ -194,6 +237,13 @@ class Session:
                 answer = ask(f"{rack.name} is a production rack: type its name for read-write: ")
                 if answer is None or answer.strip() != rack.name:
                     raise RefusedError(f"{rack.name} stays read-only: its name was not typed")
+            while (owner := self.closed()) is not None:
+                answer = ask(f"{owner.phrase}, a production rack: type {owner.rack} for read-write: ")
+                if answer is None or answer.strip() != owner.rack:
+                    raise RefusedError(f"{owner.rack} stays read-only: its name was not typed")
+                self.opened.add(owner.rack)
+        else:
+            self.opened.clear()
         self.read_only = self.chose_read_only = read_only
 
     # -- cells ---------------------------------------------------------------------------------------------------
@@ -239,6 +289,12 @@ class Session:
             CellSetError: it is none.
         """
         return tuple(self.selection.hosts) or self.cells()
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the selected cells or ON's hosts; empty where none is, or on no rack."""
+        if self.rack is None:
+            return ()
+        return tuple(self.selection.hosts) or tuple(self.selected())
 
     def beside(self, *, same_interruption: bool) -> Session:
         """Return the session as it is now, for one statement: with a selection of its own and, unless it is to end with

@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from exacell.care.since import Past, Told
 from exacell.cellcli.secrets import masked_data
+from exacell.core.belonging import Identity, Place
 from exacell.core.cellset import as_known
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.core.meant import unknown
@@ -56,6 +57,9 @@ create table if not exists experiment (
 create table if not exists run (
     rack text not null, name text not null, began text not null, state text not null, body text not null,
     primary key (rack, name)
+);
+create table if not exists identity (
+    rack text not null, host text not null, seen text not null, body text not null, primary key (rack, host)
 );
 create table if not exists run_line (
     rack text not null, run text not null, place text not null, state text not null, at text not null, said text not null,
@@ -199,6 +203,38 @@ class Store:
             if plan.name.lower() == name.lower():
                 return plan
         raise none_of("plan", name, [plan.name for plan in found], rack=rack, hint="plan as=NAME <statement>")
+
+    def keep_identities(self, rack: str, found: Mapping[str, Identity]) -> None:
+        """Keep what hosts of a production rack show of themselves; what was kept of them before is replaced."""
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        rows = [
+            (rack, host, at, json.dumps({"keys": sorted(one.keys), "id": one.id, "addresses": sorted(one.addresses)}))
+            for host, one in found.items()
+        ]
+        with self._open() as connection:
+            connection.executemany("insert or replace into identity values (?,?,?,?)", rows)
+
+    def identities(self, racks: Sequence[str]) -> dict[Place, Identity]:
+        """Return what is kept of the hosts of some racks, by rack and host.
+
+        Raises:
+            StoreError: it can't be read.
+        """
+        if not self._path.exists():
+            return {}
+        marks = ",".join("?" * len(racks))
+        with self._open() as connection:
+            rows = connection.execute(
+                f"select rack, host, body from identity where rack in ({marks})", racks
+            ).fetchall()
+        found = {}
+        for rack, host, body in rows:
+            with self._reading("identity of", host, f"refresh on rack {rack}"):
+                kept = json.loads(body)
+                found[rack, host] = Identity(
+                    keys=frozenset(kept["keys"]), id=kept["id"], addresses=frozenset(kept["addresses"])
+                )
+        return found
 
     def keep_experiment(self, rack: str, name: str, began: str, state: str, body: Mapping[str, Any]) -> None:
         """Keep an experiment as it stands; what was kept of it before is replaced."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Protocol
 
+from exacell.core.belonging import Identity
 from exacell.core.errors import ExitCode
 from exacell.core.values import dataclass, field
 
@@ -322,6 +323,20 @@ class Capabilities:
         return "" if re.match(self.only, text, re.IGNORECASE) else self.only_why
 
 
+class Gate(Protocol):
+    """Knows which targets are hosts of production racks that are closed to this session."""
+
+    def pass_all(self, targets: Sequence[str]) -> None:
+        """Return when all targets may be changed, asking those who they are that are not known yet.
+
+        Raises:
+            RefusedError: one may not.
+        """
+
+    def why_not(self, target: str) -> str:
+        """Return why a target that was connected to must not be changed, empty when it may; never waits."""
+
+
 class Transport(ABC):
     """Reaches cells, database nodes and other hosts. Thread-safe: everything here may be called from any thread.
 
@@ -333,6 +348,8 @@ class Transport(ABC):
     """What it can carry. One that says nothing carries everything, and knows its targets in its own way."""
     read_only: bool = False
     """While True, a request whose role changes anything raises RefusedError before anything is sent."""
+    gate: Gate | None = None
+    """Asked before what may change a target leaves; None where nobody is to be asked."""
     expects_more: bool = False
     """Whether more reads are sure to come, so that what makes them quicker is worth its start; set by who knows."""
 
@@ -379,6 +396,14 @@ class Transport(ABC):
     def host_keys(self) -> Mapping[str, str]:
         """The host key that each target has shown, ``SHA256:…``, as far as it was connected to; empty where not known."""
         return {}
+
+    def shows(self, target: str, *, addresses: bool = False) -> Identity:
+        """Return by what ``target`` is told from other hosts, as far as that is known without connecting to it.
+
+        Args:
+            addresses: find out its address, too, which asks the resolver.
+        """
+        return Identity()
 
     def lives(self, target: str) -> int:
         """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now.

@@ -90,6 +90,7 @@ class ClushTransport(RackTransport):
         ``cancel`` is looked at before each login's fan-out: within one, ClusterShell has been told of all cells.
         """
         self._check(requests)
+        requests = self._gated(requests)
         replies: dict[str, Reply] = {}
 
         def settle(reply: Reply) -> None:

@@ -95,6 +95,7 @@ class DcliTransport(RackTransport):
     ) -> FleetResult:
         """Send all requests and return one reply for each target; see Transport."""
         self._check(requests)
+        requests = self._gated(requests)
         batches = self._batches(requests)
         for batch in batches:
             stand_in = self.rack.write_user if any(map(self.falls_back, batch.requests)) else ""

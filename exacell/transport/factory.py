@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from exacell.core.belonging import Identity
 from exacell.core.config import RackConfig, Settings, transport_name
 from exacell.core.errors import RefusedError
-from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, Transport
+from exacell.transport.base import FleetResult, Gate, Reply, ReplyHandler, Request, Role, Transport
 from exacell.transport.ssh import SshTransport
 from exacell.transport.ssh.programs import OWN_FILES
 from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
@@ -93,6 +94,24 @@ class CompositeTransport(Transport):
     def read_only(self, value: bool) -> None:
         self._cells.read_only = value
         self._nodes.read_only = value
+
+    @property
+    def gate(self) -> Gate | None:
+        """See Transport."""
+        return self._cells.gate
+
+    @gate.setter
+    def gate(self, value: Gate | None) -> None:
+        self._cells.gate = self._nodes.gate = value
+
+    def shows(self, target: str, *, addresses: bool = False) -> Identity:
+        """Return what our own SSH knows of ``target``; see Transport."""
+        return self._nodes.shows(target, addresses=addresses)
+
+    @property
+    def host_keys(self) -> Mapping[str, str]:
+        """The host keys of the targets that our own SSH has connected to."""
+        return self._nodes.host_keys
 
     def run(
         self,

@@ -33,11 +33,15 @@ class LocalRunner:
         self._rack = rack
         self._names = frozenset[str]() if rack.emulated else (own_names() if names is None else names)
 
+    def is_here(self, target: str) -> bool:
+        """Return whether a target is this host, by its name."""
+        return bool({target.lower(), target.lower().split(".")[0]} & self._names)
+
     def takes(self, request: Request) -> bool:
         """Return whether this request needs no SSH: an ASM role, this host, and an account that can be reached."""
         if request.role not in (Role.ASM_READ, Role.ASM_WRITE) or self._rack.asm_of(request.target) is None:
             return False
-        if not {request.target.lower(), request.target.lower().split(".")[0]} & self._names:
+        if not self.is_here(request.target):
             return False
         login = login_for(self._rack, request.target, request.role)
         return bool(login.become) or os.geteuid() == 0 or _own_user() == login.user

@@ -21,6 +21,7 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from exacell.core.belonging import Identity
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, TransportError
 from exacell.core.values import dataclass, field, replace
@@ -99,8 +100,15 @@ class OpensshTransport(RackTransport):
     ) -> FleetResult:
         """Send all requests and return one reply for each target; see Transport."""
         self._check(requests)
+        requests = self._gated(requests)
         run = FanOut(requests, self._perform, limit=self.limit, on_reply=on_reply, cancel=cancel)
         return self._carried_out(run)
+
+    def shows(self, target: str, *, addresses: bool = False) -> Identity:
+        """Return the host keys that known_hosts has for ``target``: ssh accepts no other."""
+        from exacell.transport.ssh import SshTransport  # Which loads paramiko.
+
+        return SshTransport(self.rack, self.settings).shows(target, addresses=addresses)
 
     def close(self) -> None:
         """End all connections and remove their sockets; the next ``run`` connects anew."""

@@ -7,12 +7,13 @@ import shlex
 import shutil
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TypeVar
 
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, TransportError
-from exacell.core.values import dataclass
-from exacell.transport.base import FleetResult, Request, Role, Transport
+from exacell.core.values import dataclass, replace
+from exacell.transport.base import FleetResult, Gate, Ours, Request, Role, Transport
 from exacell.transport.capabilities import check_requests
 from exacell.transport.fanout import FanOut
 
@@ -84,10 +85,19 @@ class RackTransport(Transport):
         """Return when all requests may be sent.
 
         Raises:
-            RefusedError: a request changes something and the transport is read-only, or it can't carry one.
+            RefusedError: a request changes something, and the transport is read-only or the target is a production rack's and
+                closed; or the transport can't carry one.
             ValueError: two requests name the same target.
         """
         check_requests(requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities)
+        changing = [request.target for request in requests if request.role.changes]
+        if changing and self.gate is not None:
+            self.gate.pass_all(changing)
+
+    def _gated(self, requests: Sequence[Request]) -> list[Request]:
+        """Return the requests, of which each that changes something asks once more who its target is, right before it leaves."""
+        gate = self.gate
+        return [_asking(one, gate) if gate is not None and one.role.changes else one for one in requests]
 
     def seconds(self, request: Request) -> float:
         """Return for how long a request may run."""
@@ -136,6 +146,17 @@ class RackTransport(Transport):
         """Try the read login everywhere again."""
         with self._lock:
             self._fallback.clear()
+
+
+def _asking(request: Request, gate: Gate) -> Request:
+    """Return a request that asks, beside what it asks anyhow, whether its target may be changed."""
+    why_not = partial(gate.why_not, request.target)
+
+    def asked(ours: Ours | None) -> Ours:
+        return why_not if ours is None else lambda: why_not() or ours()
+
+    pair = request.pair and replace(request.pair, ours=asked(request.pair.ours))
+    return replace(request, ours=asked(request.ours), pair=pair)
 
 
 @dataclass(frozen=True, kw_only=True)

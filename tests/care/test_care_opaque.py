@@ -10,6 +10,7 @@ import pytest
 
 from exacell.care.sqltext import ROWS
 from exacell.change.racklock import lock_of
+from exacell.commands.opaque import _unread
 from exacell.core.config import AsmConfig
 from exacell.core.errors import (
     ExacellError,
@@ -314,3 +315,20 @@ def test_what_would_be_sent_is_shown_whole(opaque: Session, sql: str) -> None:
     """A statement is shown as it was typed, and a block with the semicolon that is its own."""
     opaque.say(f'sql db=SPOT "{sql}" --accept-opaque -n')
     assert opaque.console.said == [f"SPOT on db1 would get: {sql}"]
+
+
+@pytest.mark.parametrize(
+    ("sql", "sign"),
+    [
+        ("alter system set open_cursors=0", "open_cursors"),
+        ('ALTER SYSTEM RESET "_x$y" scope=spfile', "_x$y"),
+        ("alter  system set a=1 b=2", "a"),
+        ("alter system flush buffer_cache", "alter"),
+        ("alter session set x=1", "alter"),
+        ("alter system set optimizer_mode=all_rows", "alter"),  # Judged, but for a login that is not the owner's.
+    ],
+)
+def test_a_parameter_that_is_not_judged_is_named(sql: str, sign: str) -> None:
+    """ALTER SYSTEM of a parameter that exacell does not judge is refused by its name; other statements by their verb."""
+    unread = _unread(sql)
+    assert unread is not None and unread.sign == sign

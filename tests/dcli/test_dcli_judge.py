@@ -79,6 +79,10 @@ def group(*, facts: dict[str, CellFacts] | None = None, read_only: bool = False,
         options=SimpleNamespace(dry_run=False, monitor=False, over=lambda _: {}),
         request=Request(),
         journal=SimpleNamespace(note=lambda *_: 1),
+        recognition=SimpleNamespace(recognise=lambda targets: None),
+        owner=lambda targets: None,
+        refuse_closed=lambda targets: None,
+        in_production=lambda targets: found.production,
     )
     return SimpleNamespace(
         session=ctx,

@@ -77,6 +77,9 @@ def test_a_production_rack_is_red_and_read_only_until_its_name_is_typed(producti
     child.expect(pexpect.EOF)
     rows = production("-r", "prod", "-o", "json", "journal", "show").records
     assert [row["statement"] for row in rows] == ["disable flashlog db=SPOT"]
+    refused = production("-r", "t1", "unset", "iorm", "flashlog", "db=SPOT", "-y")
+    assert refused.code == 2 and "of rack prod" in refused.err  # The same cells under another name.
+    (production.home / "racks.d" / "prod.toml").unlink()
     production.ok("-r", "t1", "unset", "iorm", "flashlog", "db=SPOT", "-y")
 
 

@@ -233,6 +233,9 @@ def _child(session: Session, services: Services, rack: RackConfig, *, keep_mode:
     child_session.rack = rack
     own = session.options.monitor or rack.production or session.chose_read_only
     child_session.read_only = session.read_only if keep_mode else own
+    child_session.opened = set(session.opened)
+    if session.rack is not None and session.rack.production and not session.read_only:
+        child_session.opened.add(session.rack.name)
     child_session.interrupted = session.interrupted
     child_services.while_changing = services.while_changing
     return child_session, child_services

@@ -172,7 +172,9 @@ class _Run:
                 return self._dry(judged, findings, flags)
             if self.options.keys or self.delivery is not None:
                 for group in groups:
-                    refuse_read_only(group.session)
+                    hosts = [where.host for where in group.targets]
+                    group.services.recognition.recognise(hosts)
+                    refuse_read_only(group.session, hosts)
             self._refuse_restricted(groups, findings)
             for group, judgement in judged:
                 agree(group, judgement, flags, login=options.user(group.login))

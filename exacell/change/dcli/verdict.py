@@ -37,12 +37,21 @@ from exacell.session.given import Request, Services, Session
 from exacell.session.logins import READERS, refuse_writer
 
 
-def door_of(session: Session) -> Door:
-    """Return what the session's rack says about unread work; of no rack, only what the session's mode says."""
+def door_of(session: Session, targets: Sequence[str] | None = None) -> Door:
+    """Return what the session's rack says about unread work; of no rack, only what the session's mode says.
+
+    Args:
+        targets: what the work goes to; None for this machine. One that is a production rack's has that rack's rules.
+    """
     rack, door = session.rack, Door(read_only=session.read_only, monitor=session.options.monitor)
     if rack is None:
         return door
-    return replace(door, rack=rack.name, production=rack.production, allows=rack.opaque == "allow")
+    door = replace(door, rack=rack.name, production=rack.production, allows=rack.opaque == "allow")
+    owner = None if rack.production else session.owner(targets)
+    if owner is None:
+        return door
+    closed = session.closed(targets) is not None
+    return replace(door, rack=owner.named, production=True, read_only=door.read_only or closed)
 
 
 def refuse_unread(
@@ -58,10 +67,12 @@ def refuse_unread(
     undone: str = "nothing was sent",
     instead: str = "",
     named: bool = False,
+    targets: Sequence[str] | None = None,
 ) -> None:
     """Return when unread work may go on here; journal that it was refused otherwise.
 
     Args:
+        targets: what it goes to; None for this machine.
         statement: as it was given.
         flags: the statement's: whether it was accepted, and why it is done.
         accept: how to accept it.
@@ -72,7 +83,7 @@ def refuse_unread(
     """
     if not unread:
         return
-    door = door_of(session)
+    door = door_of(session, targets)
     refusal = (replace(door, production=False) if named else door).refusal(
         unread, accepted=bool(flags.get("accept-opaque")), where=where, undone=undone, accept=accept, instead=instead
     )
@@ -263,6 +274,8 @@ def judge(
     session, services, request, rack = group.session, group.services, group.request, group.rack
     if findings.harmless:
         return Judgement()
+    targets = tuple(target.host for target in group.targets)
+    services.recognition.recognise(targets)
     refuse_unread(
         session,
         services,
@@ -274,14 +287,18 @@ def judge(
         accept=_accepting(what, recipe=bool(request.origin)),
         instead=findings.instead,
         named=named,
+        targets=targets,
     )
-    if session.read_only:
-        refusal = RefusedError(
-            f"rack {rack.name} is read-only, and '{findings.changes[0].text}' changes cells; nothing was sent",
-            hint="set mode rw",
-        )
-        journal_refusal(session, services, request, refusal, (), statement=call.text, flags=flags)
-        raise refusal
+    try:
+        if session.read_only:
+            raise RefusedError(
+                f"rack {rack.name} is read-only, and '{findings.changes[0].text}' changes cells; nothing was sent",
+                hint="set mode rw",
+            )
+        session.refuse_closed(targets)
+    except RefusedError as closed:
+        journal_refusal(session, services, request, closed, (), statement=call.text, flags=flags)
+        raise
     accepted = accepted_loss(session.options.over(call.flags))
     if findings.losses:
         refuse_losses(findings.unread[0], findings.losses, tuple(accepted))
@@ -292,8 +309,8 @@ def judge(
     plans, facts = _plans(group, findings, accepted, serial=serial)
     plans = tuple(against_clocks(session, services, request, plan, facts) for plan in plans)
     wide = () if paired and group.transport.capabilities.pairs else stale_by_then(findings)
-    if wide and plans and rack.production:
-        refusal = refuse_wide(rack.name, wide[0])
+    if wide and plans and session.in_production(targets):
+        refusal = refuse_wide(door_of(session, targets).rack, wide[0])
         journal_refusal(session, services, request, refusal, (), statement=call.text, flags=flags)
         raise refusal
     return Judgement(

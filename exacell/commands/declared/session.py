@@ -84,7 +84,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="read-only or read-write; enforced below every statement",
-        details="rw on a production rack asks for the rack's name. After ro dcli changes nothing on hosts of other racks either.",
+        details="rw on a production rack asks for the rack's name; on another rack it asks for that name once a cell or host "
+        "there was recognised as the production rack's. After ro dcli changes nothing on hosts of other racks either.",
         example="set mode ro",
         params=(
             Param(name="mode", kind=Kind.CHOICE, choices=("ro", "rw"), positional=True, required=True, help="ro or rw"),
@@ -211,7 +212,8 @@ COMMANDS = (
         effect=Effect.LOCAL,
         summary="forget what was learned about the rack, open its connections anew and learn again",
         details="At the prompt names, values and metric descriptions are learned in the background and kept on disk; "
-        "they are read again when they are older than an hour.",
+        "they are read again when they are older than an hour. On a production rack all hosts are asked who they are, so that "
+        "they are known again under any name.",
         example="refresh",
         recipe_ok=False,
         handler="exacell.commands.session:refresh",

@@ -14,14 +14,16 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from exacell.core.belonging import Identity
 from exacell.core.config import RackConfig, Settings
 from exacell.core.errors import ConfigError, RefusedError, TransportError
+from exacell.core.values import replace
 from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Role, State
 from exacell.transport.capabilities import SSH
 from exacell.transport.fanout import FanOut, Flight
 from exacell.transport.local import LocalRunner
 from exacell.transport.rack_transport import RackTransport, login_for
-from exacell.transport.ssh.hostkeys import Trust, append_key
+from exacell.transport.ssh.hostkeys import Trust, append_key, own_host_keys
 from exacell.transport.ssh.reader import Reader
 from exacell.transport.ssh.room import make_room
 
@@ -66,6 +68,11 @@ class SshTransport(RackTransport):
         """The host key that each target has shown, as far as connections were made."""
         return self._sender.connections.host_keys if self._sender is not None else {}
 
+    def shows(self, target: str, *, addresses: bool = False) -> Identity:
+        """Return the host key that ``target`` has shown, and those that known_hosts has; its own where no SSH reaches it."""
+        shown = self._sending().connections.shown(target, addresses=addresses)
+        return replace(shown, keys=shown.keys | own_host_keys()) if self._local.is_here(target) else shown
+
     def lives(self, target: str) -> int:
         """Return how often ``target`` has been connected to for reads: what was true of an earlier life may not be now."""
         if self._sender is None:
@@ -88,6 +95,7 @@ class SshTransport(RackTransport):
             ValueError: two requests name the same target.
         """
         self._check(requests)
+        requests = self._gated(requests)
         connections = self._sender.connections if self._sender is not None else None
         make_room(sum(connections is None or not connections.any_to(request.target) for request in requests))
         return self._carried_out(

@@ -16,7 +16,9 @@ import os
 import struct
 import threading
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from enum import StrEnum
+from functools import cached_property
 from pathlib import Path
 
 from exacell.core.errors import ConfigError, TransportError, why_unreadable
@@ -140,7 +142,8 @@ class KnownHosts:
         self._hashed: list[tuple[bytes, bytes, Line]] = []
         self._patterned: list[Line] = []
         self._order: dict[int, int] = {}
-        for number, line in enumerate(lines):
+        self._lines = tuple(lines)
+        for number, line in enumerate(self._lines):
             self._order[id(line)] = number
             self._index(line)
 
@@ -193,6 +196,19 @@ class KnownHosts:
             types = tuple(dict.fromkeys(line.key.key_type for line in self.lines_for(name) if not line.marker))
             if types:
                 return types
+        return ()
+
+    @cached_property
+    def fingerprints(self) -> frozenset[str]:
+        """The fingerprints of all keys that stand there under a name."""
+        return frozenset(line.key.fingerprint for line in self._lines if not line.marker)
+
+    def pins(self, names: Sequence[str]) -> tuple[HostKey, ...]:
+        """Return the keys that stand beside the first of ``names`` that has any; a pattern, which others match too, pins none."""
+        for name in names:
+            lines = [line for line in self.lines_for(name) if not line.marker and line not in self._patterned]
+            if lines:
+                return tuple(line.key for line in lines)
         return ()
 
     def judge(self, names: Sequence[str], key: HostKey) -> Verdict:
@@ -302,6 +318,15 @@ def _hash_name(name: str) -> str:
 def _host_key_file(key_type: str) -> str:
     kind = {"ssh-rsa": "rsa", "ssh-ed25519": "ed25519"}.get(key_type, "ecdsa" if key_type.startswith("ecdsa") else "*")
     return f"ssh_host_{kind}_key.pub"
+
+
+def own_host_keys(folder: Path = Path("/etc/ssh")) -> frozenset[str]:
+    """Return the fingerprints of this machine's own host keys, as far as its public files can be read."""
+    found = set()
+    for path in folder.glob("ssh_host_*_key.pub"):
+        with suppress(OSError, ValueError, IndexError):
+            found.add(HostKey.from_blob(base64.b64decode(path.read_text("ascii").split()[1])).fingerprint)
+    return frozenset(found)
 
 
 def _stamp(path: Path) -> object:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import paramiko
 
+from exacell.core.belonging import Identity
 from exacell.core.errors import TransportError
 from exacell.core.values import dataclass, field
 from exacell.transport.base import State
@@ -61,6 +62,10 @@ class KeptConnections:
     def host_keys(self) -> dict[str, str]:
         """The host key that each target has shown."""
         return dict(self._opener.host_keys) if self._opener is not None else {}
+
+    def shown(self, target: str, *, addresses: bool) -> Identity:
+        """Return what is known of who ``target`` is; see :meth:`Opener.shown`."""
+        return self._get_opener().shown(target, addresses=addresses)
 
     def lives(self, target: str, user: str | None) -> int:
         """Return how often a login was connected."""

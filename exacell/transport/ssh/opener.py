@@ -26,6 +26,7 @@ import paramiko
 from fabric.connection import derive_shorthand
 from paramiko.auth_strategy import AuthFailure, AuthStrategy
 
+from exacell.core.belonging import Identity
 from exacell.core.errors import ConfigError, TransportError, descriptors_run_out
 from exacell.core.values import dataclass
 from exacell.transport.rack_transport import LoginRefusedError
@@ -102,7 +103,7 @@ class Opener:
         self._config: SshConfig | None = None
         self._ring = KeyRing()
         self._known = KnownHostsCache()
-        self.host_keys: dict[str, str] = {}
+        self._offered: dict[str, tuple[Route, HostKey]] = {}
         self._connections = FabricConnections()
         self._build = threading.Lock()
         self._gateways: dict[tuple[str, ...], tuple[threading.Lock, list[Connection]]] = {}
@@ -148,6 +149,31 @@ class Opener:
             end(sock)
             if piped is not None:
                 piped.stop()
+
+    def shown(self, target: str, *, addresses: bool = False) -> Identity:
+        """Return what is known of who ``target`` is, without connecting: the host key that it has shown and those of other
+        types that known_hosts has for it, or all that known_hosts has where it has shown none.
+
+        Args:
+            addresses: find out its address, too.
+
+        Raises:
+            TransportError, ConfigError: as for :meth:`open`.
+        """
+        route, key = self._offered.get(target) or (
+            self._route(target, None, lambda late, seconds, abort: None)[1],
+            None,
+        )
+        pins = self._known.get(route.known_hosts).pins(route.key_names)
+        keys = pins if key is None else (key, *(pin for pin in pins if pin.key_type != key.key_type))
+        return Identity(
+            keys=frozenset(one.fingerprint for one in keys), addresses=_addresses(route) if addresses else frozenset()
+        )
+
+    @property
+    def host_keys(self) -> dict[str, str]:
+        """The fingerprint of the host key that each target has shown."""
+        return {target: key.fingerprint for target, (_, key) in list(self._offered.items())}
 
     def close(self) -> None:
         """End the shared gateway connections."""
@@ -250,7 +276,7 @@ class Opener:
     def _judge(self, route: Route, offered: paramiko.PKey) -> Offer:
         key = HostKey.from_blob(offered.asbytes())
         verdict = self._known.get(route.known_hosts).judge(route.key_names, key)
-        self.host_keys[route.target] = key.fingerprint
+        self._offered[route.target] = route, key
         revoked = route.revoked_file
         if revoked is not None and is_revoked_by(revoked, key):
             verdict = Verdict(trust=Trust.REVOKED, name=route.key_names[0], key=key, where=(str(revoked),))
@@ -308,6 +334,15 @@ class _Policy(paramiko.MissingHostKeyPolicy):
         problem = self._judge(key).problem
         if problem:
             raise HostKeyError(problem)
+
+
+def _addresses(route: Route) -> frozenset[str]:
+    """Return ``address:port`` of a route's host; behind gateways as they know it, since private addresses repeat."""
+    if route.hops or route.proxy is not None:
+        way = ",".join(route.hops) or (route.proxy.command if route.proxy is not None else "")
+        return frozenset({f"{way} {route.host}:{route.port}"})
+    found = resolve(route.host, route.port, route.option("addressfamily", "any").lower())
+    return frozenset(f"{address[0]}:{address[1]}" for _, address in found)
 
 
 def _tcp(route: Route, progress: Progress) -> EagerSocket:

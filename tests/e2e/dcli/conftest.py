@@ -16,19 +16,22 @@ from exacell.emulator import control
 
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A home with a write-through rack wt, a write-back one wb, and two racks that reach wb's cells as if they were real.
+    """A home with a write-through rack wt, a write-back one wb, and two racks that reach cells as if they were real: real those
+    of wb, and prod, in production, a cell of wt that nothing else is done on.
 
     The emulated ones let through what is not read, as a rack may that scripts with dcli were made for.
     """
     path = tmp_path_factory.mktemp("home")
     small = {"cells": 3, "dbnodes": 1}
-    control.start(path, "wt", options={**small, "mode": "writethrough"})
+    control.start(path, "wt", options={**small, "cells": 4, "mode": "writethrough"})
     control.start(path, "wb", options=small)
     config = path / "emulator" / "wb" / "ssh_config"
     text = f'cells = "exa1cel[01-03]"\nssh_config = "{config}"\n'
     (path / "config.toml").write_text("".join(f'[racks.{name}]\nopaque = "allow"\n' for name in ("wt", "wb")))
     (path / "racks.d" / "real.toml").write_text(text)
-    (path / "racks.d" / "prod.toml").write_text(text.replace("exa1cel[01-03]", "exa1cel03") + "production = true\n")
+    (path / "racks.d" / "prod.toml").write_text(
+        text.replace("[01-03]", "04").replace("wb", "wt") + "production = true\n"
+    )
     yield path
     control.stop(path, "wt")
     control.stop(path, "wb")

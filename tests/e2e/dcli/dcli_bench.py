@@ -36,7 +36,7 @@ def caches(home: Path, rack: str) -> list[Any]:
     """What the cells of a rack say about their caches now."""
     out, sys.stdout = sys.stdout, io.StringIO()
     try:
-        assert main(["-r", rack, "-o", "json", "list flashcache attributes id, size, status"]) == 0
+        assert main(["-r", rack, "-o", "json", f"on ({CELLS}) list flashcache attributes id, size, status"]) == 0
         return json.loads(sys.stdout.getvalue())
     finally:
         sys.stdout = out

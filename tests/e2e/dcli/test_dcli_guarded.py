@@ -114,19 +114,23 @@ def test_sh_asks_before_a_cellcli_change_as_dcli_does(
 
 def test_production_and_read_only_racks_refuse_the_unreadable(dcli: Dcli) -> None:
     """Neither -y nor --accept-opaque should let opaque work on a production rack, nor -m anything but reads."""
-    for rack, before in (("prod", ("--accept-opaque", "-y")), ("wb", ("-m",))):
-        done = dcli("-c", "exa1cel03", "touch x", rack=rack, before=before)
+    for rack, cell, before in (("prod", "exa1cel04", ("--accept-opaque", "-y")), ("wb", "exa1cel03", ("-m",))):
+        done = dcli("-c", cell, "touch x", rack=rack, before=before)
         assert (done.code, done.out) == (2, ""), rack
-        assert dcli("-c", "exa1cel03", "cellcli -e list cell", rack=rack, before=before).code == 0
-        done = dcli("-c", "exa1cel03", "-k", rack=rack, before=before)
+        assert dcli("-c", cell, "cellcli -e list cell", rack=rack, before=before).code == 0
+        done = dcli("-c", cell, "-k", rack=rack, before=before)
         assert (done.code, done.out) == (2, ""), rack
 
 
 def test_a_copy_beside_a_command_is_judged_too(dcli: Dcli) -> None:
     """-f with a command that only shows something should be refused as the copy alone is."""
     Path("one").write_text("x")
-    for rack, before in (("prod", ("--accept-opaque", "-y")), ("wb", ("-m",)), ("real", ("-y",))):
-        done = dcli("-c", "exa1cel03", "-f", "one", "hostname", rack=rack, before=before)
+    for rack, cell, before in (
+        ("prod", "exa1cel04", ("--accept-opaque", "-y")),
+        ("wb", "exa1cel03", ("-m",)),
+        ("real", "exa1cel03", ("-y",)),
+    ):
+        done = dcli("-c", cell, "-f", "one", "hostname", rack=rack, before=before)
         assert (done.code, done.out) == (2, "") and "copy one to the home directory" in done.err, rack
     done = dcli("-c", "exa1cel03", "-f", "one", "hostname", rack="wb")
     assert (done.code, done.out) == (0, "exa1cel03: exa1cel03\n")
@@ -136,7 +140,7 @@ def test_a_production_cell_is_known_without_its_rack(
     dcli: Dcli, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Naming a host of a production rack without -r should not get around the rack's mark."""
-    assert main(["--accept-opaque", "dcli", "-c", "exa1cel03", "touch x"]) == 2
+    assert main(["--accept-opaque", "dcli", "-c", "exa1cel04", "touch x"]) == 2
     assert "prod" in capsys.readouterr().err
 
 
