@@ -29,6 +29,11 @@ def sentences(found: Traced, event: str = "") -> Iterator[str]:
         yield (
             f"{counted(found.lookalikes, 'text')} inside of statements or bind values look like waits; they were not counted."
         )
+    for name, count in found.odd.items():
+        yield (
+            f"{counted(count, 'wait')} for {name} {'has' if count == 1 else 'have'} a time that can't be, below 0 or more than a "
+            "day; not counted."
+        )
     for name, histogram in found.events.items():
         if (limit := cut_at(histogram)) is not None:
             yield (

@@ -1,9 +1,8 @@
 """The waits of many lines of a trace at once, with numpy (extra ``analysis``). Pure.
 
 Every line that begins with ``WAIT #`` is compared as words of eight bytes with the shapes of lines that were seen before in the
-file: the same event, and a cursor of as many digits. A line of no known shape goes through the expression that
-:mod:`exacell.measure.trace10046` reads with, and its shape is known from then on. So the counts are that expression's, by
-construction; what differs is the time.
+file: the same event, and a cursor of as many digits. A line of no known shape, and one with a time of more than seven digits,
+goes through the expression that :mod:`exacell.measure.trace10046` reads with. A test holds both readers to the same counts.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 Places = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-_LINE = re.compile(rb"\nWAIT #([0-9]++): nam='([^'\n]*)' ela= *+([0-9]++)")
+_LINE = re.compile(rb"\nWAIT #([0-9]++): nam='([^'\n]*)' ela= *+(-?[0-9]++)")
 _SHAPES = 64
 """Shapes that are remembered; lines of more go through the expression."""
 
@@ -33,7 +32,7 @@ def _word(text: bytes) -> np.uint64:
     return np.uint64(int.from_bytes(text, "little"))
 
 
-_WAIT, _WAIT_BYTES, _PARSING = _word(b"WAIT #"), _word(b"\xff" * 6), _word(b"PARSING ")
+_WAIT, _WAIT_BYTES, _PARSING, _ERROR = _word(b"WAIT #"), _word(b"\xff" * 6), _word(b"PARSING "), _word(b"PARSE ER")
 _BLANK, _FIRST, _ONE, _SEVEN = np.uint64(ord(" ")), np.uint64(0xFF), np.uint64(1), np.uint64(7)
 _ZEROS, _HIGH, _LOW = _each(ord("0")), _each(0x80), _each(0x7F)
 _DIGIT, _SAME = 0x76, 0x7F
@@ -119,7 +118,7 @@ class WaitLines:
             lines = self._count(shape, text, eight, lines)
         while len(lines):
             lines = self._learn(text, eight, lines)
-        return bool(((begins == _PARSING) | ((begins & _FIRST) == _BLANK)).any())
+        return bool(((begins == _PARSING) | (begins == _ERROR) | ((begins & _FIRST) == _BLANK)).any())
 
     def seen(self) -> Counter[bytes]:
         """Return how often each time came, as the groups of the expression tell it."""
@@ -156,9 +155,10 @@ class WaitLines:
         known = begin[: cursor[0]] + b"0" * (cursor[1] - cursor[0]) + begin[cursor[1] :]
         if known not in self._shapes and len(self._shapes) < _SHAPES and 8 <= len(begin) < self._behind - 8:
             shape = self._shapes[known] = _Shape(begin, cursor, match[2])
-            left = self._count(shape, text, eight, lines)
-            if not len(left) or left[0] != lines[0]:
+            left, first = self._count(shape, text, eight, lines), lines[0]
+            if not len(left) or left[0] != first:
                 return left
+            lines = left
         if not self.event or match[2] == self.event:
             self._seen[match[3] if self.event else bytes(text[match.start(2) : match.end(3)])] += 1
         return lines[1:]

@@ -77,13 +77,18 @@ LINES = st.one_of(
             [SYNC, "log file syn", "log file sync ", "latch: x", "SQL*Net message from client", "Ä", "' ela= 4", "e" * 250, ""]
         ),
         st.sampled_from(["", " ", "  ", "\t"]),
-        st.sampled_from(["0", "7", "512", "000512", "1234567", "12345678", "123456789012", "", "-5", "5x", "9999999:", "/1"]),
+        st.one_of(
+            st.sampled_from(["0", "7", "512", "000512", "", "-5", "5x", "9999999:", "/1", "4294967295", "9" * 5000]),
+            st.integers(1, 20).flatmap(lambda digits: st.integers(10 ** (digits - 1), 10**digits - 1).map(str)),
+        ),
         st.sampled_from([" buffer#=7701 sync scn=98765432103 p3=0 obj#=-1 tim=10", "", "\r", " nam='log file sync' ela= 3"]),
     ),
     st.sampled_from(
         [
             "PARSING IN CURSOR #2 len=5", "END OF STMT", "PARSING", ' value="two', ' value="one"', 'lines"', '   value="', "",
             "EXEC #2:c=0,e=71,p=0", "WAIT", "WAIT #", "WAIT #1: nam='log file sync'", " WAIT #1: nam='log file sync' ela= 5",
+            "PARSE ERROR #7:len=9 dep=0 err=942", "PARSE ERROR #7:len=90 dep=0 err=942", "PARSE ERROR #7:len=0", "PARSE ERROR #7",
+            "  kxsbbbfp=7f  bln=32  avl=04  flg=05", "  kxsbbbfp=7f  bln=128  avl=90  flg=05", ' value="a "b" c"',
             "xWAIT #1: nam='log file sync' ela= 5", "*** 2011-11-30 11:06:40.123", "\0" * 9, "w" * 700,
         ]
     ),
@@ -126,6 +131,84 @@ def test_numpy_reads_large_files_over_the_edges_of_its_memory() -> None:
         slow = summarize(pieces(text, 1 << 20), event, "f")
         assert slow.events and summarize(pieces(text, 1 << 20), event, "f", quick=True) == slow
         assert slow.events == summarize(pieces(text, 99_991), event, "f", quick=True).events
+
+
+@pytest.mark.parametrize("first", [1, 9_999_999, 10_000_000, 10_500_000, 123_456_789_012])
+@pytest.mark.parametrize("event", [SYNC, ""])
+def test_each_wait_counts_once_whatever_comes_first(first: int, event: str) -> None:
+    """A first wait of any length is one wait, and those behind it are counted once, by numpy as without."""
+    line = f"WAIT #140593871234568: nam='{SYNC}' ela= {{}} buffer#=1 sync scn=7 p3=0 obj#=-1 tim=1\n"
+    text = (line.format(first) + line.format(512) * 4_000).encode()
+    for size in (1 << 20, 9_001):
+        plain, quick = (summarize(pieces(text, size), event, "f", quick=quick, grouped=True) for quick in (False, True))
+        assert plain == quick
+        assert plain.events[SYNC].n + plain.odd.get(SYNC, 0) == 4_001 and plain.events[SYNC].counts[-1] in (1, 4_000)
+
+
+_SQL, _QUOTED = f"select '\n{FAKE}\n'", f'say "hi"\n{FAKE} "x"\n'
+FREE = {
+    "a statement that could not be parsed": f"PARSE ERROR #2:len={len(_SQL)} dep=0 uid=1 oct=3 lid=1 tim=1 err=942\n{_SQL}",
+    "one whose text was cut": f"PARSE ERROR #2:len=4000 dep=0 uid=1 oct=3 lid=1 tim=1 err=942\nselect 'nam=''{SYNC}'' ela= 5'",
+    "one of no length": "PARSE ERROR #2:len=0 dep=0 uid=1 oct=3 lid=1 tim=1 err=900\n",
+    "a value with quotes in it": f'  kxs=1  bln=200  avl={len(_QUOTED)}  flg=05\n  value="{_QUOTED}"',
+    "a value that a quote ends where its length is not known": f'  value="say "hi" there\n{FAKE}\n"',
+    "a value with a quote in its line": f"""  kxs=1  bln=32  avl=09  flg=05\n  value="3" "x" 2"\n Bind#1\n  value="{FAKE}\"""",
+}
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", FREE)
+def test_what_stands_in_a_free_text_is_no_wait(name: str, quick: bool) -> None:
+    """Text of statements and values is skipped to its end and no further, in a file cut anywhere and at its end."""
+    real = f"WAIT #2: nam='{SYNC}' ela= 7 buffer#=1 sync scn=5 p3=0\n"
+    for behind in ("", real, f"EXEC #2:c=0,e=1\n{real}{real}"):
+        text = f"{real}{FREE[name]}\n{behind}".encode()
+        for size in (1, 2, 5, 13, 59, 10_000):
+            found = summarize(pieces(text, size), SYNC, "f", quick=quick, grouped=True)
+            assert found.events == {SYNC: Histogram((7,), (1 + behind.count(real),))}, (behind, size)
+            assert found.lookalikes == text.count(b"ela= 99") and not found.broken, (behind, size)
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_times_that_cant_be_are_told_and_not_counted(quick: bool) -> None:
+    """A wait of less than 0, of more than a day, or of 32 bits that were negative is named by its event."""
+    lines = [
+        f"WAIT #2: nam='{SYNC}' ela= {ela} sync scn=5"
+        for ela in (
+            7,
+            -7,
+            86_400_000_000,
+            86_400_000_001,
+            2**32 - 1,
+            2**32 - 1_000_000,
+            2**32 - 1_000_001,
+            2**32,
+            2**64 - 1,
+        )
+    ]
+    found = summarize(pieces("\n".join([*lines, ""]).encode(), 99), SYNC, "f", quick=quick, grouped=True)
+    assert found.events == {SYNC: Histogram((7, 2**32 - 1_000_001, 2**32, 86_400_000_000), (1, 1, 1, 1))}
+    assert found.odd == {SYNC: 5} and sum(len(own) for own in found.writes.values()) == 1
+    assert f"5 waits for {SYNC} have a time that can't be" in "\n".join(sentences(found, SYNC))
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        (TEXT, True),
+        (b"WAIT #1: nam='x' ela= 5\n", True),
+        (b"Trace file /u01/x.trc\nnothing here\n", True),
+        (b"*** 2011-11-30 11:06:40.123\n", True),
+        (b"EXEC #1:c=0,e=1\n", True),
+        (b"", True),
+        (b"hello\nworld\n", False),
+        (b"<html><body>AWR</body></html>", False),
+        (b"select 'WAIT #1: nam=''x'' ela= 5' from dual;\n", False),
+    ],
+)
+def test_a_trace_file_is_known_by_its_head_or_a_record(text: bytes, known: bool) -> None:
+    """Text with neither is no trace file."""
+    assert summarize(pieces(text, 10_000), SYNC, "f").recognised is known
 
 
 def test_without_numpy_large_files_are_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
