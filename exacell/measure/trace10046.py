@@ -68,6 +68,9 @@ CUT = "its last line is cut"
 ENDLESS = "a statement or bind value in it has no end"
 """Why a file is no whole sample."""
 
+_SURE = 1 << 31
+"""Microseconds that are possible in any case: no need to ask."""
+
 DIGITS = 64
 """Characters of a time, with blanks; a longer one is no number that is read."""
 
@@ -133,10 +136,14 @@ def _shared(parts: list[Traced]) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for part in parts:
         for instance, writes in part.writes.items():
-            known = found.setdefault(instance, {})
-            for scn, packed in writes.items():
-                known[scn] = known.get(scn, 0) + packed
+            found[instance] = added(found.get(instance, {}), writes)
     return found
+
+
+def added(known: dict[int, int], more: Mapping[int, int]) -> dict[int, int]:
+    """Return the sums of two mappings of numbers; most often few numbers are in both."""
+    both = {number: known[number] + more[number] for number in known.keys() & more.keys()}
+    return {**known, **more, **both}
 
 
 def filling(pieces: Iterable[bytes]) -> Fill:
@@ -165,9 +172,9 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         quick: let numpy find the waits, where it is installed; to load it takes as long as to read some MB.
     """
     seen: Counter[bytes] = Counter()
-    lines = _wait_lines(event) if quick else None
     pattern, fakes, size = _pattern(event), 0, 0
-    shared, writes = _write_pattern(event) if grouped else None, dict[int, int]()
+    shared, writes = _write_pattern(event) if grouped and event else None, dict[int, int]()
+    lines = _wait_lines(event, shared) if quick else None
     head, tail, broken = b"", b"", ""
     text, kept = bytearray(b"\n" + bytes(ROOM + BEHIND)), 1
     while True:
@@ -180,25 +187,20 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         if lines is None:
             seen.update(pattern.findall(text, 0, end))
         again = seen.pop(b"", 0) if lines is None else lines.look(text, end)
-        pairs = shared.findall(text, 0, end) if shared is not None else []
+        if shared is not None:
+            _write(writes, lines.pairs() if lines is not None else shared.findall(text, 0, end), 1)
         if again:
             blocks, whole = _free_texts(text, end, last=not got)
             for begin, close in (*blocks, (whole, end)):
                 seen.subtract(pattern.findall(text, begin, close))
+                if shared is not None:
+                    _write(writes, shared.findall(text, begin, close), -1)
             seen.pop(b"", None)
-            if shared is not None:
-                pairs = _less(
-                    pairs, [p for begin, close in (*blocks, (whole, end)) for p in shared.findall(text, begin, close)]
-                )
             fakes += sum(_fakes(text, begin, close, event) for begin, close in blocks)
             if end - whole > STATEMENT:
                 broken = ENDLESS
                 break
             end = whole
-        for wait, scn in pairs:
-            if len(wait) < DIGITS and possible(int(wait)):
-                number = int(scn)
-                writes[number] = writes.get(number, 0) + PACK + int(wait)
         if got:
             tail = bytes(text[max(0, until - HEAD) : until])
         kept = until - end
@@ -211,6 +213,9 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         fakes += _fakes(rest, 0, len(rest), event) if rest.startswith(_BEGIN) else 0
     if lines is not None:
         seen.update(lines.seen())
+    of_writes = added(lines.writes() if lines is not None else {}, writes)
+    if 0 in writes.values() or (lines is not None and writes):
+        of_writes = {number: packed for number, packed in of_writes.items() if packed}
     told = headers(head)
     counts, odd = _counted(seen, event)
     return Traced(
@@ -221,7 +226,7 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         headers={file: told},
         files=1,
         size=size,
-        writes={instance_in(told): writes} if writes else {},
+        writes={instance_in(told): of_writes} if of_writes else {},
         recognised=bool(counts or odd or fakes or not size or _SIGN.search(b"\n" + head)),
     )
 
@@ -255,13 +260,13 @@ def _more(fill: Fill, text: bytearray, kept: int) -> int:
         return fill(room)
 
 
-def _wait_lines(event: str) -> WaitLines | None:
+def _wait_lines(event: str, shared: re.Pattern[bytes] | None) -> WaitLines | None:
     """Return what finds an event's waits in many lines at once; None where numpy is not installed."""
     try:
         from exacell.measure.waitlines import WaitLines  # numpy takes its time, and small files do without.
     except ImportError:
         return None
-    return WaitLines(event, BEHIND)
+    return WaitLines(event, BEHIND, shared)
 
 
 def headers(head: bytes) -> tuple[str, ...]:
@@ -277,13 +282,18 @@ def instance_in(told: tuple[str, ...]) -> str:
 def _write_pattern(event: str) -> re.Pattern[bytes]:
     """Return the expression whose groups are a wait's time and the log write that it was for."""
     name = re.escape(event.encode())
-    return re.compile(rb"\nWAIT #[0-9]++: nam='" + name + rb"' ela= *+(-?[0-9]++)[^\n]*? sync scn=([0-9]++)")
+    return re.compile(
+        rb"\nWAIT #[0-9]++: nam='" + name + rb"' ela= *+(-?[0-9]++)(?: buffer#=[0-9]++|[^\n]*?) sync scn=([0-9]++)"
+    )
 
 
-def _less(pairs: list[tuple[bytes, bytes]], gone: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    left = Counter(pairs)
-    left.subtract(gone)
-    return list(left.elements())
+def _write(writes: dict[int, int], pairs: Iterable[tuple[bytes, bytes]], times: int) -> None:
+    """Add waits to the log writes that they were for, or with -1 times take them away."""
+    for wait, scn in pairs:
+        ela = int(wait[:DIGITS])
+        if 0 <= ela < _SURE or possible(ela):
+            number = int(scn[:DIGITS])
+            writes[number] = writes.get(number, 0) + times * (PACK + ela)
 
 
 def _pattern(event: str) -> re.Pattern[bytes]:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from exacell.core.errors import RefusedError, why_unreadable
+from exacell.core.errors import RefusedError
 from exacell.measure.finding import Artifact
 from exacell.measure.importers.findings import Imported
 from exacell.measure.importers.kinds import read, together
 from exacell.session.store import Store
+from exacell.session.unpacking import opened
 
 MOST = 64 << 20
 """Bytes of one file, unpacked: what is larger is no summary."""
 
 
 def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
-    """Return what the files hold together, each with the name that is shown of it; those of gzip are unpacked.
+    """Return what the files hold together, each with the name that is shown of it; gzip and UTF-16 are unpacked.
 
     Raises:
         RefusedError: one can't be read, is of no known program, or they are of different ones.
@@ -53,15 +52,8 @@ def _set(name: str, files: Sequence[tuple[str, bytes]], kind: str) -> Imported:
 
 
 def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as stream:
-            content = stream.read(MOST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        broken = f"{error}; gzip -t tells whether it is whole"
-        said = why_unreadable(error) if isinstance(error, OSError) and error.errno else broken
-        raise RefusedError(f"{path}: {said}") from error
+    with opened(path) as stream:
+        content = stream.read(MOST + 1)
     if len(content) > MOST:
         raise RefusedError(f"{path} is larger than {MOST >> 20} MB", hint="import the part that was measured")
     return content

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,7 +18,7 @@ from exacell.core.errors import RefusedError
 from exacell.measure.histogram import Histogram
 from exacell.measure.trace10046 import Fill, Traced, filling, summarize, together
 from exacell.measure.tracesaid import rows, sentences
-from exacell.session.tracefiles import summarize_files
+from exacell.session.tracefiles import read_files
 
 SYNC = "log file sync"
 FAKE = "WAIT #1: nam='log file sync' ela= 99 buffer#=1 p2=0 p3=0 obj#=-1 tim=1"
@@ -245,10 +248,49 @@ def test_made_files_have_the_waits_that_were_made(tmp_path: Path) -> None:
     paths = write_files(tmp_path, 3, 400)
     made = Counter(ela for number in range(3) for _, ela, _ in waits(400, number))
     for processors in (1, 3):
-        found = summarize_files(paths, SYNC, processors=processors)
+        found = together(read_files(paths, SYNC, processors=processors))
         assert found.events == {SYNC: Histogram.of(made)} and found.files == 3
     with pytest.raises(RefusedError, match=r"nosuch\.trc: No such file"):
-        summarize_files([*paths, tmp_path / "nosuch.trc"])
+        read_files([*paths, tmp_path / "nosuch.trc"])
+
+
+PACKED = {
+    "gzip": gzip.compress(TEXT),
+    "gzip in two parts": gzip.compress(TEXT[:900]) + gzip.compress(TEXT[900:]),
+    "UTF-16": TEXT.decode().encode("utf-16"),
+    "UTF-16 without a mark": TEXT.decode().encode("utf-16-le"),
+    "UTF-16 of other machines": TEXT.decode().encode("utf-16-be"),
+    "UTF-8 with a mark": TEXT.decode().encode("utf-8-sig"),
+    "gzip of UTF-16": gzip.compress(TEXT.decode().encode("utf-16")),
+}
+REFUSED = {
+    b"hello\n": "is no trace file",
+    b"TKPROF: Release 19.0.0.0.0\n": "not what tkprof makes",
+    gzip.compress(TEXT)[:-20]: "gzip -t tells whether it is whole",
+    bz2.compress(TEXT): "is packed by bzip2: only gzip",
+    lzma.compress(TEXT): "is packed by xz",
+    b"PK\x03\x04" + TEXT: "is packed by zip",
+    b"\0" * 257 + b"ustar" + TEXT: "is an archive of tar",
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_and_recoded_files_have_the_same_waits(tmp_path: Path, name: str) -> None:
+    """A file that gzip packed, or that a Windows program wrote as UTF-16, is read as the trace itself."""
+    path = tmp_path / "x.trc"
+    path.write_bytes(PACKED[name])
+    (found,) = read_files([path], SYNC)
+    assert found.events[SYNC] == Histogram((12, 512), (1, 2)) and found.lookalikes == 3
+
+
+@pytest.mark.parametrize("content", REFUSED, ids=REFUSED.values())
+def test_what_is_no_trace_file_is_refused_by_its_name(tmp_path: Path, content: bytes) -> None:
+    """The refusal names the file and what it is, or what to do."""
+    path = tmp_path / "x.trc"
+    path.write_bytes(content)
+    with pytest.raises(RefusedError, match=r"x\.trc") as refused:
+        read_files([path], SYNC)
+    assert REFUSED[content] in f"{refused.value} {refused.value.hint}"
 
 
 def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -257,9 +299,10 @@ def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pyte
     paths = write_files(tmp_path, 3, 50)
     cut = tmp_path / "cut.trc"
     cut.write_bytes(TEXT + b"WAIT")
-    apart = summarize_files([*paths, cut], processors=3)
-    alone = summarize_files([*paths, cut], processors=1)
+    apart = together(read_files([*paths, cut], SYNC, processors=3, grouped=True))
+    alone = together(read_files([*paths, cut], SYNC, processors=1, grouped=True))
     assert apart.events == alone.events and apart.lookalikes == alone.lookalikes == 3
+    assert apart.writes == alone.writes and apart.writes
     assert apart.broken == alone.broken == {str(cut): "its last line is cut"} and apart.size == alone.size
 
 
