@@ -10,7 +10,6 @@ import hashlib
 import os
 import re
 import zipfile
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -137,7 +136,6 @@ _LINE = re.compile(r"(?P<sum>[0-9a-f]{64})  (?P<name>[^\\\0-\x1f]+)")
 
 def _twice(names: Sequence[str]) -> list[str]:
     """Return the names that come twice, also those that are one on a system that takes a and A for the same."""
-    counts = Counter(name.lower() for name in names)
     return [
         name
         for place, name in enumerate(names)
