@@ -136,11 +136,8 @@ _LINE = re.compile(r"(?P<sum>[0-9a-f]{64})  (?P<name>[^\\\0-\x1f]+)")
 
 def _twice(names: Sequence[str]) -> list[str]:
     """Return the names that come twice, also those that are one on a system that takes a and A for the same."""
-    return [
-        name
-        for place, name in enumerate(names)
-        if counts[name.lower()] > 1 and name.lower() in map(str.lower, names[:place])
-    ]
+    lower = [name.lower() for name in names]
+    return [name for place, name in enumerate(names) if lower[place] in lower[:place]]
 
 
 def _beside(archive: zipfile.ZipFile, size: int) -> str:
