@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,11 +12,16 @@ from exacell.core.errors import RefusedError
 from exacell.measure.finding import Artifact
 from exacell.measure.importers.findings import Imported
 from exacell.measure.importers.kinds import read, together
+from exacell.measure.importers.model import Run
 from exacell.session.store import Store
 from exacell.session.unpacking import opened
 
 MOST = 64 << 20
 """Bytes of one file, unpacked: what is larger is no summary."""
+
+
+_TELLING = 1000
+"""Bytes from which on two runs don't come to the same text by chance."""
 
 
 def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
@@ -29,7 +35,7 @@ def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
 
 def keep(store: Store, found: Imported) -> None:
     """Keep a set with its files; one of the same name is replaced."""
-    files = [{"name": file.name, "text": file.content.decode("utf-8", "replace")} for file in found.files]
+    files = [{"name": file.name, "text": _text(file.content)} for file in found.files]
     taken = datetime.now(UTC).isoformat(timespec="milliseconds")
     body = {"name": found.name, "taken": taken, "kind": found.kind, "files": files}
     store.save_import(found.name, taken, json.dumps(body))
@@ -46,7 +52,15 @@ def kept(store: Store, name: str) -> Imported:
 
 
 def _set(name: str, files: Sequence[tuple[str, bytes]], kind: str) -> Imported:
-    runs = [read(content.decode("utf-8", "replace"), source, kind) for source, content in files]
+    runs: list[Run] = []
+    first: dict[bytes, str] = {}
+    for source, content in files:
+        if len(content) > _TELLING and content in first:
+            same = f"{source} is a copy of {first[content]}: it is no further run and counts once"
+            runs[-1] = replace(runs[-1], warnings=(*runs[-1].warnings, same))
+            continue
+        first[content] = source
+        runs.append(read(content.decode("utf-8", "replace"), source, kind))
     artifacts = tuple(Artifact(name=source, content=content) for source, content in files)
     return Imported(name=name, runs=tuple(together(runs)), files=artifacts)
 

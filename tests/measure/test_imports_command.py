@@ -113,3 +113,27 @@ def test_steps_of_an_axis_are_round_and_reach_the_top(most: float) -> None:
     """From 0 to the largest value in two to seven steps."""
     steps = round_steps(most)
     assert steps[0] == 0 and steps[-1] >= most and 2 <= len(steps) <= 7
+
+
+def test_a_copy_counts_once(program: InProcess, tmp_path: Path) -> None:
+    """A file that is a copy of another one is no further run, and that is said; short texts may be alike by chance."""
+    first, copy = tmp_path / "a.json", tmp_path / "b.json"
+    for path in (first, copy):
+        path.write_bytes((DATA / "fio-queue-1.json").read_bytes())
+    said = program.ok("import", "as=twice", str(first), str(copy))
+    assert "b.json is a copy of a.json: it is no further run and counts once" in said.out and "runs" not in said.out
+    assert program.ok("-o", "json", "compare", "twice", str(first)).records
+    for path, text in ((first, "max_iops = 596\n"), (copy, "max_iops = 596\n")):
+        path.write_text(text)
+    assert "2 runs" in program.ok("import", str(first), str(copy)).out
+
+
+@pytest.mark.parametrize("code", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le"])
+def test_a_text_of_windows_is_read_and_kept(program: InProcess, tmp_path: Path, code: str) -> None:
+    """UTF-16 and a mark at the beginning are no other program's: the figures are the same, kept ones too."""
+    path = tmp_path / "x.json"
+    mark = "\ufeff" if code == "utf-16-le" else ""
+    path.write_text(mark + (DATA / "fio-queue-1.json").read_text(), encoding=code)
+    program.ok("import", "as=kept", str(path))
+    rows = program.ok("-o", "json", "compare", "kept", "fio-queue-1.json").records
+    assert {row["ratio"] for row in rows if "ratio" in row} == {1}

@@ -1,18 +1,19 @@
-"""The load profile and the waits of an AWR report, text or HTML, and the table of SLOB's awr_info.
+"""The load profile and the waits of an AWR report, text or HTML.
 
-Labels of 11.2 and of 12c on are put under one name. Source: reference measurement.md 7 and 8.
+Labels of 11.2 and of 12c on are put under one name. Source: reference measurement.md 8.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 
 from exacell.core.values import dataclass
 from exacell.measure.importers.model import Point, Run, UnreadableError, first_of, number, told
 
-KIND, SLOB_KIND = "awr", "slob"
+KIND = "awr"
 
 _PROFILE = re.compile(r"^\s*Load Profile\b.*Per Second", re.IGNORECASE | re.MULTILINE)
 _EVENTS = ("log file sync", "log file parallel write", "db file sequential read", "db file parallel read",
@@ -50,7 +51,7 @@ def read(text: str, source: str) -> Run:
         kind=KIND,
         form="HTML" if html else "text",
         source=source,
-        points=(*points, *seen.values()),
+        points=_timed((*points, *seen.values()), plain),
         told=told(
             [
                 ("release", first_of(plain, r"\b(\d+\.\d+\.\d+\.\d+\.\d+)\b")),
@@ -60,6 +61,19 @@ def read(text: str, source: str) -> Run:
             ]
         ),
     )
+
+
+def _timed(points: Sequence[Point], plain: str) -> tuple[Point, ...]:
+    """Return the points with what weighs them: rates by the report's time, those of a transaction by the transactions in it."""
+    minutes = number(first_of(plain, r"^\s*Elapsed: *([\d.,]+) *\(mins\)"))
+    if not minutes:
+        return tuple(points)
+    return tuple(replace(point, seconds=60 * minutes, weights=_transactions(point, 60 * minutes)) for point in points)
+
+
+def _transactions(point: Point, seconds: float) -> dict[str, float]:
+    each = point.figures.get("perTransaction")
+    return {"perTransaction": point.figures["perSecond"] * seconds / each} if each else {}
 
 
 def _profile(text: str) -> Iterator[list[str]]:
@@ -191,40 +205,3 @@ def _tables(text: str) -> list[tuple[str, list[list[str]]]]:
     return [
         (title, [[cell.replace("\xa0", " ").strip() for cell in row] for row in rows]) for title, rows in parser.found
     ]
-
-
-_SLOB = {
-    "EXECUTES": ("executes", 1.0), "LIO": ("logicalReads", 1.0), "PREADS": ("physicalReads", 1.0),
-    "READ_MBS": ("readMibPerS", 1.0), "PWRITES": ("physicalWrites", 1.0), "WRITE_MBS": ("writeMibPerS", 1.0),
-    "REDO_MBS": ("redoMibPerS", 1.0), "DFSR_LAT": ("sequentialReadUs", 1.0), "DPR_LAT": ("directReadUs", 1.0),
-    "DFPR_LAT": ("parallelReadUs", 1.0), "DFPW_LAT": ("parallelWriteUs", 1.0), "LFPW_LAT": ("logWriteUs", 1.0),
-}  # fmt: skip
-
-
-def claims_slob(text: str) -> bool:
-    """Whether it has awr_info's head."""
-    return re.search(r"^FILE\|SESSIONS\|ELAPSED\|", text, re.MULTILINE) is not None
-
-
-def read_slob(text: str, source: str) -> Run:
-    """Return one point per report, at its number of sessions.
-
-    Raises:
-        UnreadableError: there is no row below the head.
-    """
-    lines = [line.strip() for line in text.splitlines() if "|" in line]
-    start = next(place for place, line in enumerate(lines) if line.startswith("FILE|SESSIONS|"))
-    columns = lines[start].split("|")
-    points = []
-    for line in lines[start + 1 :]:
-        row = dict(zip(columns, (cell.strip() for cell in line.split("|")), strict=False))
-        found = {
-            name: value * factor
-            for key, (name, factor) in _SLOB.items()
-            if (value := number(row.get(key, ""))) is not None
-        }
-        if found:
-            points.append(Point(series="SLOB", load=number(row.get("SESSIONS", "")), at=row["FILE"], figures=found))
-    if not points:
-        raise UnreadableError(f"{source}: no report below the head of awr_info")
-    return Run(kind=SLOB_KIND, form="awr_info", source=source, load="sessions", points=tuple(points))

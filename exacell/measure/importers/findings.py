@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import exp, fsum, log
 from typing import Any
 
@@ -11,8 +11,9 @@ from exacell.core.units import counted
 from exacell.core.values import dataclass
 from exacell.measure.finding import Artifact, Chart, Distribution, Finding, Form, Mark, Series, Side, Table
 from exacell.measure.importers.kinds import KINDS
-from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels, peak, ratio, unit_of
-from exacell.measure.importers.model import LESS, Binned, Run
+from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels, peak, ratio
+from exacell.measure.importers.model import LESS, Binned, Run, unit_of
+from exacell.measure.importers.parts import joined
 
 _TOLD, _BARS = 4, 20
 """Series of which a sentence speaks, and bars of a chart; the others are in the table."""
@@ -43,22 +44,14 @@ class Imported:
 
     def conditions(self) -> dict[str, str]:
         """Return what must be the same in what it is compared with."""
-        return _joined(run.same for run in self.runs)
+        return joined([run.same for run in self.runs])
 
     def side(self) -> Side:
         """Return it as one side of a report."""
         forms = dict.fromkeys(run.form for run in self.runs)
-        about = f"{KINDS[self.kind].title} ({', '.join(forms)}), {counted(len(self.runs), 'file')}"
-        passport = {"program": KINDS[self.kind].title, **self.conditions(), **_joined(run.told for run in self.runs)}
+        about = f"{KINDS[self.kind].title} ({', '.join(forms)}), {counted(len(self.files) or len(self.runs), 'file')}"
+        passport = {"program": KINDS[self.kind].title, **self.conditions(), **joined([run.told for run in self.runs])}
         return Side(name=self.name, about=about, passport=passport)
-
-
-def _joined(parts: Iterable[Any]) -> dict[str, str]:
-    found: dict[str, dict[str, None]] = {}
-    for part in parts:
-        for name, value in part.items():
-            found.setdefault(name, {})[value] = None
-    return {name: ", ".join(values) for name, values in found.items()}
 
 
 def amount(value: float) -> str:
@@ -81,15 +74,15 @@ def alone(found: Imported) -> Finding:
     said = list(_curves_said(lines, found.load))
     if not curves(lines):
         said += [
-            f"{_at(level, found.load)}: {_of(level, level.main())}{_ranging(level)}."
+            f"{_at(level, found.load)}: {_of(level, level.main())}{_ranging(level, level.main())}{_time_said(level)}."
             for level in lines[:_TOLD]
             if level.values
         ]
         if len(lines) > _TOLD:
             said.append(f"{len(lines) - _TOLD} further series and loads stand in the table.")
-    said += _apart_said(lines)
+    said = [*_warnings(found), *said, *_apart_said(lines)]
     said.append(f"{side.about}, {counted(sum(len(run.points) for run in found.runs), 'point')}.")
-    rows = [_row(level) for level in lines]
+    rows = [_row(level, found.load) for level in lines]
     figures = list(
         dict.fromkeys(name for row in rows for name in row if name not in ("cell", "series", "load", "values"))
     )
@@ -112,14 +105,44 @@ def _notes(found: Imported) -> Iterator[str]:
         yield ": ".join(filter(None, note))
 
 
+def _warnings(found: Imported) -> Iterator[str]:
+    several = len(found.runs) > 1
+    if odd := _mixed(found.runs):
+        yield f"Its runs are not alike, so they are no repetitions: {'; '.join(odd)}."
+    for run in found.runs:
+        for text in run.warnings:
+            yield f"{run.source}: {text}." if several else f"{text}."
+
+
+_NAMED = ("rw", "bs", "bsrange", "bssplit")
+"""Conditions that the name of a series tells, so that runs of others are series of their own."""
+
+
+def _mixed(runs: Sequence[Run]) -> list[str]:
+    """Return which conditions differ between the runs of one set."""
+    names = dict.fromkeys(name for run in runs for name in run.same if name not in _NAMED)
+    values = {name: list(dict.fromkeys(run.same[name] for run in runs if name in run.same)) for name in names}
+    return [f"{name}: {', '.join(found)}" for name, found in values.items() if len(found) > 1]
+
+
 def _at(level: Level, load: str) -> str:
-    return level.series + (f" at {level.load:g} {load}" if level.load is not None else "")
+    return level.series + (
+        f" at {level.load:g} {load}" if level.load is not None else " at an unknown load" if load else ""
+    )
 
 
-def _ranging(level: Level) -> str:
-    values = level.values[level.main()]
+def _ranging(level: Level, figure: str) -> str:
+    values = level.values[figure]
     kind = "samples" if level.samples else "runs"
     return f", {amount(min(values))} to {amount(max(values))} in {len(values)} {kind}" if len(values) > 1 else ""
+
+
+def _time_said(level: Level) -> str:
+    """Return the latency of samples with its lowest and highest: their mean alone hides a peak."""
+    figure = level.time()
+    if not level.samples or not figure or figure == level.main():
+        return ""
+    return f"; {figure} {_of(level, figure)}{_ranging(level, figure)}"
 
 
 def _curves_said(lines: Sequence[Level], load: str) -> Iterator[str]:
@@ -140,14 +163,19 @@ def _apart_said(lines: Sequence[Level]) -> Iterator[str]:
             yield f"{level.series}: set apart is {set_apart} {unit_of(figure).name or figure} ({level.why})."
 
 
-def _row(level: Level) -> dict[str, Any]:
+def _row(level: Level, load: str) -> dict[str, Any]:
     return {
         "cell": None,
         "series": level.series,
-        **({"load": level.load} if level.load is not None else {}),
+        **_load_of(level, load),
         **{name: round(level.figure(name) or 0.0, 3) for name in level.values},
         **{f"{name}Apart": round(values[0], 3) for name, values in level.apart.items()},
     }
+
+
+def _load_of(level: Level, load: str) -> dict[str, Any]:
+    """Return the load of a row: ``unknown`` where others have one."""
+    return {"load": "unknown" if level.load is None else level.load} if load else {}
 
 
 def _distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
@@ -196,8 +224,9 @@ def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
     common = [key for key in before if key in after]
     if not common:
         raise RefusedError(_nothing_common(a, b, before, after))
-    rows = [row for key in common for row in _compared(before[key], after[key])]
+    rows = [row for key in common for row in _compared(before[key], after[key], a.load)]
     said = [f"They are not alike, so the figures tell of that, too: {'; '.join(differs)}."] if differs else []
+    said += [f"{one.name}: {text}" for one in (a, b) for text in _warnings(one)]
     said += _pair_said(a, b, [before[key] for key in common], [after[key] for key in common])
     for one, lines in ((a, before), (b, after)):
         said += [f"{one.name}: {text}" for text in _apart_said(list(lines.values()))]
@@ -227,7 +256,7 @@ def _nothing_common(a: Imported, b: Imported, before: dict[Any, Level], after: d
     return f"{a.name} and {b.name} have nothing in common: {a.name} holds {names[0]}, {b.name} {names[1]}"
 
 
-def _compared(a: Level, b: Level) -> Iterator[dict[str, Any]]:
+def _compared(a: Level, b: Level, load: str) -> Iterator[dict[str, Any]]:
     for figure in a.values:
         if figure not in b.values:
             continue
@@ -235,7 +264,7 @@ def _compared(a: Level, b: Level) -> Iterator[dict[str, Any]]:
         yield {
             "cell": None,
             "series": a.series,
-            **({"load": a.load} if a.load is not None else {}),
+            **_load_of(a, load),
             "figure": figure,
             "unit": unit_of(figure).name,
             "a": round(a.figure(figure) or 0.0, 3),
@@ -249,19 +278,25 @@ def _compared(a: Level, b: Level) -> Iterator[dict[str, Any]]:
 
 def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequence[Level]) -> Iterator[str]:
     lines = curves(before)
-    sure = False
     for name, line in list(lines.items())[:_TOLD]:
         yield from _curve_pair(a, b, name, line, [level for level in after if level.series == name])
+    shown = [(one, two) for one, two in zip(before, after, strict=True) if one.main() in two.values]
+    found = [ratio(one, two, one.main()) for one, two in shown]
     if not lines:
-        shown = [(one, two) for one, two in zip(before, after, strict=True) if one.main() in two.values]
-        for one, two in shown[:_TOLD]:
-            found = ratio(one, two, one.main())
-            sure = sure or bool(found and found.low is not None)
-            yield _level_pair(a, b, one, two, found)
+        for (one, two), times in list(zip(shown, found, strict=True))[:_TOLD]:
+            yield _level_pair(a, b, one, two, times)
         if len(shown) > _TOLD:
             yield f"{len(shown) - _TOLD} further series stand in the table."
-    if not sure:
+    sure = [times for times in found if times is not None and times.low is not None]
+    if lines and sure:
+        more = sum(1 for times in sure if times.differs)
+        yield f"At {more} of {counted(len(sure), 'load')} the difference is more than chance makes (95 %, from {sure[0].basis})."
+    runs = [max(level.runs() for level in levels) for levels in (before, after)]
+    if not sure and runs == [1, 1]:
         yield "One run stands against another here: import several files of each, and their spread tells what chance does."
+    elif min(runs) == 1 < max(runs) and not sure:
+        single = (a, b)[runs.index(1)]
+        yield f"{single.name} is a single run: import several files of it, too, and their spread tells what chance does."
     yield "Whether the change made the difference, runs in turn must show: a, b, b, a."
 
 
@@ -360,10 +395,10 @@ def _marks(line: Sequence[Level], figure: str) -> tuple[Mark, ...]:
 def _timeline(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
     figure = lines[0][1][0].main()
     series = [
-        Series(name=f"{before} {level.series}".strip(), points=tuple(enumerate(level.values[figure], 1)))
+        Series(name=f"{before} {level.series}".strip(), points=tuple(enumerate(level.sampled[figure], 1)))
         for before, found in lines
         for level in found
-        if figure in level.values
+        if figure in level.sampled
     ]
     yield Chart(
         title=f"{figure} in the order of samples",

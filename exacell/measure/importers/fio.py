@@ -5,51 +5,103 @@ Source: reference measurement.md 9 (fio 3.33, measured) and fio's own runs in te
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from typing import Any
 
+from exacell.core.units import counted
+from exacell.core.values import dataclass
 from exacell.measure.histogram import Histogram
-from exacell.measure.importers.model import Binned, Point, Run, UnreadableError
+from exacell.measure.importers.fiojson import (
+    DIRECTIONS,
+    Document,
+    Part,
+    amount_of,
+    documents,
+    done,
+    measured,
+    part_of,
+    runtime,
+    size_named,
+    times,
+)
+from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, at_once, named
+from exacell.measure.importers.parts import in_one
 
 KIND = "fio"
-_DIRECTIONS = ("read", "write", "trim", "mixed")
-_ALL = "All clients"
-_SAME = ("bs", "rw", "direct", "fdatasync", "fsync", "ioengine", "rwmixread", "size")
+_SAME = ("bs", "bsrange", "bssplit", "rw", "direct", "fdatasync", "fsync", "ioengine", "rwmixread", "size")
 """Options that make two runs unlike when they differ; the depth and the number of jobs are the load."""
+
+_SIZES = ("bs", "bsrange", "bssplit", "size")
+
+_SYNC = ("sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "ftruncate", "falloc", "filecreate", "filestat",
+         "filedelete", "dev-dax", "libpmem", "pmemblk", "gfapi", "http", "")  # fmt: skip
+"""Engines that wait for each I/O, whatever iodepth says; without one given fio takes psync. Source: fio's documentation,
+ioengine and iodepth ("Note that increasing iodepth beyond 1 will not affect synchronous ioengines")."""
 
 
 def claims(text: str) -> bool:
     """Whether the text is fio's JSON."""
-    return '"fio version"' in text[:5000]
+    return '"fio version"' in text
 
 
 def read(text: str, source: str) -> Run:
-    """Return one point per group of jobs and direction.
+    """Return one point per kind of jobs that ran together, and direction.
 
     Jobs of a group run at the same time, also on several clients, so their rates are added; the sum that fio itself adds
-    for all clients is left out.
+    for all clients is left out. Jobs that differ in rw or bs are points of their own.
 
     Raises:
         UnreadableError: the JSON is cut, or holds no job that did an I/O.
     """
-    found = _decoded(text, source)
-    clients = "client_stats" in found
-    jobs = _jobs(found)
-    general: Mapping[str, str] = found.get("global options", {})
-    groups: dict[int, list[dict[str, Any]]] = {}
-    for job in jobs:
-        groups.setdefault(int(job.get("groupid", 0)), []).append(job)
-    points, bins = [], []
-    for group in groups.values():
-        made, kept = _group(group, general)
-        points += made
-        bins += kept
-    if not points:
-        raise UnreadableError(f"{source}: no job in it did an I/O")
-    wrong = sorted({f"{job['jobname']}: error {job['error']}" for job in jobs if job.get("error")})
-    options = [{**general, **job.get("job options", {})} for job in jobs]
-    form = ("json+" if bins else "json") + (", from clients" if clients else "")
+    runs = [_run(one, source) for one in documents(text, source)]
+    if not any(run.points for run in runs):
+        why = named([text for run in runs for text in run.warnings])
+        raise UnreadableError(f"{source}: no job in it did an I/O{f' ({why})' if why else ''}")
+    return in_one([run for run in runs if run.points or run.warnings])
+
+
+def waited(text: str) -> tuple[int, float]:
+    """Return how many I/Os fio made in all jobs and runs, and the microseconds of all of them, with those of the syncs.
+
+    Raises:
+        UnreadableError: the JSON is cut, or holds no job that did an I/O.
+    """
+    found = documents(text, "fio")
+    count, micros = 0.0, 0.0
+    for job in (job for one in found for job in one.jobs):
+        for name in (*DIRECTIONS, "sync"):
+            part = part_of(job, name)
+            took, factor = times(part, "lat")
+            many = measured(part, "lat", done(job, name))
+            count += many if name != "sync" else 0
+            micros += many * float(took.get("mean", 0.0)) * factor
+    if not count:
+        raise UnreadableError("fio: no job in its output did an I/O of which a latency was taken")
+    return int(count), micros
+
+
+def _run(found: Document, source: str) -> Run:
+    points, bins, notes = list[Point](), list[Binned](), list[str]()
+    groups = _groups(found, notes)
+    for group in groups:
+        kinds: dict[str, list[_Job]] = {}
+        for job in group:
+            kinds.setdefault(job.name, []).append(job)
+        if len(kinds) > 1:
+            notes.append(f"at the same time ran: {named(list(kinds))}")
+        for name, jobs in kinds.items():
+            made, kept = _together(name, jobs)
+            points += made
+            bins += kept
+    jobs = [job for group in groups for job in group]
+    if any(
+        done(job.body, way) and not measured(part_of(job.body, way), "lat", 1) for job in jobs for way in DIRECTIONS
+    ):
+        notes.append("latencies were not taken of all I/Os (gtod_reduce or disable_lat)")
+    notes += dict.fromkeys(note for job in jobs for note in job.notes)
+    options = [job.options for job in jobs]
+    form = ("json+" if bins else "json") + (", from clients" if found.clients else "")
     return Run(
         kind=KIND,
         form=form,
@@ -58,41 +110,178 @@ def read(text: str, source: str) -> Run:
         points=tuple(points),
         distributions=tuple(bins),
         same=_common(options, _SAME),
-        told={"fio version": str(found["fio version"]), **_common(options, ("runtime", "filename", "numjobs"))},
-        notes=tuple(wrong),
+        told={"fio version": str(found.body["fio version"]), **_common(options, ("runtime", "filename", "numjobs"))},
+        notes=(*found.notes, *notes),
+        span=found.span,
+        host=", ".join(sorted({str(job.body["hostname"]) for job in jobs if job.body.get("hostname")})),
+        warnings=(*found.warnings, *_troubles(jobs)),
     )
 
 
-def waited(text: str) -> tuple[int, float]:
-    """Return how many I/Os fio made in all jobs, and the microseconds of all of them, with those of the syncs behind them.
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    """One entry of fio's list of jobs.
 
-    Raises:
-        UnreadableError: the JSON is cut, or holds no job that did an I/O.
+    Attributes:
+        name: what it does: ``randread 8k``.
+        clones: how many jobs the entry stands for; None where it can't be told.
+        depth: how many I/Os each of them had outstanding; None likewise.
     """
-    count, micros = 0, 0.0
-    for job in _jobs(_decoded(text, "fio")):
-        for name in (*_DIRECTIONS, "sync"):
-            took = job.get(name, {}).get("lat_ns", {})
-            count += int(took.get("N", 0)) if name != "sync" else 0
-            micros += int(took.get("N", 0)) * float(took.get("mean", 0.0)) / 1000
-    if not count:
-        raise UnreadableError("fio: no job in its output did an I/O")
-    return count, micros
+
+    body: Mapping[str, Any]
+    options: Mapping[str, str]
+    name: str
+    clones: int | None
+    depth: int | None
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    @property
+    def load(self) -> float | None:
+        """How many I/Os it had outstanding in all; None where it can't be told."""
+        return None if self.clones is None or self.depth is None else float(self.clones * self.depth)
+
+    @property
+    def title(self) -> str:
+        """The job's own name, and its client's."""
+        host = self.body.get("hostname")
+        return f"{self.body.get('jobname', 'a job')}{f' on {host}' if host else ''}"
 
 
-def _decoded(text: str, source: str) -> dict[str, Any]:
-    try:
-        # A client writes a line in front, and warnings may stand there, too; servers' talk may follow.
-        found: dict[str, Any]
-        found, _ = json.JSONDecoder().raw_decode(text, text.index("{"))
-    except ValueError as error:
-        raise UnreadableError(f"{source}: its JSON is cut or damaged ({error})") from error
-    return found
+def _groups(found: Document, notes: list[str]) -> list[list[_Job]]:
+    """Return the jobs that ran at the same time, group by group.
+
+    fio numbers a new group for what waits for the one before it (stonewall), but also for new_group, which does not wait: that
+    shows where the groups took longer together than fio ran.
+    """
+    bodies: dict[Any, list[dict[str, Any]]] = {}
+    for body in found.jobs:
+        bodies.setdefault(body.get("groupid", 0), []).append(body)
+    lasted = [max(runtime(body) for body in group) for group in bodies.values()]
+    groups = [*bodies.values()]
+    if len(groups) > 1 and found.elapsed and sum(lasted) > found.elapsed + 1:
+        if max(lasted) + 2 >= found.elapsed:
+            groups = [found.jobs]
+        else:
+            notes.append("some of its groups ran at the same time; which ones, the file does not tell")
+    return [[_job(body, group, found.general) for body in group] for group in groups]
 
 
-def _jobs(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the jobs of all clients, without the sum that fio adds for them."""
-    return [job for job in found.get("client_stats", found.get("jobs", ())) if job.get("jobname") != _ALL]
+def _job(body: Mapping[str, Any], group: Sequence[Mapping[str, Any]], general: Mapping[str, str]) -> _Job:
+    own = body.get("job options")
+    options = {**general, **(own if isinstance(own, dict) else {})}
+    alike = sum(1 for one in group if _place(one) == _place(body))
+    # With group_reporting one entry stands for all jobs of a group, without it each clone has its own.
+    told = amount_of(options.get("numjobs", "1")) if alike == 1 else 1.0
+    clones = None if told is None else int(told)
+    notes = []
+    if clones is None:
+        notes.append(f"numjobs={options['numjobs']} is no number: the load is unknown")
+    busy, long = float(body.get("job_runtime") or 0), 1000 * runtime(body)
+    ratio = busy / long if long else 0.0
+    # One that reads back what it wrote is busy in both directions, one after the other.
+    several = clones is not None and ratio > clones + 0.5 and not options.get("verify")
+    known = own is not None or bool(general)
+    name = _named(options) if known else ""
+    if several or (name and not _fits(body, options, several=several)):
+        many = round(ratio) if abs(ratio - round(ratio)) < 0.15 else None
+        if not name or not _fits(body, options, several=True):
+            name, clones = f"{body.get('jobname', 'jobs')} and others", None
+            notes.append(
+                f"{body.get('jobname', 'a group')}: group_reporting put jobs that differ into one: what each did and its "
+                "depth, the file does not tell"
+            )
+        else:
+            clones = many
+    depth, why = _depth(body, options) if known else (None, "")
+    if why:
+        notes.append(f"{body.get('jobname', 'a job')}: {why}")
+    if not name:
+        name = str(body.get("jobname", "jobs"))
+        notes.append("it does not tell the options of its jobs: rw, bs and load are unknown")
+    return _Job(body=body, options=options, name=name, clones=clones, depth=depth, notes=tuple(notes))
+
+
+def _place(job: Mapping[str, Any]) -> tuple[str, str]:
+    return str(job.get("jobname")), f"{job.get('hostname', '')}:{job.get('port', '')}"
+
+
+def _named(options: Mapping[str, str]) -> str:
+    """Return what a job does by its options, those it lacks as fio takes them."""
+    size = next((options[name] for name in ("bssplit", "bsrange", "bs") if options.get(name)), "4k")
+    return f"{options.get('rw') or 'read'} {size_named(size)}"
+
+
+def _fits(body: Mapping[str, Any], options: Mapping[str, str], *, several: bool) -> bool:
+    """Whether what an entry counted can be of one job with its options: in its directions and, of several jobs, its size."""
+    rw = (options.get("rw") or "read").partition(":")[0]
+    ways = {
+        "read": ["read"],
+        "write": ["write"],
+        "trim": ["trim"],
+        "trimwrite": ["trim", "write"],
+        "readwrite": ["read", "write"],
+        "rw": ["read", "write"],
+    }.get(rw.removeprefix("rand"), [*DIRECTIONS])
+    if options.get("verify"):
+        ways = [*ways, "read"]  # It reads what it wrote.
+    if any(done(body, way) for way in ("read", "write", "trim") if way not in ways):
+        return False
+    odd = any(options.get(name) for name in ("bssplit", "bsrange", "kb_base"))
+    size = None if odd else amount_of(options.get("bs", "4k"))
+    parts = [(part_of(body, way), done(body, way)) for way in DIRECTIONS]
+    sizes = [float(part["io_bytes"]) / ios for part, ios in parts if ios and "io_kbytes" in part]
+    return not several or size is None or all(abs(one / size - 1) < 0.01 for one in sizes)
+
+
+_LEVELS = (("1", 1, 1), ("2", 2, 3), ("4", 4, 7), ("8", 8, 15), ("16", 16, 31), ("32", 32, 63), (">=64", 64, 1 << 31))
+"""The steps of iodepth_level: the least and the most of each."""
+
+
+def _depth(body: Mapping[str, Any], options: Mapping[str, str]) -> tuple[int | None, str]:
+    """Return how many I/Os were outstanding, None where it is unknown, and what is to be said of it.
+
+    The options say how many there may have been, and iodepth_level how many there were: that is the referee.
+    """
+    given = amount_of(options.get("iodepth", "1"))
+    sync = options.get("ioengine", "") in _SYNC
+    asked = 1 if sync else None if given is None else int(given)
+    levels = body.get("iodepth_level")
+    shares = {name: float(share) for name, share in levels.items()} if isinstance(levels, dict) else {}
+    if not any(shares.values()):
+        said = "" if asked is not None else f"iodepth={options['iodepth']} is no number: the load is unknown"
+        return asked, said
+    name, least, most = max(_LEVELS, key=lambda level: shares.get(level[0], 0.0))
+    share = shares.get(name, 0.0)
+    if share >= 50:
+        for depth in (asked, None if given is None else int(given), 1):
+            if depth is not None and least <= depth <= most:
+                said = f"iodepth={options.get('iodepth', '1')}, but {share:.0f} % of its I/Os were alone"
+                return depth, "" if asked == depth else f"{said}: its load is 1" if depth == 1 else ""
+    spread = ", ".join(f"{one}: {shares[one]:.3g} %" for one, _, _ in _LEVELS if shares.get(one))
+    return None, f"iodepth={options.get('iodepth', '1')}, but outstanding were {spread}: the load is unknown"
+
+
+def _troubles(jobs: Sequence[_Job]) -> Iterator[str]:
+    """Yield what went wrong: jobs that ended with an error, that did nothing, that lost I/Os."""
+    for job in jobs:
+        error = job.body.get("error") or job.body.get("first_error")
+        failed = int(job.body.get("total_err") or 0)
+        if error:
+            said = f"{error}{_ERRORS.get(error, '')}" + (f", {counted(failed, 'error')} in all" if failed > 1 else "")
+            yield f"{job.title} ended with error {said}: its figures are not those of a whole run"
+        elif failed:
+            yield f"{job.title} had {counted(failed, 'error')}"
+        if not any(done(job.body, way) for way in DIRECTIONS) and not measured(part_of(job.body, "sync"), "lat", 0):
+            yield f"{job.title} did no I/O"
+        for key, what in (("short_ios", "short"), ("drop_ios", "dropped")):
+            lost = sum(int(part_of(job.body, way).get(key) or 0) for way in DIRECTIONS)
+            if lost:
+                yield f"{job.title}: {counted(lost, 'I/O')} {what}"
+
+
+_ERRORS = {5: " (I/O error)", 11: " (try again)", 12: " (out of memory)", 22: " (invalid argument)", 28: " (no space left)",
+           84: " (verify failed)", 110: " (timed out)", 121: " (remote I/O error)"}  # fmt: skip
+"""errno of Linux, as strerror says it in short."""
 
 
 def _common(options: Iterable[Mapping[str, str]], names: Sequence[str]) -> dict[str, str]:
@@ -101,80 +290,89 @@ def _common(options: Iterable[Mapping[str, str]], names: Sequence[str]) -> dict[
     for given in options:
         for name in names:
             if name in given:
-                found.setdefault(name, {})[given[name] or "yes"] = None
+                text = size_named(given[name]) if name in _SIZES else given[name]
+                found.setdefault(name, {})[text or "yes"] = None
     return {name: ", ".join(values) for name, values in found.items()}
 
 
-def _group(jobs: Sequence[Mapping[str, Any]], general: Mapping[str, str]) -> tuple[list[Point], list[Binned]]:
-    load = 0.0
-    alone = {name: sum(1 for job in jobs if _place(job) == name) for name in map(_place, jobs)}
-    for job in jobs:
-        options = {**general, **job.get("job options", {})}
-        # With group_reporting one entry stands for all clones of a job, without it each has its own.
-        clones = int(options.get("numjobs", "1")) if alone[_place(job)] == 1 else 1
-        load += int(options.get("iodepth", "1")) * clones
-    options = {**general, **jobs[0].get("job options", {})}
-    name = " ".join(filter(None, (options.get("rw", "read"), options.get("bs", "4k"))))
+def _together(name: str, jobs: Sequence[_Job]) -> tuple[list[Point], list[Binned]]:
+    """Return the points of jobs of one name that ran at the same time."""
+    loads = [job.load for job in jobs]
+    known = [load for load in loads if load is not None]
+    load = sum(known) if len(known) == len(loads) else None
+    on = ", ".join(dict.fromkeys(job.options.get("filename", "") for job in jobs))
     points, bins = [], []
-    for direction in _DIRECTIONS:
-        parts = [job[direction] for job in jobs if job.get(direction, {}).get("total_ios")]
+    for way in DIRECTIONS:
+        own = [(job, part_of(job.body, way), done(job.body, way)) for job in jobs]
+        parts = [(part, ios, job.clones) for job, part, ios in own if ios]
         if parts:
-            point, binned = _rates(f"{name} {direction}", load, parts)
-            points.append(point)
+            point, binned = _rates(f"{name} {way}", load, parts)
+            points += [replace(point, on=on)] if point.figures else []
             bins += binned
     # fdatasync's total_ios stays 0 in 3.33 though its latencies are counted.
-    syncs = [job["sync"] for job in jobs if job.get("sync", {}).get("lat_ns", {}).get("N")]
+    syncs = [part for job in jobs if measured(part := part_of(job.body, "sync"), "lat", 0)]
     if syncs:
-        took = [part["lat_ns"] for part in syncs]
-        points.append(Point(series=f"{name} sync", load=load, figures=_latencies(took, took)))
+        took = [_latencies(part, "lat", measured(part, "lat", 0)) for part in syncs]
+        figures = at_once(took)
+        count = sum(one.weights["latencyUs"] for one in took)
+        points.append(Point(series=f"{name} sync", load=load, figures=figures, on=on, weights={"latencyUs": count}))
     return points, bins
 
 
-def _place(job: Mapping[str, Any]) -> tuple[str, str]:
-    return str(job.get("jobname")), f"{job.get('hostname', '')}:{job.get('port', '')}"
-
-
-def _rates(series: str, load: float, parts: Sequence[Mapping[str, Any]]) -> tuple[Point, list[Binned]]:
-    figures = {
-        "iops": sum(float(part["iops"]) for part in parts),
-        "mibPerS": sum(float(part.get("bw_bytes", 1024 * part.get("bw", 0))) for part in parts) / (1 << 20),
-    }
-    clat = [part.get("clat_ns", {}) for part in parts]
-    figures |= _latencies([part.get("lat_ns", {}) for part in parts], clat)
-    only = parts[0]
-    spread = {}
-    if len(parts) == 1 and int(only.get("iops_samples", 0)) > 1:
-        spread["iops"] = (float(only["iops_stddev"]), int(only["iops_samples"]))
-    counts: dict[int, int] = {}
-    for part in clat:
-        for value, count in part.get("bins", {}).items():
+def _rates(
+    series: str, load: float | None, parts: Sequence[tuple[Part, float, int | None]]
+) -> tuple[Point, list[Binned]]:
+    """Return the point of what jobs did in one direction: each part with its I/Os and the jobs that it stands for."""
+    points, counts = [], dict[int, int]()
+    for part, ios, _ in parts:
+        speed = float(part.get("bw_bytes", 1024 * part.get("bw", 0))) / (1 << 20)
+        latencies = _latencies(part, "clat", measured(part, "lat", ios))
+        rates = {"iops": float(part.get("iops", 0)), "mibPerS": speed} if part.get("runtime") else {}
+        figures = {**rates, **latencies.figures}
+        points.append(Point(series=series, figures=figures, weights=latencies.weights))
+        took, factor = times(part, "clat")
+        for value, count in took.get("bins", {}).items() if factor < 1 else ():
             counts[int(value)] = counts.get(int(value), 0) + int(count)
+    figures = at_once(points)
+    only, _, clones = parts[0]
+    spread = {}
+    if len(parts) == 1 and clones == 1 and int(only.get("iops_samples", 0)) > 1:
+        # The spread of a group is that of its single jobs, and no measure of their sum.
+        spread["iops"] = (float(only["iops_stddev"]), int(only["iops_samples"]))
     bins = []
     if counts:
         histogram = Histogram.of(counts)
         figures |= {
             name: histogram.quantile(p) / 1000 for name, p in (("p50Us", 0.5), ("p99Us", 0.99), ("p99.9Us", 0.999))
         }
-        bins = [Binned(name=f"{series} at {load:g}", what="completion latency", unit="ns", counts=histogram)]
-    return Point(series=series, load=load, figures=figures, spread=spread), bins
+        name = series if load is None else f"{series} at {load:g}"
+        bins = [Binned(name=name, what="completion latency", unit="ns", counts=histogram)]
+    point = Point(
+        series=series,
+        load=load,
+        figures=figures,
+        spread=spread,
+        seconds=max(float(part.get("runtime", 0)) for part, _, _ in parts) / 1000 or None,
+        weights={"latencyUs": sum(point.weights.get("latencyUs", 0.0) for point in points)},
+    )
+    return point, bins
 
 
 _PERCENTILES = {"50.000000": "p50Us", "99.000000": "p99Us", "99.900000": "p99.9Us"}
 
 
-def _latencies(whole: Sequence[Mapping[str, Any]], shares: Sequence[Mapping[str, Any]]) -> dict[str, float]:
-    """Return latencies in µs; percentiles only of a single part, since those of several can't be put together."""
-    counted = [part for part in whole if part.get("N", 1) and "mean" in part]
-    if not counted:
-        return {}
-    weights = [float(part.get("N", 1)) for part in counted]
-    found = {
-        "latencyUs": sum(w * float(part["mean"]) for w, part in zip(weights, counted, strict=True))
-        / sum(weights)
-        / 1000,
-        "maxUs": max(float(part["max"]) for part in counted) / 1000,
-    }
-    if len(shares) == 1:
-        told = shares[0].get("percentile", {})
-        found |= {name: float(told[key]) / 1000 for key, name in _PERCENTILES.items() if key in told}
-    return found
+def _latencies(part: Part, shares: str, count: float) -> Point:
+    """Return latencies in µs, weighted by how many there were; without any where none was taken.
+
+    Args:
+        shares: which of fio's times has the percentiles; with lat_percentiles it is the other one.
+    """
+    took, factor = times(part, "lat")
+    if not count or "mean" not in took:
+        return Point(series="", figures={})
+    figures = {"latencyUs": float(took["mean"]) * factor, "maxUs": float(took["max"]) * factor}
+    for name in ("lat", shares):
+        of, by = times(part, name)
+        told = of.get("percentile", {})
+        figures |= {figure: float(told[key]) * by for key, figure in _PERCENTILES.items() if key in told}
+    return Point(series="", figures=figures, weights={"latencyUs": count})

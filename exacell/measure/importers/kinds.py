@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
-from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, vsphere
-from exacell.measure.importers.model import Run
+from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, slob, vsphere
+from exacell.measure.importers.model import Run, by_host
+from exacell.measure.importers.parts import in_one, parted
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,7 @@ KINDS: Mapping[str, Kind] = {
         title="CALIBRATE_IO", claims=calibrate.claims_database, read=calibrate.read_database, published=True
     ),
     awr.KIND: Kind(title="an AWR report", claims=awr.claims, read=awr.read, published=True),
-    awr.SLOB_KIND: Kind(title="SLOB", claims=awr.claims_slob, read=awr.read_slob, published=True),
+    slob.KIND: Kind(title="SLOB", claims=slob.claims, read=slob.read, published=True),
     blocks.LIMITS_KIND: Kind(
         title="sg_vpd -p bl", program="sg_vpd", claims=blocks.claims_limits, read=blocks.read_limits
     ),
@@ -67,6 +68,8 @@ PUBLISHED = "the reader was made from published output only; compare a figure wi
 def read(text: str, source: str, kind: str = "") -> Run:
     """Return what a text holds.
 
+    What dcli put a host's name in front of, line by line, is read host by host: they are parts of one run.
+
     Args:
         source: the file's name.
         kind: whose output it is; found out where it is not given.
@@ -75,6 +78,13 @@ def read(text: str, source: str, kind: str = "") -> Run:
         RefusedError: no program is recognised, or more than one; or it is not what ``kind`` says.
         UnreadableError: it is damaged.
     """
+    hosts = {} if kind == calibrate.CELL_KIND or calibrate.claims_cell(text) else by_host(text)
+    if hosts:
+        return in_one([replace(_read(own, source, kind), host=host) for host, own in hosts.items()])
+    return _read(text, source, kind)
+
+
+def _read(text: str, source: str, kind: str) -> Run:
     if kind and not KINDS[kind].claims(text):
         raise RefusedError(f"{source}: nothing in it is of {KINDS[kind].title}", hint="without kind= it is found out")
     found = [kind] if kind else [name for name, one in KINDS.items() if one.claims(text)]
@@ -94,7 +104,7 @@ def read(text: str, source: str, kind: str = "") -> Run:
 
 
 def together(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs of one set, of one kind each, with what they say of each other.
+    """Return the runs of one set, of one kind each, with what they say of each other; parts of one run are put together.
 
     Raises:
         RefusedError: they are of different kinds.
@@ -104,4 +114,4 @@ def together(runs: Sequence[Run]) -> list[Run]:
         raise RefusedError(
             f"files of {' and '.join(KINDS[kind].title for kind in kinds)} are no one set", hint="import them apart"
         )
-    return orion.settle(runs) if orion.KIND in kinds else list(runs)
+    return parted(orion.settle(runs) if orion.KIND in kinds else runs)

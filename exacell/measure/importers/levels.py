@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from itertools import pairwise
 from math import exp, log
+from typing import Any
 
 from exacell.core.values import dataclass
-from exacell.measure.importers.model import UNITS, Run, Unit, deviation, mean
+from exacell.measure.importers.model import How, Point, Run, deviation, mean, unit_of, whole
 from exacell.measure.twosets import welch
 
 RATES = ("iops", "executes", "mbPerS", "mibPerS", "readsPerS", "writesPerS", "perSecond")
@@ -23,8 +24,11 @@ class Level:
     """One series at one load, of all runs of a set.
 
     Attributes:
-        values: figure → its values, one a run, or one a sample where ``samples``.
+        values: figure → its values: one a run, or one a sample where ``samples``.
+        totals: figure → what it is of all of them together.
         spread: figure → standard deviation and number of samples, which the program took within its only run.
+        samples: the values are samples of a single run.
+        sampled: figure → all samples in their order; empty where the program took none.
         apart: values of passes that do not count with the others, by figure.
         why: why they do not.
     """
@@ -32,8 +36,10 @@ class Level:
     series: str
     load: float | None
     values: Mapping[str, tuple[float, ...]]
+    totals: Mapping[str, float]
     spread: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     samples: bool = False
+    sampled: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     apart: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     why: str = ""
 
@@ -43,8 +49,8 @@ class Level:
         return self.series, self.load
 
     def figure(self, name: str) -> float | None:
-        """Return the mean of a figure's values; None where there is none."""
-        return mean(self.values[name]) if name in self.values else None
+        """Return a figure of all runs or samples together; None where there is none."""
+        return self.totals.get(name)
 
     def rate(self) -> str:
         """Return the name of the figure that tells how much was done; empty where none does."""
@@ -58,41 +64,63 @@ class Level:
         """Return the figure that a reader looks at first."""
         return self.rate() or self.time() or next(iter(self.values), "")
 
+    def runs(self) -> int:
+        """Return how many runs were made at this level."""
+        return 1 if self.samples else max(map(len, self.values.values()), default=0)
+
 
 def levels(runs: Sequence[Run]) -> list[Level]:
-    """Return the levels of one set: series in the order of the files, loads ascending within each."""
-    found: dict[tuple[str, float | None], dict[str, list[float]]] = {}
-    apart: dict[tuple[str, float | None], dict[str, list[float]]] = {}
-    whys: dict[tuple[str, float | None], str] = {}
-    spreads: dict[tuple[str, float | None], dict[str, tuple[float, int]]] = {}
+    """Return the levels of one set: series in the order of the files, loads ascending within each.
+
+    What was done at one load to several things is a series of each: they are no repetitions.
+    """
+    passes: dict[tuple[str, float | None], list[list[Point]]] = {}
+    things: dict[tuple[str, float | None], set[str]] = {}
+    for point in (point for run in runs for point in run.points):
+        things.setdefault((point.series, point.load), set()).add(point.on)
+    several = {series for (series, _), on in things.items() if len(on) > 1 and "" not in on}
     for run in runs:
+        sampled: dict[tuple[Any, ...], list[Point]] = {}
         for point in run.points:
-            key = point.series, point.load
-            whys.setdefault(key, "")
-            whys[key] = whys[key] or point.apart
-            place = apart if point.apart else found
-            for name, value in point.figures.items():
-                place.setdefault(key, {}).setdefault(name, []).append(value)
-            spreads.setdefault(key, {}).update(point.spread)
-    order = {series: place for place, series in enumerate(dict.fromkeys(series for series, _ in whys))}
+            key = f"{point.series} on {point.on}" if point.series in several else point.series, point.load
+            own = sampled.setdefault((*key, point.run), []) if run.samples else []
+            if not own:
+                passes.setdefault(key, []).append(own)
+            own.append(point)
+    order = {series: place for place, series in enumerate(dict.fromkeys(series for series, _ in passes))}
     samples = any(run.samples for run in runs)
     return [
-        Level(
-            series=key[0],
-            load=key[1],
-            values={name: tuple(values) for name, values in found.get(key, {}).items()},
-            spread=spreads.get(key, {}),
-            samples=samples,
-            apart={name: tuple(values) for name, values in apart.get(key, {}).items()},
-            why=whys[key],
-        )
-        for key in sorted(whys, key=lambda key: (order[key[0]], key[1] or 0.0))
+        _level(key, passes[key], samples=samples)
+        for key in sorted(passes, key=lambda key: (order[key[0]], key[1] or 0.0))
     ]
 
 
-def unit_of(figure: str) -> Unit:
-    """Return the unit of a figure; an empty one where it has none."""
-    return UNITS.get(figure, Unit(""))
+def _level(key: tuple[str, float | None], passes: Sequence[Sequence[Point]], *, samples: bool) -> Level:
+    """Return a level of the runs that were made of it, a list of points each."""
+    flat = [point for one in passes for point in one]
+    counted = [point for point in flat if not point.apart]
+    sampled = _values(point.figures for point in counted) if samples else {}
+    single = samples and len(passes) == 1
+    runs = [whole([point for point in one if not point.apart]) for one in passes]
+    return Level(
+        series=key[0],
+        load=key[1],
+        values=sampled if single else _values(runs),
+        totals=whole(counted),
+        spread={name: found for point in flat for name, found in point.spread.items()},
+        samples=single,
+        sampled=sampled,
+        apart=_values(point.figures for point in flat if point.apart),
+        why=next((point.apart for point in flat if point.apart), ""),
+    )
+
+
+def _values(figures: Iterable[Mapping[str, float]]) -> dict[str, tuple[float, ...]]:
+    found: dict[str, list[float]] = {}
+    for one in figures:
+        for name, value in one.items():
+            found.setdefault(name, []).append(value)
+    return {name: tuple(values) for name, values in found.items()}
 
 
 def curves(found: Sequence[Level]) -> dict[str, list[Level]]:
@@ -139,19 +167,27 @@ class Ratio:
 
 
 def ratio(a: Level, b: Level, figure: str) -> Ratio | None:
-    """Return ``b``'s figure over ``a``'s, with Welch's interval of the logarithms; None where one of them is not above 0."""
-    first, second = a.values[figure], b.values[figure]
-    if mean(first) <= 0 or mean(second) <= 0:
+    """Return ``b``'s figure over ``a``'s, with Welch's interval of the logarithms; None where one of them is not above 0.
+
+    The largest and the smallest of several runs have no interval.
+    """
+    first, second = a.totals[figure], b.totals[figure]
+    if first <= 0 or second <= 0:
         return None
-    value = mean(second) / mean(first)
+    value = second / first
     sides = _logs(a, figure), _logs(b, figure)
-    if sides[0] is None or sides[1] is None:
+    if sides[0] is None or sides[1] is None or unit_of(figure).how in (How.LARGEST, How.SMALLEST):
         return Ratio(value=value)
     test = welch(sides[1], sides[0])
     if test is None:
         return Ratio(value=value)
-    unit = "samples within a run each" if a.samples or len(first) == 1 or len(second) == 1 else "runs"
-    basis = f"{len(first)} and {len(second)} runs" if unit == "runs" else unit
+    counts = [0 if one.samples else len(one.values[figure]) for one in (a, b)]
+    within = [count < 2 for count in counts]
+    basis = f"{counts[0]} and {counts[1]} runs"
+    if all(within):
+        basis = "samples within a run each"
+    elif any(within):
+        basis = f"{max(counts)} runs and the samples within one"
     centre = test.difference
     return Ratio(value=value, low=value * exp(test.low - centre), high=value * exp(test.high - centre), basis=basis)
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
-from math import sqrt
+from dataclasses import field, replace
+from enum import StrEnum
+from itertools import pairwise
+from math import fsum, sqrt
+from typing import Any
 
 from exacell.core.errors import RefusedError
+from exacell.core.units import and_more
 from exacell.core.values import dataclass
 from exacell.measure.histogram import Histogram
 
@@ -19,48 +24,92 @@ class UnreadableError(RefusedError):
 MORE, LESS, NEITHER = "more is better", "less is better", ""
 
 
+class How(StrEnum):
+    """How figures of one name are put together, of parts that ran at the same time and of what ran behind each other."""
+
+    RATE = "rate"
+    """So much at a time: parts are added; over time it is a mean, weighted by how long each was measured."""
+    COUNT = "count"
+    """A number of things: parts are added; over time it is their mean."""
+    MEAN = "mean"
+    """A mean of single values, weighted by how many there were."""
+    LARGEST = "largest"
+    SMALLEST = "smallest"
+    EACH = "each"
+    """A quantile: that of the whole can't be had of those of its parts. Over several runs it is the mean of the runs."""
+
+
 @dataclass(frozen=True)
 class Unit:
-    """What a figure counts, and which direction is the better one."""
+    """What a figure counts, which direction is the better one, and how several are put together.
+
+    Attributes:
+        of: figures that tell how many values a mean is of; the first that a point has is the weight.
+    """
 
     name: str
     better: str = NEITHER
+    how: How = How.MEAN
+    of: tuple[str, ...] = ()
 
 
+def _us(*of: str, how: How = How.MEAN) -> Unit:
+    return Unit("µs", LESS, how, of)
+
+
+_READS, _WRITES = ("readsPerS",), ("writesPerS",)
 UNITS: Mapping[str, Unit] = {
-    "iops": Unit("I/Os per second", MORE),
-    "readsPerS": Unit("per second", MORE),
-    "writesPerS": Unit("per second", MORE),
-    "mibPerS": Unit("MiB/s", MORE),
-    "readMibPerS": Unit("MiB/s", MORE),
-    "writeMibPerS": Unit("MiB/s", MORE),
-    "mbPerS": Unit("MB/s", MORE),
-    "kibPerIo": Unit("KiB"),
-    "readKib": Unit("KiB"),
-    "writeKib": Unit("KiB"),
-    "latencyUs": Unit("µs", LESS),
-    "readUs": Unit("µs", LESS),
-    "writeUs": Unit("µs", LESS),
-    "minUs": Unit("µs", LESS),
-    "p50Us": Unit("µs", LESS),
-    "p99Us": Unit("µs", LESS),
-    "p99.9Us": Unit("µs", LESS),
-    "maxUs": Unit("µs", LESS),
-    "deviceUs": Unit("µs", LESS),
-    "kernelUs": Unit("µs", LESS),
-    "queue": Unit("I/Os"),
+    "iops": Unit("I/Os per second", MORE, How.RATE),
+    "readsPerS": Unit("per second", MORE, How.RATE),
+    "writesPerS": Unit("per second", MORE, How.RATE),
+    "discardsPerS": Unit("per second", NEITHER, How.RATE),
+    "flushesPerS": Unit("per second", NEITHER, How.RATE),
+    "mibPerS": Unit("MiB/s", MORE, How.RATE),
+    "readMibPerS": Unit("MiB/s", MORE, How.RATE),
+    "writeMibPerS": Unit("MiB/s", MORE, How.RATE),
+    "mbPerS": Unit("MB/s", MORE, How.RATE),
+    "kibPerIo": Unit("KiB", of=("iops", "ios")),
+    "readKib": Unit("KiB", of=_READS),
+    "writeKib": Unit("KiB", of=_WRITES),
+    "latencyUs": _us("iops", "ios"),
+    "readUs": _us(*_READS),
+    "writeUs": _us(*_WRITES),
+    "discardUs": _us("discardsPerS"),
+    "flushUs": _us("flushesPerS"),
+    "minUs": _us(how=How.SMALLEST),
+    "p50Us": _us(how=How.EACH),
+    "p99Us": _us(how=How.EACH),
+    "p99.9Us": _us(how=How.EACH),
+    "maxUs": _us(how=How.LARGEST),
+    "deviceUs": _us("iops", "ios"),
+    "kernelUs": _us("iops"),
+    "cacheUs": Unit("", of=("cacheIos",)),
+    "queue": Unit("I/Os", how=How.RATE),
     "utilPercent": Unit("%"),
-    "hitPercent": Unit("%", MORE),
+    "hitPercent": Unit("%", MORE, of=("ios",)),
     "usedPercent": Unit("%"),
-    "perSecond": Unit("per second"),
+    "perSecond": Unit("per second", how=How.RATE),
     "perTransaction": Unit("per transaction"),
-    "waits": Unit("waits"),
-    "totalS": Unit("s", LESS),
-    "averageUs": Unit("µs", LESS),
+    "waits": Unit("waits", how=How.COUNT),
+    "totalS": Unit("s", LESS, How.COUNT),
+    "averageUs": _us("waits"),
     "bytes": Unit("bytes"),
-    "count": Unit("I/Os"),
+    "count": Unit("I/Os", how=How.COUNT),
+    "ios": Unit("", how=How.COUNT),
+    "cacheIos": Unit("", how=How.COUNT),
+    "maxIops": Unit("", how=How.LARGEST),
+    "executes": Unit("", MORE, How.RATE),
+    "logicalReads": Unit("", how=How.RATE),
+    "physicalReads": Unit("", how=How.RATE),
+    "physicalWrites": Unit("", how=How.RATE),
+    "redoMibPerS": Unit("", how=How.RATE),
+    "sequentialReadUs": _us("physicalReads"),
+    "directReadUs": _us("physicalReads"),
+    "parallelReadUs": _us("physicalReads"),
+    "parallelWriteUs": _us("physicalWrites"),
+    "logWriteUs": _us("redoMibPerS"),
 }
-"""By name; a figure that is not here has no unit."""
+"""By name; a figure that is not here has no unit, and its mean is that of its values."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +122,10 @@ class Point:
         at: when, or which pass, as the program writes it.
         spread: of figures that the program sampled on its way, the standard deviation and the number of samples.
         apart: why it is not counted with the others; empty where it is.
+        on: what it was done to, files or disks: of others it is no further run; empty where nothing tells.
+        run: which run of the file it is of, where the file holds several.
+        seconds: how long it was measured; None where nothing tells.
+        weights: figure → how many values it is the mean of, where no other figure tells.
     """
 
     series: str
@@ -81,6 +134,10 @@ class Point:
     at: str = ""
     spread: Mapping[str, tuple[float, int]] = field(default_factory=dict)
     apart: str = ""
+    on: str = ""
+    run: int = 0
+    seconds: float | None = None
+    weights: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,6 +167,9 @@ class Run:
         told: what else the output says of its conditions.
         samples: points of one series follow each other in time, so that they are not independent.
         notes: what is doubtful, or was left out.
+        host: where it ran; empty where nothing tells.
+        span: when it began and ended, seconds since 1970; empty where nothing tells.
+        warnings: what went wrong in the run itself, a sentence each: a reader must know it before the figures.
     """
 
     kind: str
@@ -122,6 +182,9 @@ class Run:
     distributions: tuple[Binned, ...] = ()
     samples: bool = False
     notes: tuple[str, ...] = ()
+    host: str = ""
+    span: tuple[float, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 _NUMBER = re.compile(r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -147,6 +210,19 @@ def lines_of(text: str) -> Iterator[str]:
 
 
 _DCLI = re.compile(r"^[a-z][\w.-]*: (?=\S)")
+_HOST = re.compile(r"([a-z][\w.-]*):(?: |$)")
+
+
+def by_host(text: str) -> dict[str, str]:
+    """Return host → its lines, where each line has one in front as dcli writes it; empty where some line has none."""
+    found: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        match = _HOST.match(line)
+        if match is not None:
+            found.setdefault(match[1], []).append(line[match.end() :])
+        elif line.strip():
+            return {}
+    return {host: "\n".join(lines) + "\n" for host, lines in found.items()}
 
 
 def mean(values: Sequence[float]) -> float:
@@ -162,6 +238,72 @@ def deviation(values: Sequence[float]) -> float:
     return sqrt(sum((value - middle) ** 2 for value in values) / (len(values) - 1))
 
 
+def whole(points: Sequence[Point]) -> dict[str, float]:
+    """Return the figures of points of one series that were measured behind each other, as if they had been one.
+
+    What a point has no figure of was not measured there, and counts for nothing.
+    """
+    long = {id(point): point.seconds for point in points}
+    known = all(long.values())
+    return {
+        name: _put(name, having, [(long[id(point)] or 0.0) if known else 1.0 for point in having], added=False)
+        for name, having in _by_figure(points).items()
+    }
+
+
+def at_once(points: Sequence[Point]) -> dict[str, float]:
+    """Return the figures of points that were measured at the same time, as parts of one: rates added, means weighted.
+
+    Quantiles of several parts are left out, since that of the whole can't be told.
+    """
+    return {
+        name: _put(name, having, [point.seconds or 1.0 for point in having], added=True)
+        for name, having in _by_figure(points).items()
+        if len(having) == 1 or unit_of(name).how is not How.EACH
+    }
+
+
+def unit_of(figure: str) -> Unit:
+    """Return the unit of a figure; an empty one where it has none."""
+    return UNITS.get(figure, Unit(""))
+
+
+def _by_figure(points: Sequence[Point]) -> dict[str, list[Point]]:
+    names = dict.fromkeys(name for point in points for name in point.figures)
+    return {name: [point for point in points if name in point.figures] for name in names}
+
+
+def _put(name: str, points: Sequence[Point], long: Sequence[float], *, added: bool) -> float:
+    """Return one figure of several points; ``long`` is how long each was measured, ``added`` whether they are parts."""
+    values, unit = [point.figures[name] for point in points], unit_of(name)
+    if unit.how is How.LARGEST:
+        return max(values)
+    if unit.how is How.SMALLEST:
+        return min(values)
+    if added and unit.how in (How.RATE, How.COUNT):
+        return fsum(values)
+    weights: list[float | None] = [1.0] * len(values)
+    if unit.how is How.RATE or (unit.how is How.MEAN and not unit.of and not added):
+        weights = [*long]
+    if unit.how is How.MEAN:
+        told = [_how_many(name, point, seconds) for point, seconds in zip(points, long, strict=True)]
+        weights = told if None not in told else weights
+    shares = [weight or 0.0 for weight in weights]
+    if not fsum(shares):
+        return mean(values)
+    return fsum(share * value for share, value in zip(shares, values, strict=True)) / fsum(shares)
+
+
+def _how_many(name: str, point: Point, seconds: float) -> float | None:
+    """Return how many values a point's mean is of, up to a factor that all have; None where nothing tells."""
+    if name in point.weights:
+        return point.weights[name]
+    of = next((of for of in unit_of(name).of if of in point.figures), "")
+    if not of:
+        return None
+    return point.figures[of] * (seconds if unit_of(of).how is How.RATE else 1.0)
+
+
 def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
     """Return the passes of one test, the first set apart where it is lower than each other by more than those differ.
 
@@ -174,12 +316,8 @@ def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
     first, rest = values[0], values[1:]
     if first >= min(rest) - (max(rest) - min(rest)):
         return tuple(points)
-    cold = points[0]
     why = "the first pass, lower than the others by more than they differ: the cache was cold"
-    return (
-        Point(series=cold.series, figures=cold.figures, load=cold.load, at=cold.at, spread=cold.spread, apart=why),
-        *points[1:],
-    )
+    return (replace(points[0], apart=why), *points[1:])
 
 
 def first_of(text: str, *patterns: str) -> str:
@@ -189,6 +327,64 @@ def first_of(text: str, *patterns: str) -> str:
         if match is not None:
             return match[1].strip()
     return ""
+
+
+_TIME = re.compile(r"(?:^|\D)(\d\d?):(\d\d):(\d\d)(?:[.,]\d+)?(?:\s*([AP])\.?M\b)?", re.IGNORECASE)
+
+
+def moment(text: str) -> float | None:
+    """Return the second of the day that a time tells, in whatever form its day is written; None where it tells none."""
+    match = _TIME.search(text)
+    if match is None:
+        return None
+    hour = int(match[1]) % 12 + (12 if match[4] in "Pp" else 0) if match[4] else int(match[1])
+    return hour * 3600.0 + int(match[2]) * 60 + int(match[3])
+
+
+def lengths(times: Sequence[str]) -> list[float | None]:
+    """Return how many seconds each time is behind the one before; None of the first, and where one is not told."""
+    moments = [moment(text) for text in times]
+    pairs = pairwise(moments)
+    return [None, *(None if a is None or b is None else (b - a) % 86400 or None for a, b in pairs)][: len(moments)]
+
+
+_UNFIT = 200
+"""How many braces that begin no object are looked at before a text counts as damaged."""
+
+
+def json_texts(text: str, key: str, source: str) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
+    """Return the JSON objects of a text that have a key, in their order, and what is to be said of those that are cut.
+
+    Anything may stand before, between and behind them.
+
+    Raises:
+        UnreadableError: there is none that is whole.
+    """
+    found: list[dict[str, Any]] = []
+    end, unfit, why = 0, 0, ""
+    for match in re.finditer(rf'^[ \t]*\{{|\{{\s*"{key}"', text, re.MULTILINE):
+        if match.start() < end:
+            continue
+        start = text.index("{", match.start())
+        try:
+            one, end = json.JSONDecoder().raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            unfit += 1
+            if re.match(r'\{\s*"', text[start : start + 200]):
+                why = why or str(error)
+            if unfit > _UNFIT:
+                break
+            continue
+        if isinstance(one, dict) and key in one:
+            found.append(one)
+    if not found:
+        raise UnreadableError(f"{source}: its JSON is cut or damaged ({why or 'no object in it is whole'})")
+    return found, (f"a part of its JSON is cut or damaged and was left out ({why})",) if why else ()
+
+
+def named(names: Sequence[str], most: int = 8) -> str:
+    """Return the names in a row, those behind the first ones as a number."""
+    return ", ".join(names[:most]) + and_more(len(names), most)
 
 
 def told(pairs: Iterable[tuple[str, object]]) -> dict[str, str]:

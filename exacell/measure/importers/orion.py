@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from exacell.measure.histogram import Histogram
-from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, first_of, lines_of, number, told
+from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, first_of, lines_of, named, number, told
+from exacell.measure.importers.parts import joined
 
 KIND = "orion"
 RAW = "latency"
@@ -27,6 +29,7 @@ _LATENCY = re.compile(
 )
 _BIN = re.compile(r"^\s*(\d+)\s*-\s*(\d+)\s*us:\s*(\d+)\s*\(\s*[\d.]+%\)(?:\s*(\d+)\s*\(\s*[\d.]+%\))?", re.IGNORECASE)
 _HEAD = re.compile(r"^\s*Latency:\s*# of IOs", re.IGNORECASE)
+_DISK = re.compile(r"^Name: *(\S.*?)\s+Size: *\d", re.MULTILINE)
 _HIST_OF = re.compile(r"Latency Histogram.*@ Small=(\d+) and Large=(\d+)", re.IGNORECASE)
 
 
@@ -40,24 +43,66 @@ def claims(text: str) -> bool:
 
 
 def read(text: str, source: str) -> Run:
-    """Return the points of one of ORION's files.
+    """Return the points of a file of ORION's, each with the number of the run that it is of.
+
+    The summary and the matrices of one run may stand in one file, and so may several runs: the second of a form is of the
+    second run.
 
     Raises:
-        UnreadableError: it has no figure, or is a matrix of which neither its header nor its name tells what it holds.
+        UnreadableError: it has no figure, or holds a matrix of which neither its header nor the file's name tells what it is.
     """
-    text = "\n".join(lines_of(text))
-    matrix = re.search(r"^\s*Large/Small\s*,", text, re.MULTILINE)
-    if matrix is not None:
-        form, points = _matrix(text, source)
-        bins: tuple[Binned, ...] = ()
-    else:
-        form, points, bins = (
-            "summary" if _MAXIMUM.search(text) else "histogram",
-            _merged(_maxima(text)),
-            tuple(_bins(text)),
-        )
-    if not points and not bins:
+    sections = [_section(part, source) for part in _sections("\n".join(lines_of(text)))]
+    sections = [run for run in sections if run.points or run.distributions]
+    if not sections:
         raise UnreadableError(f"{source}: no figure of ORION in it; the run may have ended early")
+    forms = [run.form for run in sections]
+    most = max(forms.count(form) for form in forms)
+    points = [
+        replace(point, on=run.told.get("disks", ""), run=forms[: place + 1].count(run.form) if most > 1 else 0)
+        for place, run in enumerate(sections)
+        for point in run.points
+    ]
+    notes = [f"{most} runs stand in one file"] if most > 1 else []
+    return replace(
+        sections[0],
+        form=", ".join(dict.fromkeys(forms)),
+        points=_merged(points),
+        distributions=tuple(one for run in sections for one in run.distributions),
+        same=joined([run.same for run in sections]),
+        told=joined([run.told for run in sections]),
+        notes=(*notes, *dict.fromkeys(note for run in sections for note in run.notes)),
+    )
+
+
+_START = re.compile(r"^\s*(?:ORION VERSION|ORION: ORacle IO Numbers|Command ?line:)", re.IGNORECASE)
+_MATRIX = re.compile(r"^\s*Large/Small\s*,")
+_ROW = re.compile(r"^\s*\d+\s*(?:,.*)?$")
+
+
+def _sections(text: str) -> Iterator[str]:
+    """Yield the parts of a text that have one summary, histogram or matrix each, with what stands before it."""
+    lines: list[str] = []
+    seen: set[tuple[str, ...]] = set()
+    for line in text.splitlines():
+        most, matrix = _MAXIMUM.match(line), _MATRIX.match(line)
+        kind = tuple(part.lower() for part in most.groups()[:3]) if most else ("matrix",) if matrix else ()
+        ended = ("matrix",) in seen and line.strip() and not _ROW.match(line)
+        if kind in seen or ended or (seen and _START.match(line)):
+            yield "\n".join(lines)
+            lines, seen = [], set()
+        lines.append(line)
+        seen |= {kind} if kind else {("bins",)} if _BIN.match(line) else set()
+    yield "\n".join(lines)
+
+
+def _section(text: str, source: str) -> Run:
+    odd: list[str] = []
+    bins: tuple[Binned, ...] = ()
+    if _has_matrix(text):
+        form, points = _matrix(text, source, odd)
+    else:
+        form = "summary" if _MAXIMUM.search(text) else "histogram"
+        points, bins = tuple(_maxima(text)), tuple(_bins(text))
     return Run(
         kind=KIND,
         form=form,
@@ -65,23 +110,29 @@ def read(text: str, source: str) -> Run:
         load="I/Os outstanding",
         points=points,
         distributions=bins,
+        notes=(f"cells left out, which no column is for or which are no number: {named(odd)}",) if odd else (),
         same=told(
             [
                 ("small I/O", first_of(text, r"^Small IO size: *(.*)")),
                 ("large I/O", first_of(text, r"^Large IO size: *(.*)")),
                 ("I/O types", first_of(text, r"^IO types: *(.*)")),
-                ("writes", first_of(text, r"^Writes: *(.*)")),
+                ("writes", first_of(text, r"^Writes?: *(.*)")),
             ]
         ),
         told=told(
             [
-                ("version", first_of(text, r"^ORION (?:VERSION )?([\d.]+.*)")),
+                ("version", first_of(text, r"^ORION (?:VERSION )?([\d.]+.*)", r"^ORION: .* Version (\S+)")),
+                ("disks", ", ".join(_DISK.findall(text))),
                 ("duration of a point", first_of(text, r"^Duration for each data point: *(.*)")),
                 ("cache size", first_of(text, r"^Cache size: *(.*)")),
                 ("pattern", first_of(text, r"^Sequential stream pattern: *(.*)")),
             ]
         ),
     )
+
+
+def _has_matrix(text: str) -> bool:
+    return any(_MATRIX.match(line) for line in text.splitlines())
 
 
 def _series(small: int, large: int, size: str) -> tuple[str, float]:
@@ -92,17 +143,19 @@ def _series(small: int, large: int, size: str) -> tuple[str, float]:
 
 
 def _merged(points: Iterable[Point]) -> tuple[Point, ...]:
-    """Return one point per series and load: a summary tells the latency of its fastest point twice, once rounded."""
-    found: dict[tuple[str, float | None], dict[str, float]] = {}
+    """Return one point per series, load and run: a summary tells the latency of its fastest point twice, once rounded."""
+    found: dict[tuple[str, float | None, int], dict[str, float]] = {}
+    on: dict[int, str] = {}
     for point in points:
-        found.setdefault((point.series, point.load), {}).update(
-            {
-                name: value
-                for name, value in point.figures.items()
-                if name not in found.get((point.series, point.load), {})
-            }
-        )
-    return tuple(Point(series=series, load=load, figures=figures) for (series, load), figures in found.items())
+        own = found.setdefault((point.series, point.load, point.run), {})
+        on[point.run] = on.get(point.run) or point.on
+        for name, value in point.figures.items():
+            ends = {"maxUs": max, "minUs": min}.get(name)
+            own[name] = ends(value, own.get(name, value)) if ends else own.get(name, value)
+    return tuple(
+        Point(series=series, load=load, run=run, figures=figures, on=on[run])
+        for (series, load, run), figures in found.items()
+    )
 
 
 def _maxima(text: str) -> Iterator[Point]:
@@ -162,7 +215,8 @@ def _held(head: str, source: str) -> str:
     )
 
 
-def _matrix(text: str, source: str) -> tuple[str, tuple[Point, ...]]:
+def _matrix(text: str, source: str, odd: list[str]) -> tuple[str, tuple[Point, ...]]:
+    """Return the form of a matrix and its points; cells that are no figure are added to ``odd``."""
     head, body = text.split("Large/Small", 1)
     figure = _held(head, source)
     size = "large" if figure == "mbPerS" else "small"
@@ -172,28 +226,56 @@ def _matrix(text: str, source: str) -> tuple[str, tuple[Point, ...]]:
     for row in rows:
         label, *cells = row.split(",")
         large = number(label)
-        for small, cell in zip(loads, cells, strict=False):
-            value = number(cell)
+        for small, cell in zip_longest(loads, cells):
+            value = number(cell) if cell is not None else None
             if large is not None and small is not None and value is not None:
                 series, load = _series(int(small), int(large), size)
                 points.append(Point(series=series, load=load, figures={figure: value}))
+            elif isinstance(cell, str) and cell.strip():
+                odd.append(cell.strip())
     return {"iops": "IOPS matrix", "mbPerS": "MBPS matrix"}.get(figure, "latency matrix"), tuple(points)
 
 
+_FILE = re.compile(r"^(.*)_(?:summary\.txt|iops\.csv|mbps\.csv|lat\.csv|hist\.(?:csv|txt))(?:\.gz)?$", re.IGNORECASE)
+
+
 def settle(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs with the unit of latencies found out by Little's law, where the same points' IOPS are there.
+    """Return one run for all files of it, with the unit of latencies found out by Little's law.
+
+    Files belong together by their names, as ORION gives them; of other names the second of a form is of the second run.
 
     Old releases write a matrix of milliseconds, later ones of microseconds, and not all say which. So many I/Os outstanding
     over so many a second is the latency; a unit is taken when that agrees within a factor of three at every point. Others stay
     as they are, and it is said. Source: J. D. C. Little, Operations Research 9 (1961) 383.
     """
+    groups: dict[tuple[str, int], list[Run]] = {}
+    for place, run in enumerate(runs):
+        name = _FILE.match(run.source)
+        before = [one for one in runs[:place] if one.form == run.form and not _FILE.match(one.source)]
+        groups.setdefault((name[1], 0) if name else ("", len(before)), []).append(run)
+    return [_of_files(group) for group in groups.values()]
+
+
+def _of_files(files: Sequence[Run]) -> Run:
+    """Return the run that several of its files tell of."""
     rates = {
         (point.series, point.load): point.figures["iops"]
-        for run in runs
+        for run in files
         for point in run.points
         if point.figures.get("iops")
     }
-    return [_settled(run, rates) for run in runs]
+    settled = [_settled(run, rates) for run in files]
+    if len(settled) == 1:
+        return settled[0]
+    return replace(
+        settled[0],
+        form=", ".join(dict.fromkeys(run.form for run in settled)),
+        points=_merged(point for run in settled for point in run.points),
+        distributions=tuple(one for run in settled for one in run.distributions),
+        same=joined([run.same for run in settled]),
+        told=joined([run.told for run in settled]),
+        notes=tuple(dict.fromkeys(note for run in settled for note in run.notes)),
+    )
 
 
 def _settled(run: Run, rates: dict[tuple[str, float | None], float]) -> Run:
@@ -208,7 +290,13 @@ def _settled(run: Run, rates: dict[tuple[str, float | None], float]) -> Run:
         ]
         if ratios and all(1 / 3 < ratio < 3 for ratio in ratios):
             points = tuple(
-                replace(point, figures={"latencyUs": point.figures[RAW] * factor}) if RAW in point.figures else point
+                replace(
+                    point,
+                    figures={
+                        "latencyUs" if name == RAW else name: value * factor if name == RAW else value
+                        for name, value in point.figures.items()
+                    },
+                )
                 for point in run.points
             )
             return replace(

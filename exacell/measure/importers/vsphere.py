@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from exacell.core.units import counted
 from exacell.measure.histogram import Histogram
-from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, number
+from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, lengths, named, number
+from exacell.measure.importers.parts import in_one
 
 VSCSI_KIND, VFLASH_KIND, ESXTOP_KIND = "vscsistats", "vflash", "esxtop"
 
@@ -134,38 +137,93 @@ _COUNTERS: Mapping[str, tuple[str, float]] = {
     "Average Guest MilliSec/Command": ("latencyUs", 1000.0),
     "Average Driver MilliSec/Command": ("deviceUs", 1000.0),
     "Average Kernel MilliSec/Command": ("kernelUs", 1000.0),
+    "Average Guest MilliSec/Read": ("readUs", 1000.0),
+    "Average Guest MilliSec/Write": ("writeUs", 1000.0),
+    "Average MilliSec/Read": ("readUs", 1000.0),
+    "Average MilliSec/Write": ("writeUs", 1000.0),
     "Active Commands": ("queue", 1.0),
 }
-_COLUMN = re.compile(r"\\\\[^\\]*\\(Physical Disk[^(]*|Virtual Disk)\(([^)]*)\)\\(.*)")
+_OF = {"latencyUs": "iops", "deviceUs": "iops", "kernelUs": "iops", "readUs": "readsPerS", "writeUs": "writesPerS"}
+"""A latency → the rate that tells whether there was anything to measure: esxtop prints 0.00 where there was not."""
+
+_COLUMN = re.compile(r"\\\\([^\\]*)\\([^\\(]*)(?:\((.*)\))?\\([^\\]*)")
 
 
 def claims_esxtop(text: str) -> bool:
     """Whether it is esxtop's CSV."""
-    return text[:200].lstrip().startswith('"(PDH-CSV') and "\\\\" in text[:20000]
+    return _PDH.search(text) is not None and "\\\\" in text[:20000]
+
+
+_PDH = re.compile(r'^"?\(PDH-CSV', re.MULTILINE)
 
 
 def read_esxtop(text: str, source: str) -> Run:
-    """Return one point per disk and time; of thousands of columns those of disks are read.
+    """Return one point per disk and time; of thousands of columns those of disks are read, and the others named.
 
     Raises:
         UnreadableError: no column is one of a disk, or there is no sample.
     """
-    rows = csv.reader(text.splitlines())
+    lines = text.splitlines()
+    heads = [place for place, line in enumerate(lines) if _PDH.match(line)]
+    parts = [lines[start:end] for start, end in zip(heads, [*heads[1:], len(lines)], strict=True)]
+    runs = [run for part in parts if (run := _esxtop(part, source)) is not None]
+    if not runs:
+        raise UnreadableError(f"{source}: no column of a disk in it, or no sample below its head")
+    return in_one(runs)
+
+
+def _esxtop(lines: Sequence[str], source: str) -> Run | None:
+    """Return what one start of esxtop wrote; None where there is no sample of a disk."""
+    rows = csv.reader(lines)
     wanted: dict[int, tuple[str, str, float]] = {}
+    other: dict[str, None] = {}
+    hosts: dict[str, None] = {}
     for place, title in enumerate(next(rows)):
-        match = _COLUMN.match(title)
-        if match is not None and match[3] in _COUNTERS:
-            wanted[place] = (match[2], *_COUNTERS[match[3]])
-    if not wanted:
-        raise UnreadableError(f"{source}: no column of a disk in it")
-    points = []
-    for row in rows:
+        match = _COLUMN.fullmatch(title)
+        if match is None:
+            continue
+        host, group, disk, counter = (part or "" for part in match.groups())
+        if group.startswith(("Physical Disk", "Virtual Disk")) and disk and counter in _COUNTERS:
+            wanted[place] = (disk, *_COUNTERS[counter])
+            hosts[host] = None
+        else:
+            other[f"{group}: {counter}" if "Disk" in group else f"all of {group}"] = None
+    points: list[Point] = []
+    short, samples = 0, [row for row in rows if row]
+    for row, seconds in zip(samples, lengths([row[0] for row in samples]), strict=True):
         disks: dict[str, dict[str, float]] = {}
+        short += len(row) <= max(wanted, default=0)
         for place, (disk, name, factor) in wanted.items():
             value = number(row[place]) if place < len(row) else None
             if value is not None:
                 disks.setdefault(disk, {})[name] = value * factor
-        points += [Point(series=disk, at=row[0], figures=figures) for disk, figures in disks.items()]
+        points += [
+            Point(series=disk, at=row[0], figures=_measured(figures), seconds=seconds)
+            for disk, figures in disks.items()
+        ]
     if not points:
-        raise UnreadableError(f"{source}: no sample below its head")
-    return Run(kind=ESXTOP_KIND, form="batch", source=source, points=tuple(points), samples=True)
+        return None
+    known = [point.seconds for point in points if point.seconds]
+    first = points[0].at
+    points = [replace(point, seconds=known[0]) if known and point.at == first else point for point in points]
+    notes = [f"columns left out: {named(list(other))}"] if other else []
+    if short:
+        notes.append(f"{counted(short, 'line')} cut: what is missing there is not counted")
+    return Run(
+        kind=ESXTOP_KIND,
+        form="batch",
+        source=source,
+        points=tuple(points),
+        samples=True,
+        notes=tuple(notes),
+        host=", ".join(hosts),
+    )
+
+
+def _measured(figures: dict[str, float]) -> dict[str, float]:
+    """Return the figures without latencies of what there was none of."""
+    return {
+        name: value
+        for name, value in figures.items()
+        if value or name not in _OF or _OF[name] not in figures or figures[_OF[name]]
+    }

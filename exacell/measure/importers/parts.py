@@ -1,0 +1,158 @@
+"""What is a part of a run, and what a further run: hosts that measured together are one run. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+
+from exacell.measure.importers.model import Point, Run, at_once, named, whole
+
+_HOST = re.compile(r"@([A-Za-z][\w.-]*?)(?=/|(?:\.(?:json|txt|out|csv|html?|log|lst|gz))*$)")
+"""``fio_1280@ini1``, as ``keep`` of several hosts names it, and ``before@ini1.json``."""
+
+
+def host_of(run: Run) -> str:
+    """Return the host that a run was on, by what its file's name or its text says; empty where neither does."""
+    match = _HOST.search(run.source)
+    return match[1] if match else run.host
+
+
+def in_one(runs: Sequence[Run]) -> Run:
+    """Return the runs of one file as one, each point with the number of its run; runs of several hosts are parts of one."""
+    runs = parted(runs)
+    if len(runs) == 1:
+        return runs[0]
+    points = tuple(replace(point, run=place) for place, run in enumerate(runs, 1) for point in run.points)
+    return replace(
+        runs[0],
+        points=points,
+        told=joined([run.told for run in runs]),
+        same=joined([run.same for run in runs]),
+        distributions=tuple(one for run in runs for one in run.distributions),
+        notes=(f"{len(runs)} runs stand in one file", *(note for run in runs for note in run.notes)),
+        warnings=tuple(text for run in runs for text in run.warnings),
+    )
+
+
+def parted(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs with those put together that are parts of one: of several hosts, or of the same time.
+
+    Of hosts the first of one belongs to the first of the other, unless the names of the files pair them. Names that give a
+    host are believed; a host that only the text tells is one of several parts where the times agree.
+    """
+    groups: dict[object, list[Run]] = {}
+    hosts = [host_of(run) for run in runs]
+    if all(hosts) and len(set(hosts)) > 1:
+        for place, run in enumerate(runs):
+            by_name = _HOST.sub("", run.source) if _HOST.search(run.source) else ""
+            groups.setdefault(by_name or hosts[:place].count(hosts[place]), []).append(run)
+    else:
+        for place, run in enumerate(runs):
+            own = next((key for key, group in groups.items() if any(_together(run, one) for one in group)), place)
+            groups.setdefault(own, []).append(run)
+    return _twins([one for group in groups.values() for one in _merged(group)])
+
+
+def _twins(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs, with a note at those that carry the time of another: of hosts, or copies, they do not tell."""
+    spans = [run.span for run in runs]
+    said = "carries the time of another file: taken for a further run; named NAME@HOST.json it is a part of one"
+    return [
+        replace(run, notes=(*run.notes, said)) if run.span and run.span in spans[:place] else run
+        for place, run in enumerate(runs)
+    ]
+
+
+def _together(a: Run, b: Run) -> bool:
+    """Whether two runs were going on at the same time for more than half of the shorter one.
+
+    Files that carry one time to the millisecond are copies of one, of which somebody changed the figures: no two hosts end so.
+    """
+    if not a.span or not b.span or a.span == b.span:
+        return False
+    common = min(a.span[1], b.span[1]) - max(a.span[0], b.span[0])
+    return common > 0.5 * min(a.span[1] - a.span[0], b.span[1] - b.span[0]) > 0
+
+
+def _merged(runs: Sequence[Run]) -> list[Run]:
+    """Return the parts of one run as one; several where they can't be."""
+    if len(runs) == 1:
+        return [*runs]
+    names = [host_of(run) or run.source for run in runs]
+    apart = any(a.span and b.span and a.span != b.span and not _together(a, b) for a, b in combinations(runs, 2))
+    if all(map(host_of, runs)) and len(set(names)) < len(names):
+        return [*runs]
+    if apart and not all(_HOST.search(run.source) for run in runs):
+        # What ran on another host at another time is no part, and no further run of the same thing.
+        return [_on(run, name) for run, name in zip(runs, names, strict=True)]
+    series = dict.fromkeys((point.series, point.run) for run in runs for point in run.points)
+    points, uneven = [], []
+    for name, number in series:
+        lists = [[p for p in run.points if (p.series, p.run) == (name, number)] for run in runs]
+        lists = [one for one in lists if one]
+        if len({len(one) for one in lists}) > 1:
+            uneven.append(name)
+            if runs[0].samples:
+                lists = [[replace(one[0], figures=whole(one), seconds=None)] for one in lists]
+        points += [_of_parts(parts) for parts in _lots(lists)]
+    who = named(names) if len(set(names)) > 1 else f"{len(names)} outputs of the same time"
+    said = f"{who} are parts of one run: their rates are added"
+    notes = [f"not measured as often in all of its parts: {named(uneven)}"] if uneven else []
+    late = [f"{named(names)} did not run at the same time, by the times in their files: a sum is none of one moment"]
+    return [
+        replace(
+            runs[0],
+            points=tuple(points),
+            host=", ".join(names),
+            source=runs[0].source if len({run.source for run in runs}) == 1 else f"{runs[0].source} and others",
+            told=joined([run.told for run in runs]),
+            same=joined([run.same for run in runs]),
+            distributions=tuple(
+                replace(one, name=f"{name} {one.name}")
+                for name, run in zip(names, runs, strict=True)
+                for one in run.distributions
+            ),
+            notes=(said, *notes, *dict.fromkeys(note for run in runs for note in run.notes)),
+            warnings=(*(late if apart else ()), *(text for run in runs for text in run.warnings)),
+        )
+    ]
+
+
+def _on(run: Run, host: str) -> Run:
+    return replace(run, points=tuple(replace(point, on=f"{host} {point.on}".strip()) for point in run.points))
+
+
+def _lots(lists: Sequence[Sequence[Point]]) -> list[list[Point]]:
+    """Return the first points of all lists, the second ones, and so on."""
+    longest = max(map(len, lists))
+    return [[one[place] for one in lists if place < len(one)] for place in range(longest)]
+
+
+def _of_parts(points: Sequence[Point]) -> Point:
+    """Return one point of what was measured at the same time: its load is all of their loads."""
+    loads = [point.load for point in points]
+    if len(points) == 1:
+        return points[0]
+    known = [load for load in loads if load is not None]
+    return replace(
+        points[0],
+        figures=at_once(points),
+        load=sum(known) if len(known) == len(loads) else None,
+        spread={},
+        on=", ".join(dict.fromkeys(point.on for point in points if point.on)),
+        seconds=max(point.seconds or 0.0 for point in points) or None,
+        weights={
+            name: sum(point.weights.get(name, 0.0) for point in points) for point in points for name in point.weights
+        },
+    )
+
+
+def joined(parts: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return name → all of its values, each once."""
+    found: dict[str, dict[str, None]] = {}
+    for part in parts:
+        for name, value in part.items():
+            found.setdefault(name, {})[value] = None
+    return {name: ", ".join(values) for name, values in found.items()}

@@ -1,0 +1,53 @@
+"""The table that SLOB's awr_info writes: a row for each AWR report. Source: reference measurement.md 7."""
+
+from __future__ import annotations
+
+import re
+
+from exacell.core.units import counted
+from exacell.measure.importers.model import Point, Run, UnreadableError, named, number
+
+KIND = "slob"
+
+_COLUMNS = {
+    "EXECUTES": "executes", "LIO": "logicalReads", "PREADS": "physicalReads", "READ_MBS": "readMibPerS",
+    "PWRITES": "physicalWrites", "WRITE_MBS": "writeMibPerS", "REDO_MBS": "redoMibPerS", "DFSR_LAT": "sequentialReadUs",
+    "DPR_LAT": "directReadUs", "DFPR_LAT": "parallelReadUs", "DFPW_LAT": "parallelWriteUs", "LFPW_LAT": "logWriteUs",
+}  # fmt: skip
+_READ = ("FILE", "SESSIONS", "ELAPSED", "")
+"""Columns that are no figures, and the end of a line."""
+
+
+def claims(text: str) -> bool:
+    """Whether it has awr_info's head."""
+    return re.search(r"^\s*FILE\|SESSIONS\|ELAPSED\|", text, re.MULTILINE) is not None
+
+
+def read(text: str, source: str) -> Run:
+    """Return one point per report, at its number of sessions; a latency of 0 is of something that nobody waited for.
+
+    Raises:
+        UnreadableError: there is no row below the head.
+    """
+    columns: list[str] = []
+    left: dict[str, None] = {}
+    points, odd = [], []
+    for line in (line.strip() for line in text.splitlines() if "|" in line):
+        cells = [cell.strip() for cell in line.split("|")]
+        if cells[:3] == ["FILE", "SESSIONS", "ELAPSED"]:
+            columns = cells
+            left |= dict.fromkeys(name for name in columns if name not in _COLUMNS and name not in _READ)
+        elif columns:
+            row = dict(zip(columns, cells, strict=False))
+            found = {name: value for key, name in _COLUMNS.items() if (value := number(row.get(key, ""))) is not None}
+            found = {name: value for name, value in found.items() if value or not name.endswith("Us")}
+            if not found:
+                odd.append(line)
+                continue
+            load, seconds = number(row.get("SESSIONS", "")), number(row.get("ELAPSED", ""))
+            points.append(Point(series="SLOB", load=load, at=row["FILE"], figures=found, seconds=seconds))
+    if not points:
+        raise UnreadableError(f"{source}: no report below the head of awr_info")
+    notes = [f"columns left out: {named(list(left))}"] if left else []
+    notes += [f"{counted(len(odd), 'line')} left out, without a figure: {odd[0]}"] if odd else []
+    return Run(kind=KIND, form="awr_info", source=source, load="sessions", points=tuple(points), notes=tuple(notes))

@@ -1,0 +1,74 @@
+#!/bin/sh
+# Prints expected.tsv: what the files here hold, by jq and awk alone. Columns: files, series, load, figure, value.
+set -eu
+cd "$(dirname "$0")"
+say() { printf '%s\t%s\t%s\t%s\t%s\n' "$@"; }
+
+# fio: the last document of a run; I/Os per second added, latency by the I/Os that it is of.
+last() { jq -s '.[-1]' "$1"; }
+say fio-status-interval.json 'randread 8k read' 1024 iops "$(last fio-status-interval.json | jq '.jobs[0].read.iops')"
+say fio-status-interval.json 'randread 8k read' 1024 latencyUs "$(last fio-status-interval.json | jq '.jobs[0].read.lat_ns.mean/1000')"
+say fio-appended.json 'randread 8k read' 4 iops "$(jq -s '[.[].jobs[0].read] | (map(.total_ios)|add)*1000/(map(.runtime)|add)' fio-appended.json)"
+say fio-appended.json 'randread 8k read' 4 latencyUs "$(jq -s '[.[].jobs[0].read.lat_ns] | (map(.N*.mean)|add)/(map(.N)|add)/1000' fio-appended.json)"
+say fio-text-before.json 'randread 8k read' 1 iops "$(sed '/^{$/,$!d' fio-text-before.json | jq '.jobs[0].read.iops')"
+say fio-two-jobs.json 'randread 8k read' 16 iops "$(jq '.jobs[0].read.iops' fio-two-jobs.json)"
+say fio-two-jobs.json 'write 128k write' 4 iops "$(jq '.jobs[1].write.iops' fio-two-jobs.json)"
+say fio-two-jobs.json 'write 128k write' 4 latencyUs "$(jq '.jobs[1].write.lat_ns.mean/1000' fio-two-jobs.json)"
+say fio-group-of-two.json 'r and others read' unknown iops "$(jq '.jobs[0].read.iops' fio-group-of-two.json)"
+say fio-group-of-four.json 'randread 8k read' 4 iops "$(jq '.jobs[0].read.iops' fio-group-of-four.json)"
+say fio-rate-limited.json 'randread 8k read' 1 iops "$(jq '.jobs[0].read.iops' fio-rate-limited.json)"
+say fio-gtod.json 'randread 8k read' 1 iops "$(jq '.jobs[0].read.iops' fio-gtod.json)"
+say fio-gtod.json 'randread 8k read' 1 latencyUs none
+clients='[.client_stats[]|select(.jobname != "All clients")|.read]'
+say fio-clients.json 'randread 8k read' 64 iops "$(jq "$clients | map(.iops)|add" fio-clients.json)"
+say fio-clients.json 'randread 8k read' 64 latencyUs "$(jq "$clients | (map(.lat_ns.N*.lat_ns.mean)|add)/(map(.lat_ns.N)|add)/1000" fio-clients.json)"
+jobs='[.[].jobs[].read]'
+mean='(map(.total_ios*.lat_ns.mean)|add)/(map(.total_ios)|add)/1000'
+for set in 'fio-row@ini1.json fio-row@ini2.json' 'fio-same-time-1.json fio-same-time-2.json'; do
+    say "$set" 'randread 8k read' 64 iops "$(jq -s "$jobs | map(.iops)|add" $set)"
+    say "$set" 'randread 8k read' 64 latencyUs "$(jq -s "$jobs | $mean" $set)"
+done
+runs='fio-runs-1.json fio-runs-2.json fio-runs-3.json'
+say "$runs" 'randread 8k read' 32 iops "$(jq -s "$jobs | (map(.iops)|add)/3" $runs)"
+say "$runs" 'randread 8k read' 32 latencyUs "$(jq -s "$jobs | $mean" $runs)"
+say fio-3.1.json 'randread 8k read' 64 latencyUs "$(jq -s "$jobs | $mean" fio-3.1.json)"
+say fio-2.2.json 'random-read read' unknown latencyUs "$(jq '.jobs[0].read.lat.mean' fio-2.2.json)"
+say fio-2.2.json 'random-read read' unknown p99Us "$(jq '.jobs[0].read.clat.percentile["99.000000"]' fio-2.2.json)"
+say fio-2.2.json 'random-read read' unknown mibPerS "$(jq '.jobs[0].read.bw/1024' fio-2.2.json)"
+say fio-units.json 'randread 8k read' 1024 iops "$(jq -s '.[0].jobs[0].read.iops' fio-units.json)"
+say fio-units.json 'randread 8k read' 16 iops "$(jq -s '.[1].jobs[0].read.iops' fio-units.json)"
+say fio-sync-depth.json 'randread 8k read' 1 iops "$(jq '.jobs[0].read.iops' fio-sync-depth.json)"
+
+# iostat: r/s is column 2, rkB/s 3, r_await 6, rareq-sz 7. The first report of each start (NR of its device) is left out.
+reads='{ n++; r += $2; w += $2*$6; k += $2*$7 }'
+boot='/^Linux/ { first = 1 } /^(sda|dm-0) / { if (first) { first = 0; next }'
+for file in iostat-idle.txt iostat-appended.txt; do
+    say $file sda none readsPerS "$(awk "$boot $reads } END { print r/n }" $file)"
+    say $file sda none readUs "$(awk "$boot $reads } END { printf \"%.6f\n\", w/r*1000 }" $file)"
+    say $file sda none readKib "$(awk "$boot $reads } END { printf \"%.6f\n\", k/r }" $file)"
+done
+hosts='iostat-ini1.txt iostat-ini2.txt'
+say "$hosts" dm-0 none readsPerS "$(awk "$boot $reads } END { print r/2 }" $hosts)"
+say "$hosts" dm-0 none readUs "$(awk "$boot $reads } END { printf \"%.6f\n\", w/r*1000 }" $hosts)"
+# one report of 60 s and one of 10 s
+say iostat-uneven.txt sda none readsPerS "$(awk '/^sda / { v[++n] = $2 } END { printf "%.6f\n", (60*v[2] + 10*v[3])/70 }' iostat-uneven.txt)"
+say iostat-uneven.txt sda none readUs "$(awk '/^sda / { v[++n] = $2; t[n] = $6 } END { print 1000*(60*v[2]*t[2] + 10*v[3]*t[3])/(60*v[2] + 10*v[3]) }' iostat-uneven.txt)"
+
+# esxtop: commands per second is cell 3, guest latency in ms cell 4
+esx='NR > 1 { gsub(/"/, ""); n++; c += $3; w += $3*$4 }'
+say esxtop-idle.csv naa.6001 none iops "$(awk -F, "$esx END { printf \"%.6f\n\", c/n }" esxtop-idle.csv)"
+say esxtop-idle.csv naa.6001 none latencyUs "$(awk -F, "$esx END { print w/c*1000 }" esxtop-idle.csv)"
+
+# SLOB: ELAPSED is cell 3, EXECUTES 6, PREADS 8, DFSR_LAT 13; DPR_LAT is 0 in both reports: nobody waited
+slob='NR > 1 { s += $3; e += $3*$6; p += $3*$8; w += $3*$8*$13 }'
+say awr_info-repeated.txt SLOB 8 executes "$(awk -F'|' "$slob END { print e/s }" awr_info-repeated.txt)"
+say awr_info-repeated.txt SLOB 8 sequentialReadUs "$(awk -F'|' "$slob END { printf \"%.6f\n\", w/p }" awr_info-repeated.txt)"
+say awr_info-repeated.txt SLOB 8 directReadUs none
+
+# ORION: two runs of 60 s at 5 outstanding, latency by the I/Os of each
+orion='/^Maximum Small IOPS/ { split($3, a, "="); i = a[2]; n++; s += i } /^Small Read Latency/ { split($4, a, "="); w += i*a[2] }'
+say orion_twice_summary.txt small 5 iops "$(awk "$orion END { print s/n }" orion_twice_summary.txt)"
+say orion_twice_summary.txt small 5 latencyUs "$(awk "$orion END { print w/s }" orion_twice_summary.txt)"
+say orion_matrices.csv small 4 iops "$(awk -F, '/IOPS/ { m = 1 } m && /^ +0,/ { print $4+0; exit }' orion_matrices.csv)"
+say orion_matrices.csv small 4 latencyUs "$(awk -F, '/average latency/ { m = 1 } m && /^ +0,/ { print $4+0; exit }' orion_matrices.csv)"
+say orion_matrices.csv large 2 mbPerS "$(awk -F, '/MBPS/ { m = 1 } m && /^ +2,/ { print $2+0; exit }' orion_matrices.csv)"
