@@ -35,7 +35,7 @@ def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
 
 def keep(store: Store, found: Imported) -> None:
     """Keep a set with its files; one of the same name is replaced."""
-    files = [{"name": file.name, "text": _text(file.content)} for file in found.files]
+    files = [{"name": file.name, "text": file.content.decode("utf-8", "replace")} for file in found.files]
     taken = datetime.now(UTC).isoformat(timespec="milliseconds")
     body = {"name": found.name, "taken": taken, "kind": found.kind, "files": files}
     store.save_import(found.name, taken, json.dumps(body))
