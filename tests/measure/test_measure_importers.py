@@ -89,7 +89,8 @@ def _orion(rows: Sequence[Sequence[float]]) -> str:
 def _awr(rows: Sequence[Sequence[float]]) -> list[str]:
     return [
         f"Elapsed: 10.00 (mins)\nLoad Profile  Per Second  Per Transaction\nRedo size: {q * 100} {r + 1}\n\n"
-        f"log file sync  {r * 100}  {r * k / 10}  {k}ms  9\n"
+        f"{'Event':14} {'Waits':>14} {'Time(s)':>14} {'Avg wait':>14}\n{' '.join(['-' * 14] * 4)}\n"
+        f"{'log file sync':14} {r * 100:14} {r * k / 10:14} {k:12}ms\n"
         for r, k, _, q in rows
         if r and k
     ]
