@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
-from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, slob, vsphere
+from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, sar, slob, vsphere
 from exacell.measure.importers.model import Run, by_host
 from exacell.measure.importers.parts import in_one, parted
 
@@ -34,6 +34,7 @@ class Kind:
 KINDS: Mapping[str, Kind] = {
     fio.KIND: Kind(title="fio", program="fio", claims=fio.claims, read=fio.read),
     iostat.KIND: Kind(title="iostat -x", program="iostat", claims=iostat.claims, read=iostat.read),
+    sar.KIND: Kind(title="sar", program="sar", claims=sar.claims, read=sar.read),
     orion.KIND: Kind(title="ORION", program="orion", claims=orion.claims, read=orion.read, published=True),
     calibrate.CELL_KIND: Kind(
         title="CellCLI's CALIBRATE", claims=calibrate.claims_cell, read=calibrate.read_cell, published=True

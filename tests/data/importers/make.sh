@@ -103,3 +103,15 @@ say awr-exadata.html 'physical read' none perTransaction 1.5
 say awr-exadata.html 'Flash Log Statistics: exa1cel01' none 'Outliers Prevented' "$(cells 4 exa1cel01)"
 say awr-exadata.html 'Flash Cache User Reads Per Second: exa1cel01' none 'OLTP %Hit' 98.4
 say awr-exadata.html 'Exadata OS Statistics Outlier Cells: F/800G exa1cel02' none IOPs 12500
+
+# sar: an interface's packets are column 3, its kB 5; a disk's tps 3, rkB 4, await 9; sadf -j by jq
+say sar-dev.txt lo none rxPacketsPerS "$(awk '/^[0-9]/ && $2 == "lo" { n++; v += $3 } END { printf "%.6f\n", v/n }' sar-dev.txt)"
+say sar-dev.txt lo none rxMibPerS "$(awk '/^[0-9]/ && $2 == "lo" { n++; v += $5 } END { printf "%.9f\n", v/n/1024 }' sar-dev.txt)"
+disk='/DEV/ { d = 1 } !NF { d = 0 } d && /^[0-9]/ && $2 == "vda"'
+say sar-all.txt vda none iops "$(awk "$disk { n++; v += \$3 } END { print v/n }" sar-all.txt)"
+say sar-all.txt vda none writeMibPerS "$(awk "$disk { n++; v += \$5 } END { printf \"%.9f\n\", v/n/1024 }" sar-all.txt)"
+say sar-all.txt vda none latencyUs "$(awk "$disk { i += \$3; v += \$3*\$9 } END { printf \"%.6f\n\", v/i*1000 }" sar-all.txt)"
+say sar-all.txt 'CPU all' none idlePercent "$(awk '/CPU/ { c = 1 } !NF { c = 0 } c && /^[0-9]/ && $2 == "all" { n++; v += $8 } END { print v/n }' sar-all.txt)"
+lo='[.sysstat.hosts[0].statistics[].network["net-dev"][] | select(.iface == "lo")]'
+say sadf-dev.json lo none rxPacketsPerS "$(jq "$lo | (map(.rxpck)|add)/length" sadf-dev.json)"
+say sadf-dev.json lo none txMibPerS "$(jq "$lo | (map(.txkB)|add)/length/1024" sadf-dev.json)"
