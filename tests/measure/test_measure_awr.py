@@ -87,6 +87,14 @@ def test_a_cell_that_is_too_wide_moves_no_other(column: int) -> None:
         assert figures(run, "log file sync") == {"waits": 1000, "totalS": 40, "averageUs": 40_000}
 
 
+def test_a_line_that_does_not_stand_under_its_columns_is_named() -> None:
+    """An event whose line is shifted is said not to be read, and the others are."""
+    made = text(ROW, ("db file sequential read", *ROW[1:]))
+    run = read(made.replace("\nlog file sync             ", "\nlog file sync of another one of us x"), "x")
+    assert any("can't be read" in note for note in run.notes)
+    assert figures(run, "db file sequential read")["waits"] == 1000
+
+
 def test_only_tables_of_events_are_searched_for_events() -> None:
     """Of an event that a histogram alone has there is no figure."""
     run = read((MADE / "awr-10g-histogram.txt").read_text(), "x")

@@ -94,7 +94,7 @@ def traces_of(session: Session, services: Services, text: str, event: str = "") 
         if event and found.event != event:
             raise RefusedError(
                 f"{word} holds waits for {found.event} alone, not for '{event}'",
-                hint="trace collect event= keeps others",
+                hint=f"trace collect db=NAME as=NAME event='{event}'",
             )
     files = [word for word in words if word not in kept]
     read = read_files(trace_files(session, services, shlex.join(files)), event) if files or not kept else []

@@ -333,6 +333,8 @@ class _Events:
         if waits is None or not waits.value:
             if "#" in row[at]:
                 self._notes[f"{name}: its waits were too wide to be printed ({row[at]}), so it is not read"] = None
+            elif waits is None and row[at]:
+                self._notes[f"{name}: its waits can't be read ({row[at]}), so it is not read"] = None
             return None
         places = range(at + 1, len(cells))
         pairs = [
