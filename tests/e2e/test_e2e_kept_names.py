@@ -54,6 +54,8 @@ def test_a_name_stands_where_a_file_does(kept: InProcess, tmp_path: Path) -> Non
     assert rate(kept, "import r1:free") == one == rate(kept, "import both@exa1db01 as=own")
     assert "in own" in kept.ok("-r", "t1", "-o", "json", "compare own limited").records[0]["says"]
     assert rate(kept, "import both@exa1db01 both@exa1db02") == [pytest.approx(one[0] + other[0])]
+    kept.ok("-r", "t1", f"on @db copy from /tmp/fio.json {tmp_path}/got")
+    assert rate(kept, f"import {tmp_path}/got/*/fio.json") == [pytest.approx(one[0] + other[0])]
     assert "2 files" in kept.ok("-r", "t1", "-o", "json", "import pair").out
     done = kept.ok("-r", "t1", "-o", "json", "compare r1:free free").records
     row = next(row for row in done if row.get("figure") == "iops")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +162,20 @@ def test_parts_put_together_are_the_whole(kind: str, cut: int) -> None:
         assert found.figure(name) == pytest.approx(whole, rel=1e-6), name
 
 
+def test_reports_of_awr_are_weighted_by_their_time_and_transactions() -> None:
+    """A report of an hour weighs six of ten minutes; what is told of a transaction by the transactions that there were."""
+    made = [
+        (
+            f"a{minutes}",
+            f"Elapsed: {minutes}.00 (mins)\nLoad Profile  Per Second  Per Transaction\nRedo size: {second} {each}\n",
+        )
+        for minutes, second, each in ((10, 100, 50), (60, 800, 100))
+    ]
+    found = at(imported(*made), "redo size", None)
+    assert found.figure("perSecond") == pytest.approx((10 * 100 + 60 * 800) / 70)
+    assert found.figure("perTransaction") == pytest.approx((10 * 100 + 60 * 800) / (10 * 2 + 60 * 8))
+
+
 def test_what_was_not_measured_is_no_zero() -> None:
     """A disk that was idle has no latency in those reports: none is printed, counted, or compared."""
     idle = imported(("a", _iostat([(0, 0, 0, 0), (0, 0, 0, 0)])))
@@ -211,6 +225,16 @@ def test_what_is_not_counted_is_named_once(names: str, said: str) -> None:
     assert sum(said in note for note in notes) == 1, notes
 
 
+def test_a_note_of_several_files_stands_once() -> None:
+    """What all files of a set have in common is said once, without their names; else with the names of those it is of."""
+    plain, more = _iostat([(100, 8, 10, 1)]), _iostat([(100, 8, 10, 1)]) + "sda 1 2\n"
+    notes = alone(imported(("a", plain), ("b", more), ("c", plain))).notes
+    assert [note for note in notes if "since boot" in note] == [
+        "the first report was left out: without -y it tells of the time since boot"
+    ]
+    assert any(note.startswith("b: 1 line left out") for note in notes)
+
+
 def test_the_last_document_counts_and_appended_runs_are_several() -> None:
     """Of one run's documents the last counts, by its start and its counters; of another start it is a further run."""
     end = 1_700_000_000_000
@@ -242,6 +266,17 @@ def test_text_before_a_document_is_no_part_of_it(before: str) -> None:
     assert at(imported(("a", before + _fio(100, 5))), "randread 8k read", 8).figure("iops") == 100
     sysstat = before + (DATA / "imports" / "iostat.json").read_text()
     assert imported(("a", sysstat)).runs[0].form == "JSON"
+
+
+@pytest.mark.parametrize("make", [_iostat, _esxtop, _slob, _orion], ids=lambda make: make.__name__.strip("_"))
+def test_text_around_an_output_is_passed_over(make: Callable[[Sequence[Sequence[float]]], str]) -> None:
+    """A prompt, a warning or a date before and behind the output change no figure."""
+    text = make([(1000, 4, 10, 9), (10, 64, 1, 2)])
+    around = (
+        f"$ sudo ./collect.sh > out\nWarning: {{cache}} is cold\nSat Nov 28 22:16:15 UTC 2026\n\n{text}\n\n# done\n"
+    )
+    sets = [levels(imported(("a", one)).runs) for one in (text, around)]
+    assert [level.totals for level in sets[0]] == [level.totals for level in sets[1]]
 
 
 def test_braces_without_end_are_refused_soon() -> None:
@@ -350,11 +385,49 @@ def test_hosts_by_their_names_are_believed_and_by_their_text_if_the_times_agree(
     }
 
 
+def test_files_of_one_name_in_folders_are_of_hosts_unless_their_times_say_otherwise() -> None:
+    """What copy from put into a folder a host is a part of one run; folders of runs behind each other are runs."""
+    for shift, runs, load in ((0, 2, 16), (200, 2, 16), (3_600_000, 4, 8)):
+        texts = [
+            (f"ini{host}/fio_{run}.json", _fio(100, 5, end=1_700_000_000_000 + 60_000 * run + shift * host))
+            for run in (1, 2)
+            for host in (1, 2)
+        ]
+        found = imported(*texts)
+        assert (len(found.runs), levels(found.runs)[0].load) == (runs, load), shift
+    matrix = "IOPS of the small I/Os\nLarge/Small,      1,      2\n          0,   100,   200\n"
+    names = [("ini1/x_1_iops.csv", matrix), ("ini2/x_1_iops.csv", matrix), ("ini1/x_2_iops.csv", matrix)]
+    assert {level.load: level.values["iops"] for level in levels(imported(*names).runs)} == {
+        1: (100,), 2: (200, 200), 4: (400,)
+    }  # fmt: skip
+    slob = _slob([(1000, 4, 10, 9)])
+    assert levels(imported(("r1/awr_info.txt", slob), ("r2/awr_info.txt", slob)).runs)[0].runs() == 2
+
+
+def test_hosts_whose_files_have_other_names_pair_by_their_order() -> None:
+    """ORION puts the minute into the name: the first file of a host is of the run of the first one of the other."""
+    matrix = "IOPS of the small I/Os\nLarge/Small,      1\n          0,   100\n"
+    names = [(f"x_{minute}_iops.csv@ini{host}", matrix) for host in (1, 2) for minute in (10 + host, 30 + host)]
+    assert {level.load: level.values["iops"] for level in levels(imported(*names).runs)} == {2: (200, 200)}
+
+
+def test_a_run_without_one_of_the_hosts_is_told() -> None:
+    """Where a run is not of all hosts that the others are of, its rates are no repetition of theirs, and that is said first."""
+    texts = [
+        (f"{run}@ini{host}", _fio(100, 5, end=run * 10**8)) for run, host in ((1, 1), (1, 2), (2, 1), (2, 2), (3, 1))
+    ]
+    said = alone(imported(*texts)).verdict
+    assert said.endswith("ini1 ran without ini2: it is no repetition of the runs of all hosts.")
+    assert "without" not in alone(imported(*texts[:4])).verdict
+
+
 def test_lines_of_dcli_are_told_host_by_host() -> None:
     """What dcli put a host's name in front of is read of each host, as parts of one run."""
     text = "".join(f"ini{n}: {line}\n" for n in (1, 2) for line in _fio(45_000, 700 * n).splitlines())
     found = at(imported(("a", text)), "randread 8k read", 16)
     assert found.figure("iops") == 90_000 and found.figure("latencyUs") == 1050
+    printed = imported(("a", "max_iops: 596\nlatency: 12\nmax_mbps: 74\n"))
+    assert at(printed, "data files", None).figure("iops") == 596
     assert by_host("a: 1\nno host\n") == {} and by_host("a: 1\nb: 2\na:\n") == {"a": "1\n\n", "b": "2\n"}
 
 
@@ -429,6 +502,18 @@ def test_samples_of_several_runs_are_runs() -> None:
     finding = pair(*sets)
     assert finding.figures is not None
     assert {row["basis"] for row in finding.figures.rows if row["figure"] == "iops"} == {"3 and 3 runs"}
+    assert not any("One run stands against another" in text for text in finding.sentences)
+
+
+def test_samples_tell_of_their_own_run_alone() -> None:
+    """One output of iostat against one has an interval of its samples, and it is said that these are no runs."""
+    sets = [
+        imported(("x", _iostat([(k + n, 8, 10, 1) for n in range(6)])), name=name)
+        for name, k in (("a", 100), ("b", 200))
+    ]
+    finding = pair(*sets)
+    assert "from samples within a run each), more than chance makes within a run" in finding.verdict
+    assert any("One run stands against another here" in text for text in finding.sentences)
 
 
 # -- load --------------------------------------------------------------------------------------------------------------
@@ -451,6 +536,8 @@ LEVEL = dict.fromkeys(("1", "2", "4", "8", "16", "32", ">=64"), 0.0)
         ({"ioengine": "libaio", "iodepth": "32"}, {"1": 95.0, "2": 5.0}, 1),
         ({"ioengine": "libaio", "iodepth": "32"}, {"4": 80.0, "8": 20.0}, None),
         ({"ioengine": "libaio", "iodepth": "32"}, {"16": 45.0, "32": 40.0, "8": 15.0}, None),
+        ({"ioengine": "libaio", "iodepth": "32"}, {"32": 50.0, "16": 49.0}, 32),
+        ({"ioengine": "libaio", "iodepth": "32"}, {"32": 49.0, "16": 48.0}, None),
         ({"ioengine": "libaio", "iodepth": "(4*8)"}, {}, None),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "0x4"}, {}, 32),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "many"}, {}, None),
@@ -591,3 +678,65 @@ def test_the_largest_of_reads_and_writes_is_the_largest() -> None:
     )
     figures = imported(("a", text)).runs[0].points[0].figures
     assert figures == {"iops": 918, "latencyUs": 74, "writeUs": 73, "minUs": 61, "maxUs": 187}
+
+
+@pytest.mark.parametrize(
+    ("name", "key", "figure", "values"),
+    [
+        ("calibrate.txt", ("exa1cel01 all flash disks", None), "iops", (151020, 151020)),
+        ("vscsistats.csv", ("scsi0:1 IO lengths of Write commands", None), "count", (300, 300)),
+        ("vflash.txt", ("read", None), "iops", (268,)),
+        ("calibrate_io-query.txt", ("data files", None), "iops", (596, 596)),
+    ],
+)
+def test_outputs_behind_each_other_are_several(
+    name: str, key: tuple[str, None], figure: str, values: tuple[float, ...]
+) -> None:
+    """What stands twice in a file was measured twice, unless it counts on from a reset: then the last is all."""
+    text = (DATA / "imports" / name).read_text()
+    assert at(imported(("a", text + text)), *key).values[figure] == values
+
+
+def test_what_a_histogram_says_of_itself_is_put_together() -> None:
+    """The mean of two histograms is weighted by their counts, their ends are the outer ones."""
+    text = "Histogram: IO lengths,worldGroupID,1,handleID,8203 (scsi0:1)\nmin,{}\nmax,{}\nmean,{}\ncount,{}\n"
+    body = "Frequency,Histogram Bucket Limit\n{},4096\n"
+    made = [
+        ("a", text.format(512, 8192, 1000, 900) + body.format(900)),
+        ("b", text.format(4096, 65536, 2000, 100) + body.format(100)),
+    ]
+    (found,) = levels(imported(*made).runs)
+    assert [found.figure(name) for name in ("min", "max", "mean", "count")] == [512, 65536, 1100, 500]
+
+
+ODD: list[Any] = [None, "x", -1, [], {}, [1], {"a": 1}, True, 1e300, ""]
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+def test_json_of_other_shapes_is_read_or_refused(value: Any) -> None:
+    """Whatever stands in place of any value of fio's or iostat's JSON, the file is read or refused in a line."""
+    for text in (_fio(100, 5, iodepth_level=LEVEL, job_runtime=9), (DATA / "imports" / "iostat.json").read_text()):
+        for change in _changes(json.loads(text), value):
+            try:
+                alone(imported(("a", json.dumps(change))))
+            except RefusedError as error:
+                assert error.message.startswith("a: ")
+
+
+def _changes(body: Any, value: Any) -> Iterator[Any]:
+    """Yield the body with each of its values in turn replaced; of lists only the first and the last item is."""
+    for key in list(body) if isinstance(body, dict) else sorted({0, len(body) - 1}):
+        kept = body[key]
+        body[key] = value
+        yield body
+        body[key] = kept
+        if isinstance(kept, dict) or (isinstance(kept, list) and kept):
+            for _ in _changes(kept, value):
+                yield body
+
+
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "1e999", "-1e999"])
+def test_what_is_no_number_is_damage(number: str) -> None:
+    """JSON that has NaN or a number beyond all bounds is damaged: no figure comes of it."""
+    with pytest.raises(RefusedError, match="is no number"):
+        imported(("a", _fio(100, 5).replace('"iops": 100', f'"iops": {number}')))

@@ -22,7 +22,8 @@ _KEPT = re.compile(r"(?:(?P<run>r[0-9]+):)?(?P<name>[^:@/*?]+)(?:@(?P<host>[^:@/
 def named_files(session: Session, services: Services, text: str) -> dict[Path, str]:
     """Return the files that a statement names, each with the name that is shown of it.
 
-    Paths may have * and ? as a shell takes them. ``[RUN:]NAME[@HOST]`` is what ``keep … as=NAME`` of a recipe has kept.
+    Paths may have * and ? as a shell takes them. What ``copy from`` put into folders of hosts is shown as NAME@HOST.
+    ``[RUN:]NAME[@HOST]`` is what ``keep … as=NAME`` of a recipe has kept.
 
     Raises:
         StatementError: a quote is missing.
@@ -31,8 +32,23 @@ def named_files(session: Session, services: Services, text: str) -> dict[Path, s
     found: dict[Path, str] = {}
     for word in words_of(text):
         rows = kept_rows(session, services, word)
-        found |= _whole(session, word, rows) if rows else {path: path.name for path in _paths(word)}
-    return found
+        found |= _whole(session, word, rows) if rows else dict.fromkeys(_paths(word), "")
+    return _shown(session, found)
+
+
+def _shown(session: Session, found: dict[Path, str]) -> dict[Path, str]:
+    """Return the files, each with the name that is shown of it: where one of several lies in a host's folder, with the host."""
+    hosts: tuple[str, ...] = ()
+    with suppress(ConfigError):
+        hosts = session.need_rack().host_names
+    names = [path.name for path, shown in found.items() if not shown]
+
+    def name(path: Path) -> str:
+        if len(found) > 1 and path.parent.name in hosts:
+            return f"{path.name}@{path.parent.name}"
+        return f"{path.parent.name}/{path.name}" if names.count(path.name) > 1 else path.name
+
+    return {path: shown or name(path) for path, shown in found.items()}
 
 
 def trace_files(session: Session, services: Services, text: str) -> list[Path]:

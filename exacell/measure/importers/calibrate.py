@@ -25,19 +25,25 @@ def claims_cell(text: str) -> bool:
 
 
 def read_cell(text: str, source: str) -> Run:
-    """Return one point per kind of disk and per LUN; with dcli's names in front, per cell as well."""
+    """Return one point per kind of disk and per LUN; with dcli's names in front, per cell as well.
+
+    What stands there twice was measured twice.
+    """
     points = [point for line in text.splitlines() for point in _cell_line(line)]
     if not points:
         raise UnreadableError(f"{source}: no throughput in it; CALIBRATE may have been refused")
-    together: dict[str, dict[str, float]] = {}
+    passes: dict[str, list[dict[str, float]]] = {}
     for point in points:
-        together.setdefault(point.series, {}).update(point.figures)
+        own = passes.setdefault(point.series, [{}])
+        if own[-1].keys() & point.figures.keys():
+            own.append({})
+        own[-1] |= point.figures
     bad = [line for line in lines_of(text) if re.search(r"(not|outside|below).*acceptable", line, re.IGNORECASE)]
     return Run(
         kind=CELL_KIND,
         form="CellCLI",
         source=source,
-        points=tuple(Point(series=series, figures=figures) for series, figures in together.items()),
+        points=tuple(Point(series=series, figures=figures) for series, own in passes.items() for figures in own),
         notes=tuple(bad),
     )
 

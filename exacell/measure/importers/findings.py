@@ -12,7 +12,7 @@ from exacell.core.values import dataclass
 from exacell.measure.finding import Artifact, Chart, Distribution, Finding, Form, Mark, Series, Side, Table
 from exacell.measure.importers.kinds import KINDS
 from exacell.measure.importers.levels import Level, Ratio, curves, knee, levels, peak, ratio
-from exacell.measure.importers.model import LESS, Binned, Run, unit_of
+from exacell.measure.importers.model import LESS, Binned, Run, named, unit_of
 from exacell.measure.importers.parts import joined
 
 _TOLD, _BARS = 4, 20
@@ -91,7 +91,7 @@ def alone(found: Imported) -> Finding:
         title=f"{found.name}: {KINDS[found.kind].title}",
         sentences=tuple(said),
         figures=Table(title="What was measured", columns=columns, rows=tuple(rows)),
-        charts=tuple(_charts([("", found)])),
+        charts=tuple(_charts([("", found, lines)])),
         distributions=tuple(_distributions("", found.runs)),
         sides=(side,),
         artifacts=found.files,
@@ -100,9 +100,13 @@ def alone(found: Imported) -> Finding:
 
 
 def _notes(found: Imported) -> Iterator[str]:
-    several = len(found.runs) > 1
-    for note in dict.fromkeys((run.source if several else "", text) for run in found.runs for text in run.notes):
-        yield ": ".join(filter(None, note))
+    """Yield each note once, with the files that it is of where it is not of all."""
+    of: dict[str, dict[str, None]] = {}
+    for run in found.runs:
+        for text in run.notes:
+            of.setdefault(text, {})[run.source] = None
+    for text, sources in of.items():
+        yield text if len(sources) == len(found.runs) else f"{named(list(sources))}: {text}"
 
 
 def _warnings(found: Imported) -> Iterator[str]:
@@ -175,7 +179,9 @@ def _row(level: Level, load: str) -> dict[str, Any]:
 
 def _load_of(level: Level, load: str) -> dict[str, Any]:
     """Return the load of a row: ``unknown`` where others have one."""
-    return {"load": "unknown" if level.load is None else level.load} if load else {}
+    if not load:
+        return {}
+    return {"load": "unknown" if level.load is None else int(level.load) if level.load % 1 == 0 else level.load}
 
 
 def _distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
@@ -240,7 +246,7 @@ def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
         title=f"{a.name} and {b.name}: {KINDS[a.kind].title}",
         sentences=tuple(said),
         figures=Table(title=f"{b.name} (b) beside {a.name} (a)", columns=columns, rows=tuple(rows)),
-        charts=tuple(_charts([(a.name, a), (b.name, b)])),
+        charts=tuple(_charts([(a.name, a, list(before.values())), (b.name, b, list(after.values()))])),
         distributions=(*_distributions(a.name, a.runs), *_distributions(b.name, b.runs)),
         sides=(a.side(), b.side()),
         artifacts=(*a.files, *b.files),
@@ -292,7 +298,7 @@ def _pair_said(a: Imported, b: Imported, before: Sequence[Level], after: Sequenc
         more = sum(1 for times in sure if times.differs)
         yield f"At {more} of {counted(len(sure), 'load')} the difference is more than chance makes (95 %, from {sure[0].basis})."
     runs = [max(level.runs() for level in levels) for levels in (before, after)]
-    if not sure and runs == [1, 1]:
+    if runs == [1, 1]:
         yield "One run stands against another here: import several files of each, and their spread tells what chance does."
     elif min(runs) == 1 < max(runs) and not sure:
         single = (a, b)[runs.index(1)]
@@ -331,9 +337,10 @@ def _level_pair(a: Imported, b: Imported, one: Level, two: Level, found: Ratio |
     if found.low is None or found.high is None:
         return f"{said}."
     better = unit_of(figure).better
-    judged = "no more than chance makes"
+    within = "" if found.basis.endswith("runs") else " within a run"
+    judged = f"no more than chance makes{within}"
     if found.differs:
-        judged = "more than chance makes"
+        judged = f"more than chance makes{within}"
         if better:
             judged += ", and better" if (found.value > 1) != (better == LESS) else ", and worse"
     return f"{said} (95 %: {found.low:.3g} to {found.high:.3g}, from {found.basis}), {judged}."
@@ -342,9 +349,9 @@ def _level_pair(a: Imported, b: Imported, one: Level, two: Level, found: Ratio |
 # -- charts ------------------------------------------------------------------------------------------------------------
 
 
-def _charts(sets: Sequence[tuple[str, Imported]]) -> Iterator[Chart]:
+def _charts(sets: Sequence[tuple[str, Imported, list[Level]]]) -> Iterator[Chart]:
     """Yield rate and latency over load where there are curves, else samples over time, else bars of the main figure."""
-    lines = [(before, levels(found.runs)) for before, found in sets]
+    lines = [(before, found) for before, _, found in sets]
     load = sets[0][1].load
     if all(curves(found) for _, found in lines):
         for rates in (True, False):

@@ -6,6 +6,7 @@ Source: reference measurement.md 9 (fio 3.33, measured) and fio's own runs in te
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field, replace
 from typing import Any
 
@@ -54,7 +55,8 @@ def read(text: str, source: str) -> Run:
     Raises:
         UnreadableError: the JSON is cut, or holds no job that did an I/O.
     """
-    runs = [_run(one, source) for one in documents(text, source)]
+    with _as_fio_writes(source):
+        runs = [_run(one, source) for one in documents(text, source)]
     if not any(run.points for run in runs):
         why = named([text for run in runs for text in run.warnings])
         raise UnreadableError(f"{source}: no job in it did an I/O{f' ({why})' if why else ''}")
@@ -67,18 +69,27 @@ def waited(text: str) -> tuple[int, float]:
     Raises:
         UnreadableError: the JSON is cut, or holds no job that did an I/O.
     """
-    found = documents(text, "fio")
     count, micros = 0.0, 0.0
-    for job in (job for one in found for job in one.jobs):
-        for name in (*DIRECTIONS, "sync"):
-            part = part_of(job, name)
-            took, factor = times(part, "lat")
-            many = measured(part, "lat", done(job, name))
-            count += many if name != "sync" else 0
-            micros += many * float(took.get("mean", 0.0)) * factor
+    with _as_fio_writes("fio"):
+        for job in (job for one in documents(text, "fio") for job in one.jobs):
+            for name in (*DIRECTIONS, "sync"):
+                part = part_of(job, name)
+                took, factor = times(part, "lat")
+                many = measured(part, "lat", done(job, name))
+                count += many if name != "sync" else 0
+                micros += many * float(took.get("mean", 0.0)) * factor
     if not count:
         raise UnreadableError("fio: no job in its output did an I/O of which a latency was taken")
     return int(count), micros
+
+
+@contextmanager
+def _as_fio_writes(source: str) -> Iterator[None]:
+    """Refuse what is JSON, and not as fio writes it: a word where it has a number, a list where it has an object."""
+    try:
+        yield
+    except (TypeError, ValueError, AttributeError, KeyError) as error:
+        raise UnreadableError(f"{source}: its JSON is not as fio writes it ({error})") from error
 
 
 def _run(found: Document, source: str) -> Run:
@@ -169,6 +180,7 @@ def _groups(found: Document, notes: list[str]) -> list[list[_Job]]:
 def _job(body: Mapping[str, Any], group: Sequence[Mapping[str, Any]], general: Mapping[str, str]) -> _Job:
     own = body.get("job options")
     options = {**general, **(own if isinstance(own, dict) else {})}
+    options = {name: str(value) for name, value in options.items() if value is not None}
     alike = sum(1 for one in group if _place(one) == _place(body))
     # With group_reporting one entry stands for all jobs of a group, without it each clone has its own.
     told = amount_of(options.get("numjobs", "1")) if alike == 1 else 1.0

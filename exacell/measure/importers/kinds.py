@@ -109,7 +109,7 @@ def read(text: str, source: str, kind: str = "") -> Run:
         UnreadableError: it is damaged.
     """
     hosts = {} if kind == calibrate.CELL_KIND or calibrate.claims_cell(text) else by_host(text)
-    if hosts:
+    if hosts and all(any(one.claims(own) for one in KINDS.values()) for own in hosts.values()):
         return in_one([replace(_read(own, source, kind), host=host) for host, own in hosts.items()])
     return _read(text, source, kind)
 

@@ -101,7 +101,7 @@ def _level(key: tuple[str, float | None], passes: Sequence[Sequence[Point]], *, 
     counted = [point for point in flat if not point.apart]
     sampled = _values(point.figures for point in counted) if samples else {}
     single = samples and len(passes) == 1
-    runs = [whole([point for point in one if not point.apart]) for one in passes]
+    runs = [whole([point for point in one if not point.apart]) for one in passes] if not single else []
     return Level(
         series=key[0],
         load=key[1],

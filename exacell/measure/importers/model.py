@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from enum import StrEnum
 from itertools import pairwise
-from math import fsum, sqrt
+from math import fsum, isfinite, sqrt
+from operator import mul
 from typing import Any
 
 from exacell.core.errors import RefusedError
@@ -68,10 +69,10 @@ UNITS: Mapping[str, Unit] = {
     "readMibPerS": Unit("MiB/s", MORE, How.RATE),
     "writeMibPerS": Unit("MiB/s", MORE, How.RATE),
     "mbPerS": Unit("MB/s", MORE, How.RATE),
-    "kibPerIo": Unit("KiB", of=("iops", "ios")),
+    "kibPerIo": Unit("KiB", of=("ios", "iops")),
     "readKib": Unit("KiB", of=_READS),
     "writeKib": Unit("KiB", of=_WRITES),
-    "latencyUs": _us("iops", "ios"),
+    "latencyUs": _us("ios", "iops"),
     "readUs": _us(*_READS),
     "writeUs": _us(*_WRITES),
     "discardUs": _us("discardsPerS"),
@@ -81,7 +82,7 @@ UNITS: Mapping[str, Unit] = {
     "p99Us": _us(how=How.EACH),
     "p99.9Us": _us(how=How.EACH),
     "maxUs": _us(how=How.LARGEST),
-    "deviceUs": _us("iops", "ios"),
+    "deviceUs": _us("ios", "iops"),
     "kernelUs": _us("iops"),
     "cacheUs": Unit("", of=("cacheIos",)),
     "queue": Unit("I/Os", how=How.RATE),
@@ -101,6 +102,9 @@ UNITS: Mapping[str, Unit] = {
     "count": Unit("I/Os", how=How.COUNT),
     "ios": Unit("", how=How.COUNT),
     "cacheIos": Unit("", how=How.COUNT),
+    "mean": Unit("", of=("count",)),
+    "min": Unit("", how=How.SMALLEST),
+    "max": Unit("", how=How.LARGEST),
     "maxIops": Unit("", how=How.LARGEST),
     "executes": Unit("", MORE, How.RATE),
     "logicalReads": Unit("", how=How.RATE),
@@ -204,7 +208,8 @@ def number(text: str) -> float | None:
     rest = text[match.end() :].strip().lower()
     if rest and rest not in _BEHIND:
         return None
-    return float(match[0].replace(",", "")) * _BEHIND.get(rest, 1.0)
+    value = float(match[0].replace(",", "")) * _BEHIND.get(rest, 1.0)
+    return value if isfinite(value) else None
 
 
 def lines_of(text: str) -> Iterator[str]:
@@ -247,10 +252,11 @@ def whole(points: Sequence[Point]) -> dict[str, float]:
 
     What a point has no figure of was not measured there, and counts for nothing.
     """
-    long = {id(point): point.seconds for point in points}
-    known = all(long.values())
+    if len(points) == 1:
+        return dict(points[0].figures)
+    known = all(point.seconds for point in points)
     return {
-        name: _put(name, having, [(long[id(point)] or 0.0) if known else 1.0 for point in having], added=False)
+        name: _put(name, having, [(point.seconds or 0.0) if known else 1.0 for point in having], added=False)
         for name, having in _by_figure(points).items()
     }
 
@@ -273,8 +279,11 @@ def unit_of(figure: str) -> Unit:
 
 
 def _by_figure(points: Sequence[Point]) -> dict[str, list[Point]]:
-    names = dict.fromkeys(name for point in points for name in point.figures)
-    return {name: [point for point in points if name in point.figures] for name in names}
+    found: dict[str, list[Point]] = {}
+    for point in points:
+        for name in point.figures:
+            found.setdefault(name, []).append(point)
+    return found
 
 
 def _put(name: str, points: Sequence[Point], long: Sequence[float], *, added: bool) -> float:
@@ -286,26 +295,32 @@ def _put(name: str, points: Sequence[Point], long: Sequence[float], *, added: bo
         return min(values)
     if added and unit.how in (How.RATE, How.COUNT):
         return fsum(values)
-    weights: list[float | None] = [1.0] * len(values)
-    if unit.how is How.RATE or (unit.how is How.MEAN and not unit.of and not added):
-        weights = [*long]
+    weights: Sequence[float] = ()
     if unit.how is How.MEAN:
-        told = [_how_many(name, point, seconds) for point, seconds in zip(points, long, strict=True)]
-        weights = told if None not in told else weights
-    shares = [weight or 0.0 for weight in weights]
-    if not fsum(shares):
+        weights = _how_many(name, points, long)
+    if not weights and (unit.how is How.RATE or (unit.how is How.MEAN and not unit.of and not added)):
+        weights = long
+    total = fsum(weights)
+    if not total:
         return mean(values)
-    return fsum(share * value for share, value in zip(shares, values, strict=True)) / fsum(shares)
+    return fsum(map(mul, weights, values)) / total
 
 
-def _how_many(name: str, point: Point, seconds: float) -> float | None:
-    """Return how many values a point's mean is of, up to a factor that all have; None where nothing tells."""
-    if name in point.weights:
-        return point.weights[name]
-    of = next((of for of in unit_of(name).of if of in point.figures), "")
-    if not of:
-        return None
-    return point.figures[of] * (seconds if unit_of(of).how is How.RATE else 1.0)
+def _how_many(name: str, points: Sequence[Point], long: Sequence[float]) -> list[float]:
+    """Return how many values each point's mean is of, up to a factor that all have; nothing where one does not tell."""
+    found: list[float] = []
+    rates = {of: unit_of(of).how is How.RATE for of in unit_of(name).of}
+    for point, seconds in zip(points, long, strict=True):
+        if name in point.weights:
+            found.append(point.weights[name])
+            continue
+        for of, rate in rates.items():
+            if of in point.figures:
+                found.append(point.figures[of] * seconds if rate else point.figures[of])
+                break
+        else:
+            return []
+    return found
 
 
 def set_apart_cold(points: Sequence[Point], figure: str) -> tuple[Point, ...]:
@@ -352,6 +367,14 @@ def lengths(times: Sequence[str]) -> list[float | None]:
     return [None, *(None if a is None or b is None else (b - a) % 86400 or None for a, b in pairs)][: len(moments)]
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if not isfinite(value):
+        raise ValueError(f"{text} is no number")
+    return value
+
+
+_JSON = json.JSONDecoder(parse_float=_finite, parse_constant=_finite)
 _UNFIT = 200
 """How many braces that begin no object are looked at before a text counts as damaged."""
 
@@ -371,7 +394,7 @@ def json_texts(text: str, key: str, source: str) -> tuple[list[dict[str, Any]], 
             continue
         start = text.index("{", match.start())
         try:
-            one, end = json.JSONDecoder().raw_decode(text, start)
+            one, end = _JSON.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             unfit += 1
             if re.match(r'\{\s*"', text[start : start + 200]):

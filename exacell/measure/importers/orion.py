@@ -13,7 +13,7 @@ from itertools import zip_longest
 
 from exacell.measure.histogram import Histogram
 from exacell.measure.importers.model import Binned, Point, Run, UnreadableError, first_of, lines_of, named, number, told
-from exacell.measure.importers.parts import joined
+from exacell.measure.importers.parts import alone, host_of, joined
 
 KIND = "orion"
 RAW = "latency"
@@ -202,7 +202,7 @@ def _bins(text: str) -> Iterator[Binned]:
 
 def _held(head: str, source: str) -> str:
     """Return which figure a matrix holds, by its header, else by the file's name."""
-    name = source.lower()
+    name = alone(source).lower()
     if "iops" in head.lower() or name.endswith("iops.csv"):
         return "iops"
     if "mbps" in head.lower() or name.endswith("mbps.csv"):
@@ -248,11 +248,12 @@ def settle(runs: Sequence[Run]) -> list[Run]:
     over so many a second is the latency; a unit is taken when that agrees within a factor of three at every point. Others stay
     as they are, and it is said. Source: J. D. C. Little, Operations Research 9 (1961) 383.
     """
-    groups: dict[tuple[str, int], list[Run]] = {}
-    for place, run in enumerate(runs):
-        name = _FILE.match(run.source)
-        before = [one for one in runs[:place] if one.form == run.form and not _FILE.match(one.source)]
-        groups.setdefault((name[1], 0) if name else ("", len(before)), []).append(run)
+    groups: dict[tuple[str, str, int], list[Run]] = {}
+    forms: list[tuple[str, str]] = []
+    for run in runs:
+        name, host = _FILE.match(alone(run.source)), host_of(run)
+        groups.setdefault((host, name[1] if name else "", 0 if name else forms.count((host, run.form))), []).append(run)
+        forms += [] if name else [(host, run.form)]
     return [_of_files(group) for group in groups.values()]
 
 

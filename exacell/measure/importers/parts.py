@@ -13,10 +13,23 @@ _HOST = re.compile(r"@([A-Za-z][\w.-]*?)(?=/|(?:\.(?:json|txt|out|csv|html?|log|
 """``fio_1280@ini1``, as ``keep`` of several hosts names it, and ``before@ini1.json``."""
 
 
+_FOLDER = re.compile(r"^([A-Za-z][\w.-]*)/(?=[^/:@]+$)")
+"""``ini1/before.json``, as copy from of several hosts puts it."""
+
+_LOADS = ("fio", "orion")
+"""Programs that make a load on several hosts at once, so that files of one name in several folders are of hosts."""
+
+
 def host_of(run: Run) -> str:
-    """Return the host that a run was on, by what its file's name or its text says; empty where neither does."""
+    """Return the host that a run was on, by what its file's name, its text or its folder says; empty where none does."""
     match = _HOST.search(run.source)
-    return match[1] if match else run.host
+    folder = _FOLDER.match(run.source) if run.kind in _LOADS else None
+    return match[1] if match else run.host or (folder[1] if folder else "")
+
+
+def alone(source: str) -> str:
+    """Return a file's name without the host that it tells."""
+    return _FOLDER.sub("", _HOST.sub("", source))
 
 
 def in_one(runs: Sequence[Run]) -> Run:
@@ -45,14 +58,27 @@ def parted(runs: Sequence[Run]) -> list[Run]:
     groups: dict[object, list[Run]] = {}
     hosts = [host_of(run) for run in runs]
     if all(hosts) and len(set(hosts)) > 1:
+        by_name = [alone(run.source) if alone(run.source) != run.source else "" for run in runs]
+        paired = any(by_name.count(name) > 1 for name in by_name if name)
         for place, run in enumerate(runs):
-            by_name = _HOST.sub("", run.source) if _HOST.search(run.source) else ""
-            groups.setdefault(by_name or hosts[:place].count(hosts[place]), []).append(run)
+            own = by_name[place] if paired and by_name[place] else hosts[:place].count(hosts[place])
+            groups.setdefault(own, []).append(run)
+        if len(groups) > 1:
+            groups = {key: _lacking(group, hosts) for key, group in groups.items()}
     else:
         for place, run in enumerate(runs):
-            own = next((key for key, group in groups.items() if any(_together(run, one) for one in group)), place)
-            groups.setdefault(own, []).append(run)
+            at = next((key for key, group in groups.items() if any(_together(run, one) for one in group)), place)
+            groups.setdefault(at, []).append(run)
     return _twins([one for group in groups.values() for one in _merged(group)])
+
+
+def _lacking(runs: Sequence[Run], hosts: Sequence[str]) -> list[Run]:
+    """Return the parts of a run, with a warning where it is not of all hosts that other runs are of."""
+    missing = [host for host in dict.fromkeys(hosts) if host not in map(host_of, runs)]
+    if not missing:
+        return [*runs]
+    said = f"{named([host_of(run) for run in runs])} ran without {named(missing)}: it is no repetition of the runs of all hosts"
+    return [replace(runs[0], warnings=(*runs[0].warnings, said)), *runs[1:]]
 
 
 def _twins(runs: Sequence[Run]) -> list[Run]:
@@ -82,16 +108,19 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
         return [*runs]
     names = [host_of(run) or run.source for run in runs]
     apart = any(a.span and b.span and a.span != b.span and not _together(a, b) for a, b in combinations(runs, 2))
+    believed = all(_HOST.search(run.source) for run in runs)
     if all(map(host_of, runs)) and len(set(names)) < len(names):
         return [*runs]
-    if apart and not all(_HOST.search(run.source) for run in runs):
+    if apart and not believed and not all(run.host for run in runs):
+        return [*runs]  # Folders of runs.
+    if apart and not believed:
         # What ran on another host at another time is no part, and no further run of the same thing.
         return [_on(run, name) for run, name in zip(runs, names, strict=True)]
     series = dict.fromkeys((point.series, point.run) for run in runs for point in run.points)
     points, uneven = [], []
+    of_runs = [_by_series(run) for run in runs]
     for name, number in series:
-        lists = [[p for p in run.points if (p.series, p.run) == (name, number)] for run in runs]
-        lists = [one for one in lists if one]
+        lists = [found[name, number] for found in of_runs if (name, number) in found]
         if len({len(one) for one in lists}) > 1:
             uneven.append(name)
             if runs[0].samples:
@@ -118,6 +147,13 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
             warnings=(*(late if apart else ()), *(text for run in runs for text in run.warnings)),
         )
     ]
+
+
+def _by_series(run: Run) -> dict[tuple[str, int], list[Point]]:
+    found: dict[tuple[str, int], list[Point]] = {}
+    for point in run.points:
+        found.setdefault((point.series, point.run), []).append(point)
+    return found
 
 
 def _on(run: Run, host: str) -> Run:

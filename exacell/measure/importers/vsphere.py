@@ -31,10 +31,11 @@ def read_vscsi(text: str, source: str) -> Run:
     Raises:
         UnreadableError: no histogram counted anything.
     """
-    points, bins = [], []
+    points, bins, empty = [], [], []
     for title, disk, lines in _blocks(text):
         counts, told = _histogram(lines)
         if not counts.counts:
+            empty.append(f"{disk} {title}".strip())
             continue
         most = max(zip(counts.counts, counts.values, strict=True))[1]
         unit = _vscsi_unit(title)
@@ -43,7 +44,8 @@ def read_vscsi(text: str, source: str) -> Run:
         bins.append(Binned(name=series, what=title, unit=unit, counts=counts))
     if not points:
         raise UnreadableError(f"{source}: no histogram in it counted anything (vscsiStats -s starts counting)")
-    return Run(kind=VSCSI_KIND, form="CSV", source=source, points=tuple(points), distributions=tuple(bins))
+    notes = (f"histograms left out, which counted nothing: {named(empty)}",) if empty else ()
+    return Run(kind=VSCSI_KIND, form="CSV", source=source, points=tuple(points), distributions=tuple(bins), notes=notes)
 
 
 def _blocks(text: str) -> Iterator[tuple[str, str, list[str]]]:
@@ -108,7 +110,7 @@ def read_vflash(text: str, source: str) -> Run:
         UnreadableError: no statistic in it has a number.
     """
     sections: dict[str, dict[str, float]] = {}
-    section, indent = "cache", 0
+    section, indent, other, again = "cache", 0, dict[str, None](), False
     for line in text.splitlines():
         if not line.strip():
             continue
@@ -121,11 +123,17 @@ def read_vflash(text: str, source: str) -> Run:
             section = "cache"
         name, factor = _VFLASH.get(key, ("", 1.0))
         if name and (found := number(value)) is not None:
+            again = again or name in sections.get(section, {})
             sections.setdefault(section, {})[name] = found * factor
+        elif value.strip():
+            other[key] = None
     if not sections:
         raise UnreadableError(f"{source}: no statistic in it has a number")
     points = tuple(Point(series=name, figures=figures) for name, figures in sections.items())
-    return Run(kind=VFLASH_KIND, form="statistics since their reset", source=source, points=points)
+    notes = [f"statistics left out: {named(list(other))}"] if other else []
+    if again:
+        notes.append("of several outputs the last counts: they count from the reset on")
+    return Run(kind=VFLASH_KIND, form="statistics since their reset", source=source, points=points, notes=tuple(notes))
 
 
 _COUNTERS: Mapping[str, tuple[str, float]] = {
