@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from exacell.core.values import dataclass
 from exacell.measure.importers.awrtables import TITLES, Table, tables
@@ -176,18 +177,16 @@ def _profile_lines(text: str) -> Iterator[Sequence[str]]:
         label, colon, rest = line.partition(":")
         if colon and label.strip() and not set(label) <= set(" ~-"):
             begun = True
-            cells = (cell.split(" ") for cell in re.split(r"\s{2,}", rest.strip()))
-            # A blank stands between columns that are full, or between thousands: each number here has a point.
-            yield (
-                label.strip() + ":",
-                *(
-                    one
-                    for words in cells
-                    for one in (words if all("." in word for word in words) else [" ".join(words)])
-                ),
-            )
+            yield label.strip() + ":", *(one for cell in re.split(r"\s{2,}", rest.strip()) for one in _apart(cell))
         elif begun or not set(line) <= set(" ~-"):
             return
+
+
+def _apart(cell: str) -> list[str]:
+    """Return the numbers between which a single blank stands; all as one where it may stand between thousands, as in 15 000."""
+    words = cell.split(" ")
+    thousands = any(re.fullmatch(r"\d{1,3}", a) and re.match(r"\d{3}(?!\d)", b) for a, b in pairwise(words))
+    return [cell] if thousands else words
 
 
 # -- waits -------------------------------------------------------------------------------------------------------------
