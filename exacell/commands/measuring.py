@@ -5,8 +5,7 @@ from __future__ import annotations
 from math import ceil
 
 from exacell.change.settling import sent_by
-from exacell.commands.subjects.files import trace_files
-from exacell.commands.subjects.traced import SYNC, pair_of
+from exacell.commands.subjects.traced import SYNC, pair_of, traces_of
 from exacell.core.errors import RefusedError
 from exacell.language.registry import Call
 from exacell.measure import compared, tracesaid
@@ -23,7 +22,6 @@ from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.store import Store
 from exacell.session.tracecollect import Asked, collect
-from exacell.session.tracefiles import summarize_files
 
 _KEPT = (
     Column("name"),
@@ -47,11 +45,11 @@ def summarize_traces(session: Session, services: Services, call: Call) -> Result
 
     Raises:
         StatementError: the names of the files can't be read.
-        RefusedError: there is no such file, one can't be read, or the event is not in them.
+        RefusedError: there is no such file or collection, one can't be read, or the event is not in them.
     """
     event = call.text_arg("event")
-    found = summarize_files(trace_files(session, services, call.text_arg("files")), event)
-    if event and not found.events:
+    found = together(traces_of(session, services, call.text_arg("files"), event))
+    if event and not found.events and not found.odd:
         raise RefusedError(
             f"no wait for '{event}' in {found.files} files",
             hint="without event= all events are listed, as the files write them",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from exacell.cellcli.schema import metrics as metric_table
@@ -24,6 +25,7 @@ from exacell.core.values import dataclass
 from exacell.language.registry import Call
 from exacell.measure.delta import CellDelta, over_all, without_load
 from exacell.measure.explain import Figure, explain
+from exacell.measure.listing import read_listing
 from exacell.measure.snapshot import LISTED, SYSSTAT, CellCounters, Snapshot
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
@@ -35,6 +37,7 @@ from exacell.session.hostfacts import comparable_facts
 from exacell.session.sampling import read_counters, wait_for_collection
 from exacell.session.store import Store
 from exacell.session.sysstat import read_sysstat
+from exacell.session.unpacking import opened
 
 OLDEST = timedelta(seconds=90)
 """How old the last collection of a cell that collects once a minute may be when it is read."""
@@ -174,12 +177,10 @@ def pairs_of(
 
     Raises:
         StoreError: there is no such snapshot.
-        RefusedError: they have nothing in common, or were taken under different conditions.
+        RefusedError: they have nothing in common, or were taken under different conditions; or a file is no listing.
     """
     session, services, request = asked
-    rack = session.need_rack().name
-    store = Store(session.home.state_dir / "store.db")
-    first, second = ({s.kind: s for s in store.find(rack, name)} for name in names)
+    first, second = _both(session, names, listings=LISTED in wanted)
     kinds = [kind for kind in wanted if kind in first and kind in second]
     lists = [kind for kind in first if kind in second and kind.startswith(LISTED)] if LISTED in wanted else []
     if not kinds and not lists and len(wanted) > 1 and (both := [kind for kind in first if kind in second]):
@@ -200,6 +201,46 @@ def pairs_of(
             hint="their difference would tell of that as well as of the load; --anyway shows it and marks it",
         )
     return Pairs(kinds=kinds, lists=lists, first=first, second=second, compared=compared)
+
+
+def _both(session: Session, names: tuple[str, str], *, listings: bool) -> list[dict[str, Snapshot]]:
+    """Return the two that are named, by kind: snapshots of the rack, or two files that hold what LIST METRICCURRENT printed.
+
+    Args:
+        listings: whether files are taken: their conditions are not known.
+    """
+    store = Store(session.home.state_dir / "store.db")
+    kept = store.snapshot_names(session.rack.name) if session.rack is not None else []
+    files = [
+        name
+        for name in names
+        if name.lower() not in {one.lower() for one in kept} and Path(name).expanduser().is_file()
+    ]
+    if not files or not listings:
+        rack = session.need_rack().name
+        return [{one.kind: one for one in store.find(rack, name)} for name in names]
+    if len(files) == 1 and names[0] != names[1]:
+        (other,) = (name for name in names if name != files[0])
+        raise RefusedError(
+            f"{files[0]} is a file and {other} is none", hint="name two files, or two snapshots: snaps lists them"
+        )
+    return [_listing(Path(name).expanduser()) for name in names]
+
+
+def _listing(path: Path) -> dict[str, Snapshot]:
+    """Return what a file holds of LIST METRICCURRENT as snapshots of no rack, by kind."""
+    with opened(path) as file:
+        text = file.read(_LONGEST).decode("utf-8", "replace")
+    found, strange = read_listing(text, str(path))
+    if strange:
+        raise RefusedError(
+            f"{path}: there is no metric {strange[0]}{and_more(len(strange))}", hint=f"leave {strange[0]} away"
+        )
+    return {kind: Snapshot(rack="", name=path.name, kind=kind, taken="", cells=cells) for kind, cells in found.items()}
+
+
+_LONGEST = 16 << 20
+"""Bytes of a listing that are read."""
 
 
 def _named_pairs(session: Session, services: Services, request: Request, call: Call, wanted: Sequence[str]) -> Pairs:

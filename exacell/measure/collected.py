@@ -45,7 +45,10 @@ def collected_to_state(found: Collected) -> dict[str, Any]:
     for file in found.files:
         waits = file.events.get(found.event, Histogram((), ()))
         (name, head), broken = next(iter(file.headers.items())), next(iter(file.broken.values()), "")
-        files.append([name, file.size, file.lookalikes, broken, list(head), list(waits.values), list(waits.counts)])
+        odd = file.odd.get(found.event, 0)
+        files.append(
+            [name, file.size, file.lookalikes, broken, list(head), list(waits.values), list(waits.counts), odd]
+        )
     sizes = {size: [own.groups, own.total, own.squares] for size, own in found.writes.by_size.items()}
     return {
         "name": found.name,
@@ -63,11 +66,12 @@ def collected_from_state(state: Mapping[str, Any]) -> Collected:
     """Return what :func:`collected_to_state` made; KeyError, TypeError or ValueError where it is something else."""
     event = state["event"]
     files = []
-    for name, size, lookalikes, broken, head, values, counts in state["files"]:
+    for name, size, lookalikes, broken, head, values, counts, *odd in state["files"]:
         files.append(
             Traced(
                 events={event: Histogram(tuple(values), tuple(counts))} if values else {},
                 lookalikes=lookalikes,
+                odd={event: odd[0]} if odd and odd[0] else {},
                 broken={name: broken} if broken else {},
                 headers={name: tuple(head)},
                 files=1,

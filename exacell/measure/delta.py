@@ -17,7 +17,7 @@ from exacell.core.cellset import fold, grouped
 from exacell.core.errors import ReplyError
 from exacell.core.units import size_text, sizes_apart
 from exacell.core.values import dataclass
-from exacell.measure.snapshot import CellCounters, Snapshot, created_anew, fell
+from exacell.measure.snapshot import UNTIMED, CellCounters, Snapshot, created_anew, fell
 
 Number = int | float
 
@@ -44,7 +44,7 @@ class CellDelta:
 
     @property
     def measured(self) -> float | None:
-        """The seconds, None where there is no difference and so no time between two collections."""
+        """The seconds, None where there is no difference, or nothing tells when the two were collected."""
         return self.seconds or None
 
 
@@ -128,8 +128,9 @@ def _cell(
 ) -> CellDelta:
     if before is None or after is None:
         return CellDelta(cell=cell, invalid=f"it is missing in the {'first' if before is None else 'second'} snapshot")
-    seconds = (after.collected - before.collected) / 1000
-    if seconds <= 0:
+    timed = UNTIMED not in (before.collected, after.collected)
+    seconds = (after.collected - before.collected) / 1000 if timed else 0.0
+    if timed and seconds <= 0:
         return CellDelta(
             cell=cell, invalid="both snapshots hold the same collection" if seconds == 0 else "the second is older"
         )

@@ -7,6 +7,7 @@ reference measurement.md 2.4; for the variance of a mean of clusters: W. G. Coch
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import sqrt
@@ -37,12 +38,12 @@ class LogWrites:
     def of(cls, packed: Iterable[int]) -> LogWrites:
         """Return the groups that are given packed, see :data:`PACK`."""
         found: dict[int, list[int]] = {}
-        for group in packed:
+        for group, times in Counter(packed).items():
             size, total = divmod(group, PACK)
             own = found.setdefault(size, [0, 0, 0])
-            own[0] += 1
-            own[1] += total
-            own[2] += total * total
+            own[0] += times
+            own[1] += times * total
+            own[2] += times * total * total
         return cls({size: OfSize(*found[size]) for size in sorted(found)})
 
     @property

@@ -17,13 +17,17 @@ from exacell.measure.logwrites import PACK, LogWrites, OfSize
 from exacell.measure.trace10046 import (
     CUT,
     CUT_BY_SIZE,
+    DIGITS,
     ENDLESS,
     HEAD,
     IN_STATEMENT,
     LIMITED,
+    LONGEST_VALUE,
+    MOST,
     STATEMENT,
     Traced,
     headers,
+    possible,
 )
 
 _END = "__EXACELL_TRACES_END__"
@@ -32,23 +36,103 @@ _NO_DIRECTORY = "__EXACELL_NO_DIRECTORY__"
 _REASONS = {"limited": CUT_BY_SIZE, "statement": IN_STATEMENT, "cut": CUT, "endless": ENDLESS}
 
 _AWK = r"""
-function fakes(text,   n, rest, at, name) {
+function fakes(text,   n, rest, name) {
   n = 0; rest = text
-  while (match(rest, /nam=\047[^\047]*\047 ela= *[0-9]/)) {
+  while (match(rest, /nam=\047[^\047]*\047 ela= *-?[0-9]/)) {
     name = substr(rest, RSTART + 5); name = substr(name, 1, index(name, "\047") - 1)
     if (event == "" || name == event) n++
     rest = substr(rest, RSTART + RLENGTH)
   }
   return n
 }
+function replay(from,   k, n, own) {
+  n = keeps; keeps = 0
+  for (k = from; k <= n; k++) own[k] = kept[k]
+  for (k = from; k <= n; k++) look(own[k])
+}
+function is_record(s) {
+  return s ~ /^(WAIT|PARSING IN CURSOR|PARSE|PARSE ERROR|EXEC|FETCH|CLOSE|STAT|BINDS|ERROR|UNMAP|SORT UNMAP|LOB[A-Z]+) ?#/ \
+    || s ~ /^RPC (CALL|EXEC) ?#/ || s ~ /^(XCTEND |=====================|\*\*\* )/
+}
+function settle(   k) {
+  for (k = 1; k <= keeps; k++) {
+    if (mode == "sized" ? kept[k] ~ /"\r?$/ : is_record(kept[k])) {
+      if (mode == "sized") { like += fakes(kept[k]); mode = ""; replay(k + 1) } else { mode = ""; replay(k) }
+      return
+    }
+    if (mode == "sized") pending += fakes(kept[k]); else like += fakes(kept[k])
+  }
+  keeps = 0; mode = mode == "sized" ? "value" : "until"
+}
+function keep(s,   k) {
+  kept[++keeps] = s; taken += length(s) + 1
+  if (mode == "sized") {
+    k = left - (taken - length(s) - 1)
+    if (k > length(s)) return
+    s = substr(s, k + 1)
+    if (s != "\"" && s != "\"\r") { settle(); return }
+  } else {
+    if (taken < left) return
+    if (taken - left > 1) { settle(); return }
+  }
+  for (k = 1; k <= keeps; k++) like += fakes(kept[k])
+  keeps = 0; mode = ""
+}
+function look(s,   at, rest, name, ela) {
+  if (mode == "text") {
+    if (index(s, "END OF STMT") == 1) { mode = ""; like += pending; pending = 0; return }
+    length_now += length(s) + 1
+    if (length_now > most) { endless = 1; pending = 0; mode = "" }
+    else if (index(s, "nam=\047")) pending += fakes(s)
+    return
+  }
+  if (mode == "value") {
+    pending += fakes(s)
+    if (s ~ /"\r?$/) { mode = ""; like += pending; pending = 0 }
+    return
+  }
+  if (mode == "until" && is_record(s)) mode = ""
+  if (mode == "until") { like += fakes(s); return }
+  if (mode != "") { keep(s); return }
+  if (s ~ /^WAIT #[0-9]+: nam=\047/) {
+    at = index(s, "nam=\047"); rest = substr(s, at + 5)
+    at = index(rest, "\047"); name = substr(rest, 1, at - 1)
+    if (event != "" && name != event) return
+    if (!match(rest, /\047 ela= *-?[0-9]+/) || RSTART != at) return
+    ela = substr(rest, at + 6, RLENGTH - 6); sub(/^ *0*/, "", ela); if (ela == "") ela = "0"
+    count[name, ela]++
+    if (event != "" && possible(ela + 0) && (at = index(rest, " sync scn="))) {
+      rest = substr(rest, at + 10); if (match(rest, /^[0-9]+/)) group[substr(rest, 1, RLENGTH)] += pack + ela
+    }
+    return
+  }
+  if (s ~ /^PARSING IN CURSOR #/) { mode = "text"; length_now = length(s) + 1; pending = 0; return }
+  if (s ~ /^PARSE ERROR #[0-9]+:len=[0-9]+/) {
+    match(s, /:len=[0-9]+/); left = substr(s, RSTART + 5, RLENGTH - 5) + 0
+    keeps = taken = 0
+    if (left >= most) mode = "until"; else if (left) mode = "failed"
+    return
+  }
+  if (match(s, /^ +value="/)) {
+    pending = 0; keeps = taken = 0; left = -1
+    rest = substr(s, RLENGTH + 1)
+    if (match(before, /avl=[0-9]+/) && RLENGTH <= 9) left = substr(before, RSTART + 4, RLENGTH - 4) + 0
+    if (left >= 0 && left <= longest) { mode = "sized"; keep(rest) }
+    else if (rest ~ /"\r?$/) like += fakes(rest)
+    else { mode = "value"; pending = fakes(rest) }
+  }
+  before = s
+}
+function possible(ela) { return ela >= 0 && ela <= longest_wait && !(ela >= 4293967296 && ela < 4294967296) }
 function finish(   k, parts, why) {
   if (file == "") return
   why = ""
-  if (text) { pending += whole_now ? 0 : fakes(last); like += pending }
+  while (mode == "sized" || mode == "failed") settle()
+  if (mode == "text") { pending += whole_now ? 0 : fakes(last); like += pending }
   if (endless) why = "endless"
   else if (limited_now) why = "limited"
-  else if (text) why = "statement"
-  else if (value || !whole_now) why = "cut"
+  else if (mode == "text") why = "statement"
+  else if (mode == "value" || !whole_now) why = "cut"
   print "F " size_now " " file
   if (why != "") print "B " why
   if (like) print "L " like
@@ -59,7 +143,7 @@ function finish(   k, parts, why) {
 FNR == 1 {
   finish()
   file = FILENAME; size_now = size; whole_now = whole; limited_now = limited
-  text = value = like = pending = endless = heads = start = 0; within = 1; last = ""
+  like = pending = endless = heads = start = keeps = 0; within = 1; last = mode = before = ""
 }
 within {
   if (heads < 5 && /^(Oracle Database |Instance name:|Node name:|Unix process pid:|\*\*\* )/)
@@ -69,33 +153,7 @@ within {
 }
 !whole_now { line = $0; if (FNR == 1) { last = line; next } $0 = last; last = line }
 endless { next }
-text {
-  if (index($0, "END OF STMT") == 1) { text = 0; like += pending; pending = 0; next }
-  length_now += length($0) + 1
-  if (length_now > most) { endless = 1; pending = 0; text = 0 }
-  else if (index($0, "nam=\047")) pending += fakes($0)
-  next
-}
-value {
-  at = index($0, "\"")
-  if (index($0, "nam=\047")) pending += fakes(at ? substr($0, 1, at) : $0)
-  if (at) { value = 0; like += pending; pending = 0 }
-  next
-}
-/^WAIT #[0-9]+: nam=\047/ {
-  at = index($0, "nam=\047"); rest = substr($0, at + 5)
-  at = index(rest, "\047"); name = substr(rest, 1, at - 1)
-  if (event != "" && name != event) next
-  if (!match(rest, /\047 ela= *[0-9]+/) || RSTART != at) next
-  ela = substr(rest, at + 6, RLENGTH - 6) + 0
-  count[name, ela]++
-  if (event != "" && (at = index(rest, " sync scn="))) {
-    scn = substr(rest, at + 10); if (match(scn, /^[0-9]+/)) group[substr(scn, 1, RLENGTH)] += pack + ela
-  }
-  next
-}
-/^PARSING IN CURSOR #/ { text = 1; length_now = length($0) + 1; pending = 0; next }
-/^ +value="[^"]*$/ { value = 1; pending = fakes($0); next }
+{ look($0) }
 END {
   finish()
   for (k in group) {
@@ -124,7 +182,8 @@ for f in $(find . -maxdepth 1 -type f -name {pattern}{age} | sort); do
   set -- "$@" size="$size" whole="$whole" limited="$limited" "$f"
 done
 if [ $# -gt 0 ]; then
-  awk -v event={event} -v most={most} -v pack={pack} -v most_head={most_head} {program} "$@" || exit 4
+  awk -v event={event} -v most={most} -v longest={longest} -v longest_wait={longest_wait} -v pack={pack} \
+    -v most_head={most_head} {program} "$@" || exit 4
 fi
 echo {end}
 """
@@ -146,6 +205,8 @@ def script(directory: str, pattern: str, event: str, *, minutes: int | None = No
         limited=shlex.quote(LIMITED.decode()),
         event=shlex.quote(event.replace("\\", "\\\\")),
         most=STATEMENT,
+        longest=LONGEST_VALUE,
+        longest_wait=MOST,
         pack=PACK,
         most_head=HEAD,
         program=shlex.quote(_AWK.strip()),
@@ -209,6 +270,7 @@ class _File:
         self._broken, self._lookalikes = "", 0
         self._head: list[str] = []
         self._counts: dict[str, dict[int, int]] = {}
+        self._odd: dict[str, int] = {}
 
     def take(self, kind: str, rest: str) -> None:
         """Take one line; ValueError or KeyError where it can't be read."""
@@ -220,7 +282,11 @@ class _File:
             self._head.append(rest)
         elif kind == "W":
             wait, count, event = rest.split(" ", 2)
-            self._counts.setdefault(event, {})[int(wait)] = int(count)
+            if len(wait) < DIGITS and possible(ela := int(wait)):
+                waits = self._counts.setdefault(event, {})
+                waits[ela] = waits.get(ela, 0) + int(count)
+            else:
+                self._odd[event] = self._odd.get(event, 0) + int(count)
         else:
             raise ValueError(kind)
 
@@ -229,6 +295,7 @@ class _File:
         return Traced(
             events={event: Histogram.of(waits) for event, waits in self._counts.items()},
             lookalikes=self._lookalikes,
+            odd=self._odd,
             broken={self._name: self._broken} if self._broken else {},
             headers={self._name: headers("\n".join(self._head).encode())},
             files=1,

@@ -23,12 +23,17 @@ LISTED = "LIST "
 """So begins the kind of a snapshot of rows: it is the statement that told them."""
 
 
+UNTIMED = -1
+"""When counters were collected of which nothing tells it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class CellCounters:
     """One cell's counters.
 
     Attributes:
-        collected: collectionTime on the cell's own clock, epoch ms; never compared with another cell's.
+        collected: collectionTime on the cell's own clock, epoch ms; never compared with another cell's; UNTIMED where a saved
+            listing does not tell it.
         values: metric name → value in the metric's unit, of kinds with several objects a cell ``metric object`` → value, of
             a database statistic → value.
         passport: what else decides how the numbers are to be read: see :mod:`exacell.measure.delta`; ``created`` is when

@@ -1,18 +1,18 @@
 """10046 trace files: an exact histogram of waits by event and microsecond. Pure: pieces of bytes in, counts out.
 
 A wait is a line that begins with ``WAIT #<cursor>: nam='<event>' ela= <µs>``. The texts of statements and bind values are free
-and may hold such lines: what stands between PARSING IN CURSOR and END OF STMT, or in a value of several lines, is no wait.
-One compiled expression goes over each piece; a piece with statements or bind values is looked at again. Over large files
-numpy goes instead, where it is, see :mod:`exacell.measure.waitlines`. Source of the format: reference measurement.md 1.1
-and 1.2; of the method's speed: the same, 3.
+and may hold such lines: what stands between PARSING IN CURSOR and END OF STMT, behind PARSE ERROR, or in a bind value, is no
+wait. One compiled expression goes over each piece; a piece with free texts is looked at again. Over large files numpy goes
+instead, where it is, see :mod:`exacell.measure.waitlines`. Source of the format: reference measurement.md 1.1 and 1.2; of the
+method's speed: the same, 3; of ``len=`` behind PARSE ERROR and of ``avl=``, the length of a bind value: N. Debes, Secrets of
+the Oracle Database, 2009, chapter 24.
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -36,10 +36,27 @@ HEAD = 4096
 """Bytes at the beginning of a file that tell whose it is."""
 
 LIMITED = b"*** DUMP FILE SIZE IS LIMITED TO"
-_OPEN = b' value="'
 _BEGIN, _END = b"\nPARSING IN CURSOR #", b"\nEND OF STMT"
-_VALUE = re.compile(rb'\n +value="[^"\n]*\n[^"]*"')
-_FAKE = re.compile(rb"nam='([^'\n]*)' ela= *\d")
+_FREE = re.compile(rb"\n(?:PARSING IN CURSOR #|PARSE ERROR #[0-9]++:len=([0-9]++)[^\n]*+\n|( ++value=\"))")
+"""How a free text begins: a statement, one that could not be parsed with its length, a bind value."""
+
+_LENGTH = re.compile(rb"\bavl=([0-9]{1,5})\b")
+_CLOSED = re.compile(rb'"\r?\n')
+_RECORD = re.compile(
+    rb"\n(?:(?:WAIT|PARSING IN CURSOR|PARSE|PARSE ERROR|EXEC|FETCH|CLOSE|STAT|BINDS|ERROR|UNMAP|SORT UNMAP|RPC (?:CALL|EXEC)"
+    rb"|LOB[A-Z]+) ?#|XCTEND |={21}|\*\*\* )"
+)
+_SIGN = re.compile(
+    rb"^(?:\xef\xbb\xbf)?(?:Trace file |Dump file |Oracle\w* .*Release |Instance name: |Unix process pid: |Windows thread id: )|"
+    + _RECORD.pattern,
+    re.M,
+)
+"""What a trace file has in its first lines: its head, or a record."""
+
+LONGEST_VALUE = 32_767
+"""Bytes of the longest bind value; a larger ``avl`` is none. Source: Oracle Database Reference, MAX_STRING_SIZE."""
+
+_FAKE = re.compile(rb"nam='([^'\n]*)' ela= *-?\d")
 _HEADER = re.compile(
     rb"^(Oracle Database .*|Instance name: *\S+|Node name:\s*\S+|Unix process pid: *\d+|\*\*\* \d{4}-\d\d-\d\d.*"
     rb"|\*\*\* TRACE CONTINUED FROM FILE .*)",
@@ -48,11 +65,26 @@ _HEADER = re.compile(
 CUT_BY_SIZE = "its size was limited (max_dump_file_size): what the session did later is missing"
 IN_STATEMENT = "it ends within the text of a statement"
 CUT = "its last line is cut"
-ENDLESS = "a statement in it has no end"
+ENDLESS = "a statement or bind value in it has no end"
 """Why a file is no whole sample."""
+
+_SURE = 1 << 31
+"""Microseconds that are possible in any case: no need to ask."""
+
+DIGITS = 64
+"""Characters of a time, with blanks; a longer one is no number that is read."""
 
 STATEMENT = 64 << 20
 """Bytes after which a statement without an end is none: a file that is damaged."""
+
+MOST = 86_400_000_000
+"""Microseconds of a day: a session that waits longer for one thing has a wrong clock."""
+
+
+def possible(wait: int) -> bool:
+    """Return whether a wait can have lasted so many microseconds: not below 0, also not as 32 bits without a sign, nor over
+    a day."""
+    return 0 <= wait <= MOST and not (1 << 32) - 1_000_000 <= wait < 1 << 32
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,33 +94,40 @@ class Traced:
     Attributes:
         events: event → its waits in microseconds.
         lookalikes: waits that stand inside the text of a statement or of a bind value, not counted.
+        odd: event → waits with a time that can't be (see :func:`possible`), not counted.
         broken: why a file is no whole sample, a clause each, by file.
         headers: what its head says of release, instance, node, process and time, by file.
         files, size: how many, and their bytes.
         writes: instance → number of a log write (``sync scn``) → its waits for the event, packed as
             :data:`exacell.measure.logwrites.PACK` says; only where it was asked for.
+        recognised: something in it says that it is a trace file.
     """
 
     events: Mapping[str, Histogram] = field(default_factory=dict)
     lookalikes: int = 0
+    odd: Mapping[str, int] = field(default_factory=dict)
     broken: Mapping[str, str] = field(default_factory=dict)
     headers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     files: int = 0
     size: int = 0
     writes: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
+    recognised: bool = True
 
 
 def together(parts: list[Traced]) -> Traced:
     """Return what several files hold together."""
     names = dict.fromkeys(name for part in parts for name in part.events)
+    strange = dict.fromkeys(name for part in parts for name in part.odd)
     return Traced(
         events={name: merged(part.events[name] for part in parts if name in part.events) for name in names},
         lookalikes=sum(part.lookalikes for part in parts),
+        odd={name: sum(part.odd.get(name, 0) for part in parts) for name in strange},
         broken={file: why for part in parts for file, why in part.broken.items()},
         headers={file: head for part in parts for file, head in part.headers.items()},
         files=sum(part.files for part in parts),
         size=sum(part.size for part in parts),
         writes=_shared(parts),
+        recognised=all(part.recognised for part in parts),
     )
 
 
@@ -97,10 +136,14 @@ def _shared(parts: list[Traced]) -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     for part in parts:
         for instance, writes in part.writes.items():
-            known = found.setdefault(instance, {})
-            for scn, packed in writes.items():
-                known[scn] = known.get(scn, 0) + packed
+            found[instance] = added(found.get(instance, {}), writes)
     return found
+
+
+def added(known: dict[int, int], more: Mapping[int, int]) -> dict[int, int]:
+    """Return the sums of two mappings of numbers; most often few numbers are in both."""
+    both = {number: known[number] + more[number] for number in known.keys() & more.keys()}
+    return {**known, **more, **both}
 
 
 def filling(pieces: Iterable[bytes]) -> Fill:
@@ -129,61 +172,84 @@ def summarize(fill: Fill, event: str = "", file: str = "", *, grouped: bool = Fa
         quick: let numpy find the waits, where it is installed; to load it takes as long as to read some MB.
     """
     seen: Counter[bytes] = Counter()
-    lines = _wait_lines(event) if quick else None
     pattern, fakes, size = _pattern(event), 0, 0
-    shared, writes = _write_pattern(event) if grouped else None, dict[int, int]()
+    shared, writes = _write_pattern(event) if grouped and event else None, dict[int, int]()
+    lines = _wait_lines(event, shared) if quick else None
     head, tail, broken = b"", b"", ""
     text, kept = bytearray(b"\n" + bytes(ROOM + BEHIND)), 1
-    while got := _more(fill, text, kept):
+    while True:
+        got = _more(fill, text, kept)
         size, until = size + got, kept + got
         head = head or bytes(text[kept : min(until, kept + HEAD)])
         end = text.rfind(b"\n", 0, until)
+        if not got and end <= 0:  # What an unfinished text has kept back is looked at once more at the end of the file.
+            break
         if lines is None:
             seen.update(pattern.findall(text, 0, end))
         again = seen.pop(b"", 0) if lines is None else lines.look(text, end)
-        pairs = shared.findall(text, 0, end) if shared is not None else []
+        if shared is not None:
+            _write(writes, lines.pairs() if lines is not None else shared.findall(text, 0, end), 1)
         if again:
-            whole = _whole(text, end)
-            blocks = _free_texts(text, whole)
+            blocks, whole = _free_texts(text, end, last=not got)
             for begin, close in (*blocks, (whole, end)):
                 seen.subtract(pattern.findall(text, begin, close))
+                if shared is not None:
+                    _write(writes, shared.findall(text, begin, close), -1)
             seen.pop(b"", None)
-            if shared is not None:
-                pairs = _less(
-                    pairs, [p for begin, close in (*blocks, (whole, end)) for p in shared.findall(text, begin, close)]
-                )
             fakes += sum(_fakes(text, begin, close, event) for begin, close in blocks)
             if end - whole > STATEMENT:
                 broken = ENDLESS
                 break
             end = whole
-        for wait, scn in pairs:
-            number = int(scn)
-            writes[number] = writes.get(number, 0) + PACK + int(wait)
-        tail = bytes(text[max(0, until - HEAD) : until])
+        if got:
+            tail = bytes(text[max(0, until - HEAD) : until])
         kept = until - end
         text[:kept] = text[end:until]
-    else:
+        if not got:
+            break
+    if not broken:
         rest = bytes(text[:kept])
         broken = _broken(rest, tail)
         fakes += _fakes(rest, 0, len(rest), event) if rest.startswith(_BEGIN) else 0
     if lines is not None:
         seen.update(lines.seen())
-    counts: dict[str, dict[int, int]] = {}
-    for key, count in seen.items():
-        name, _, wait = (event.encode(), b"", key) if event else key.rpartition(b"' ela=")
-        waits = counts.setdefault(name.decode("utf-8", "replace"), {})
-        waits[int(wait)] = waits.get(int(wait), 0) + count
+    of_writes = added(lines.writes() if lines is not None else {}, writes)
+    if 0 in writes.values() or (lines is not None and writes):
+        of_writes = {number: packed for number, packed in of_writes.items() if packed}
     told = headers(head)
+    counts, odd = _counted(seen, event)
     return Traced(
         events={name: Histogram.of(waits) for name, waits in counts.items() if any(waits.values())},
         lookalikes=fakes,
+        odd=odd,
         broken={file: broken} if broken else {},
         headers={file: told},
         files=1,
         size=size,
-        writes={instance_in(told): writes} if writes else {},
+        writes={instance_in(told): of_writes} if of_writes else {},
+        recognised=bool(counts or odd or fakes or not size or _SIGN.search(b"\n" + head)),
     )
+
+
+def _counted(seen: Mapping[bytes, int], event: str) -> tuple[dict[str, dict[int, int]], dict[str, int]]:
+    """Return event → wait → how often, and event → how many waits can't have lasted so long.
+
+    Args:
+        seen: how often each group of the expression came.
+    """
+    counts: dict[str, dict[int, int]] = {}
+    odd: dict[str, int] = {}
+    for key, count in seen.items():
+        name, _, wait = (event.encode(), b"", key) if event else key.rpartition(b"' ela=")
+        known = name.decode("utf-8", "replace")
+        if not count:
+            continue
+        if len(wait) < DIGITS and possible(ela := int(wait)):
+            waits = counts.setdefault(known, {})
+            waits[ela] = waits.get(ela, 0) + count
+        else:
+            odd[known] = odd.get(known, 0) + count
+    return counts, odd
 
 
 def _more(fill: Fill, text: bytearray, kept: int) -> int:
@@ -194,13 +260,13 @@ def _more(fill: Fill, text: bytearray, kept: int) -> int:
         return fill(room)
 
 
-def _wait_lines(event: str) -> WaitLines | None:
+def _wait_lines(event: str, shared: re.Pattern[bytes] | None) -> WaitLines | None:
     """Return what finds an event's waits in many lines at once; None where numpy is not installed."""
     try:
         from exacell.measure.waitlines import WaitLines  # numpy takes its time, and small files do without.
     except ImportError:
         return None
-    return WaitLines(event, BEHIND)
+    return WaitLines(event, BEHIND, shared)
 
 
 def headers(head: bytes) -> tuple[str, ...]:
@@ -216,50 +282,95 @@ def instance_in(told: tuple[str, ...]) -> str:
 def _write_pattern(event: str) -> re.Pattern[bytes]:
     """Return the expression whose groups are a wait's time and the log write that it was for."""
     name = re.escape(event.encode())
-    return re.compile(rb"\nWAIT #[0-9]++: nam='" + name + rb"' ela= *+([0-9]++)[^\n]*? sync scn=([0-9]++)")
+    return re.compile(
+        rb"\nWAIT #[0-9]++: nam='" + name + rb"' ela= *+(-?[0-9]++)(?: buffer#=[0-9]++|[^\n]*?) sync scn=([0-9]++)"
+    )
 
 
-def _less(pairs: list[tuple[bytes, bytes]], gone: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    left = Counter(pairs)
-    left.subtract(gone)
-    return list(left.elements())
+def _write(writes: dict[int, int], pairs: Iterable[tuple[bytes, bytes]], times: int) -> None:
+    """Add waits to the log writes that they were for, or with -1 times take them away."""
+    for wait, scn in pairs:
+        ela = int(wait[:DIGITS])
+        if 0 <= ela < _SURE or possible(ela):
+            number = int(scn[:DIGITS])
+            writes[number] = writes.get(number, 0) + times * (PACK + ela)
 
 
 def _pattern(event: str) -> re.Pattern[bytes]:
     """Return the expression whose only group is a wait's time, with its event where all are wanted; it also stops, with an
     empty group, where a piece must be looked at again."""
-    wait = rb"'" + re.escape(event.encode()) + rb"' ela= *+([0-9]++)" if event else rb"'([^'\n]*' ela= *+[0-9]++)"
-    return re.compile(rb"\n(?:WAIT #[0-9]++: nam=" + wait + rb"|PARSING IN CURSOR #| ++value=\")")
+    wait = rb"'" + re.escape(event.encode()) + rb"' ela= *+(-?[0-9]++)" if event else rb"'([^'\n]*' ela= *+-?[0-9]++)"
+    return re.compile(
+        rb"\n(?:WAIT #[0-9]++: nam=" + wait + rb"|PARS(?:ING IN CURSOR|E ERROR) #| ++(?:value=\"|\w++=[^\n]*?\bavl=))"
+    )
 
 
-def _whole(text: bytearray, end: int) -> int:
-    """Return where the next piece must begin: at ``end``, or before a statement or bind value that goes on there."""
-    begin = text.rfind(_BEGIN, 0, end)
-    if begin >= 0 and text.find(_END, begin, end) < 0:
-        return begin
-    value = text.rfind(_OPEN, 0, end)
-    if value >= 0 and text.find(b'"', value + len(_OPEN), end) < 0:
-        return text.rfind(b"\n", 0, value)
-    return end
+def _free_texts(text: bytearray, end: int, *, last: bool) -> tuple[list[tuple[int, int]], int]:
+    """Return the free texts, and where the next piece must begin: at ``end``, or before a text that goes on there or the line
+    that tells a value's length.
+
+    Args:
+        end: where the last line ends.
+        last: nothing comes behind it.
+    """
+    found: list[tuple[int, int]] = []
+    place = 0
+    while (opened := _FREE.search(text, place, end + 1)) is not None:
+        if opened[2] is not None:
+            close = _value_end(text, opened, end, last=last)
+        elif opened[1] is not None:
+            close = _error_end(text, opened, end, last=last)
+        else:
+            close = text.find(_END, opened.end(), end)
+        if close < 0:
+            return found, _with_length(text, place, opened.start())
+        found.append((opened.start(), close))
+        place = close
+    return found, end if last else _with_length(text, place, end)
 
 
-def _free_texts(text: bytearray, end: int) -> list[tuple[int, int]]:
-    """Return the statements, and the bind values of several lines outside of them."""
-    found = list(_statements(text, end))
-    ends = [close for _, close in found]
-    for match in _VALUE.finditer(text, 0, end):
-        place = bisect_left(ends, match.start())
-        if place == len(ends) or found[place][0] >= match.end():
-            found.append(match.span())
-    return found
+def _with_length(text: bytearray, begin: int, end: int) -> int:
+    """Return where the line that ends at ``end`` begins, if it tells the length of a value, and otherwise ``end``."""
+    line = text.rfind(b"\n", begin, end)
+    return line if line >= 0 and _LENGTH.search(text, line, end) is not None else end
 
 
-def _statements(text: bytearray, end: int) -> Iterator[tuple[int, int]]:
-    place = text.find(_BEGIN, 0, end)
-    while place >= 0:
-        close = text.find(_END, place, end)
-        yield place, close
-        place = text.find(_BEGIN, close, end)
+def _value_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool) -> int:
+    """Return where a bind value's last line ends; -1 where more must come.
+
+    A value may have quotes and lines of any kind in it: ``avl`` of the line before tells its length. Where that is not so, as of
+    a value that was cut, it ends at the first quote that ends a line.
+    """
+    start = opened.end()
+    length = _LENGTH.search(text, text.rfind(b"\n", 0, opened.start()) + 1, opened.start())
+    if length is not None and (size := int(length[1])) <= LONGEST_VALUE:
+        close = _CLOSED.match(text, start + size, end + 1)
+        if close is not None:
+            return close.end() - 1
+        if start + size >= end and not last:
+            return -1
+    close = _CLOSED.search(text, start, end + 1)
+    return close.end() - 1 if close is not None else -1
+
+
+def _error_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool) -> int:
+    """Return where the last line of a statement that could not be parsed ends; -1 where more must come.
+
+    The line before tells its length. Where no line ends there, as of a statement that was cut, it ends before the next record.
+    """
+    start = opened.end()
+    close = start + int(opened[1]) if len(opened[1]) < DIGITS else end + STATEMENT
+    if close > end and close - start < STATEMENT and not last:
+        return -1
+    if close <= end and text[close] == _NEW_LINE:
+        return close
+    if close <= end and text[close - 1] == _NEW_LINE:
+        return close - 1
+    record = _RECORD.search(text, start - 1, end + 1)
+    return record.start() if record is not None else end if last else -1
+
+
+_NEW_LINE = ord("\n")
 
 
 def _fakes(text: bytes | bytearray, begin: int, close: int, event: str) -> int:

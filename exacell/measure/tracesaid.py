@@ -21,10 +21,7 @@ def sentences(found: Traced, event: str = "") -> Iterator[str]:
     waits = sum(histogram.n for histogram in found.events.values())
     what = f"waits for {event}" if event else f"waits for {counted(len(found.events), 'event')}"
     yield f"{waits:,} {what} in {counted(found.files, 'file')} ({human_size(found.size)})."
-    for why in dict.fromkeys(found.broken.values()):
-        files = [file for file, its in found.broken.items() if its == why]
-        names = ", ".join(files[:_MOST]) + (f" and {len(files) - _MOST} more" if len(files) > _MOST else "")
-        yield f"{NOT_WHOLE}: {names}: {why}."
+    yield from doubts(found)
     if found.lookalikes:
         yield (
             f"{counted(found.lookalikes, 'text')} inside of statements or bind values look like waits; they were not counted."
@@ -39,6 +36,19 @@ def sentences(found: Traced, event: str = "") -> Iterator[str]:
         yield (
             "One wait is a session's, not a commit and not a log write: commits that share a write are not independent of each "
             "other, and a test that takes them so finds differences where there are none."
+        )
+
+
+def doubts(found: Traced) -> Iterator[str]:
+    """Yield what is wrong with a sample: files that are not whole, and times that can't be."""
+    for why in dict.fromkeys(found.broken.values()):
+        files = [file for file, its in found.broken.items() if its == why]
+        names = ", ".join(files[:_MOST]) + (f" and {len(files) - _MOST} more" if len(files) > _MOST else "")
+        yield f"{NOT_WHOLE}: {names}: {why}."
+    for name, count in found.odd.items():
+        yield (
+            f"{counted(count, 'wait')} for {name} {'has' if count == 1 else 'have'} a time that can't be, below 0 or more than a "
+            "day; not counted."
         )
 
 

@@ -1,9 +1,8 @@
 """The waits of many lines of a trace at once, with numpy (extra ``analysis``). Pure.
 
 Every line that begins with ``WAIT #`` is compared as words of eight bytes with the shapes of lines that were seen before in the
-file: the same event, and a cursor of as many digits. A line of no known shape goes through the expression that
-:mod:`exacell.measure.trace10046` reads with, and its shape is known from then on. So the counts are that expression's, by
-construction; what differs is the time.
+file: the same event, and a cursor of as many digits. A line of no known shape, and one with a time of more than seven digits,
+goes through the expression that :mod:`exacell.measure.trace10046` reads with. A test holds both readers to the same counts.
 """
 
 from __future__ import annotations
@@ -14,15 +13,17 @@ from collections import Counter
 import numpy as np
 from numpy.typing import NDArray
 
+from exacell.measure.logwrites import PACK
+
 Places = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-_LINE = re.compile(rb"\nWAIT #([0-9]++): nam='([^'\n]*)' ela= *+([0-9]++)")
+_LINE = re.compile(rb"\nWAIT #([0-9]++): nam='([^'\n]*)' ela= *+(-?[0-9]++)")
 _SHAPES = 64
 """Shapes that are remembered; lines of more go through the expression."""
 
 _HELD = 1 << 18
-"""Waits of one shape after which they are counted."""
+"""Waits of one shape after which they are counted, and those after which the log writes are summed."""
 
 
 def _each(byte: int) -> np.uint64:
@@ -33,13 +34,36 @@ def _word(text: bytes) -> np.uint64:
     return np.uint64(int.from_bytes(text, "little"))
 
 
-_WAIT, _WAIT_BYTES, _PARSING = _word(b"WAIT #"), _word(b"\xff" * 6), _word(b"PARSING ")
+_WAIT, _WAIT_BYTES, _PARSING, _ERROR = _word(b"WAIT #"), _word(b"\xff" * 6), _word(b"PARSING "), _word(b"PARSE ER")
 _BLANK, _FIRST, _ONE, _SEVEN = np.uint64(ord(" ")), np.uint64(0xFF), np.uint64(1), np.uint64(7)
 _ZEROS, _HIGH, _LOW = _each(ord("0")), _each(0x80), _each(0x7F)
 _DIGIT, _SAME = 0x76, 0x7F
 """What is added to a byte that must be at most 9, or must be 0: more than that reaches the highest bit."""
 
 _DIGITS = _each(_DIGIT)
+_BUFFER, _SYNC = (_word(b" buffer#"), _word(b"buffer#=")), (_word(b" sync sc"), _word(b"ync scn="))
+"""What stands before a commit's buffer and before its log write, as a word each of its first and its last eight bytes."""
+
+_SCN = re.compile(rb" sync scn=")
+_TENS = np.array([10**power for power in range(9)], np.uint64)
+_ENDS = np.array([0x80 << 8 * place for place in range(8)], np.uint64)
+"""The bit of a word that says that the digits end at this byte."""
+
+_MOST_DIGITS = 18
+"""Digits of the longest number that 63 bits hold; log writes with a longer one go through the expression."""
+
+
+def _digits(words: Words) -> tuple[Words, Places]:
+    """Return the value of the digits that each word begins with, and how many they are."""
+    differs = words ^ _ZEROS
+    stops = (((differs & _LOW) + _DIGITS) | differs) & _HIGH
+    many = np.where(stops == 0, 8, np.searchsorted(_ENDS, stops & (~stops + _ONE)))
+    left = (8 * (8 - many)).astype(np.uint64)
+    value = np.where(many == 0, np.uint64(0), differs << np.minimum(left, np.uint64(63)))
+    value = (value * np.uint64(2561)) >> np.uint64(8)
+    value = ((value & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(6553601)) >> np.uint64(16)
+    value = ((value & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(42949672960001)) >> np.uint64(32)
+    return value, many
 
 
 class _Shape:
@@ -96,12 +120,17 @@ class WaitLines:
     Args:
         event: whose waits are counted; of all where none is named.
         behind: bytes that stand behind each piece at least, so that whole words can be read at its end.
+        shared: the expression that tells a wait and the log write that it was for; None where that is not wanted.
     """
 
-    def __init__(self, event: str, behind: int) -> None:
-        self.event, self._behind = event.encode(), behind
+    def __init__(self, event: str, behind: int, shared: re.Pattern[bytes] | None = None) -> None:
+        self.event, self._behind, self._shared = event.encode(), behind, shared
         self._shapes: dict[bytes, _Shape] = {}
         self._seen: Counter[bytes] = Counter()
+        self._writes: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = []
+        self._other: list[Places] = []
+        self._pairs: list[tuple[bytes, bytes]] = []
+        self._written = 0
 
     def look(self, text: bytearray, end: int) -> bool:
         """Count the waits in a piece whose last line ends at ``end``; behind it are ``behind`` bytes at least.
@@ -119,13 +148,75 @@ class WaitLines:
             lines = self._count(shape, text, eight, lines)
         while len(lines):
             lines = self._learn(text, eight, lines)
-        return bool(((begins == _PARSING) | ((begins & _FIRST) == _BLANK)).any())
+        self._look_again(text, end)
+        return bool(((begins == _PARSING) | (begins == _ERROR) | ((begins & _FIRST) == _BLANK)).any())
 
     def seen(self) -> Counter[bytes]:
         """Return how often each time came, as the groups of the expression tell it."""
         for shape in self._shapes.values():
             self._settle(shape)
         return self._seen
+
+    def writes(self) -> dict[int, int]:
+        """Return number of a log write → its waits for the event, packed as :data:`exacell.measure.logwrites.PACK` says; without
+        those of :meth:`pairs`."""
+        numbers, waits = self._summed()
+        return dict(zip(numbers.tolist(), waits.tolist(), strict=True))
+
+    def pairs(self) -> list[tuple[bytes, bytes]]:
+        """Return wait and log write of the lines of the last piece that only the expression could read."""
+        found, self._pairs = self._pairs, []
+        return found
+
+    def _summed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        none = np.zeros(0, np.int64)
+        numbers = np.concatenate([none, *(numbers for numbers, _ in self._writes)])
+        waits = np.concatenate([none, *(waits for _, waits in self._writes)])
+        if not len(numbers):
+            return none, none
+        order = np.argsort(numbers, kind="stable")
+        numbers = numbers[order]
+        first = np.flatnonzero(np.concatenate(([True], numbers[1:] != numbers[:-1])))
+        return numbers[first], np.add.reduceat(waits[order], first)
+
+    def _write(self, eight: Words, lines: Places, size: int) -> None:
+        """Take the log writes of waits, whose times begin ``size`` bytes behind the begins of their lines."""
+        waits, many = _digits(eight[lines + size])
+        place = lines + size + many
+        so = (eight[place] == _BUFFER[0]) & (eight[place + 1] == _BUFFER[1])
+        place += 9
+        _, many = _digits(eight[place])
+        place += many
+        so &= (many > 0) & (many < 8) & (eight[place] == _SYNC[0]) & (eight[place + 2] == _SYNC[1])
+        place += 10
+        number, many = _digits(eight[place])
+        so &= many > 0
+        for word in (8, 16):
+            more, further = _digits(eight[place + word])
+            further = np.where(many == word, further, 0)
+            number = number * _TENS[further] + np.where(further > 0, more, np.uint64(0))
+            many = many + further
+        so &= many <= _MOST_DIGITS
+        self._writes.append((number[so].astype(np.int64), waits[so].astype(np.int64) + PACK))
+        self._other.append(lines[~so])
+        self._written += len(lines)
+        if self._written > _HELD:
+            self._writes, self._written = [self._summed()], 0
+
+    def _look_again(self, text: bytearray, end: int) -> None:
+        """Take by the expression the log writes of lines that are not written as usual, of those that name one."""
+        if self._shared is None:
+            return
+        others = np.sort(np.concatenate([*self._other, np.zeros(0, np.int64)]))
+        self._other = []
+        if not len(others):
+            return
+        marks = np.array([found.start() for found in _SCN.finditer(text, 0, end)], np.int64)
+        places = np.searchsorted(others, marks, side="right") - 1
+        for line in others[np.unique(places[places >= 0])].tolist():
+            match = self._shared.match(text, line - 1)
+            if match is not None:
+                self._pairs.append((match[1], match[2]))
 
     def _count(self, shape: _Shape, text: bytearray, eight: Words, lines: Places) -> Places:
         """Take a shape's waits; return the other lines."""
@@ -139,6 +230,8 @@ class WaitLines:
             times, stops = times[its], stops[its]
         shape.hits += len(times)
         if not self.event or shape.name == self.event:
+            if self._shared is not None:
+                self._write(eight, lines if every else lines[its], shape.size)
             below = (stops & (~stops + _ONE)) - _ONE
             shape.held.append(times & (below >> _SEVEN))
             shape.waiting += len(times)
@@ -156,10 +249,13 @@ class WaitLines:
         known = begin[: cursor[0]] + b"0" * (cursor[1] - cursor[0]) + begin[cursor[1] :]
         if known not in self._shapes and len(self._shapes) < _SHAPES and 8 <= len(begin) < self._behind - 8:
             shape = self._shapes[known] = _Shape(begin, cursor, match[2])
-            left = self._count(shape, text, eight, lines)
-            if not len(left) or left[0] != lines[0]:
+            left, first = self._count(shape, text, eight, lines), lines[0]
+            if not len(left) or left[0] != first:
                 return left
+            lines = left
         if not self.event or match[2] == self.event:
+            if self._shared is not None:
+                self._other.append(lines[:1])
             self._seen[match[3] if self.event else bytes(text[match.start(2) : match.end(3)])] += 1
         return lines[1:]
 

@@ -44,9 +44,11 @@ def compare(
     """Return the difference of each pair, void where counters began anew in between, however large they are now.
 
     Args:
-        pairs: first and second snapshot of each kind; all of one rack.
+        pairs: first and second snapshot of each kind; all of one rack, or of none: listings that were saved as texts.
     """
     counters = [m.name for m in metric_table().values() if m.metric_type == "Cumulative" and m.unit != "%"]
+    if not pairs[0][0].rack:
+        return _listed(pairs, counters)
     differs = tuple(dict.fromkeys(line for pair in pairs for line in unlike(*pair)))
     missing = dict.fromkeys(name for pair in pairs if pair[0].kind != SYSSTAT for name in untold(*pair))
     notes = [f"not compared, because not both snapshots tell it: {', '.join(missing)}"] if missing else []
@@ -62,6 +64,18 @@ def compare(
         known = {**history.fell, **restarted, **void}
         found.append(delta(before, after, counters, known))
     return Comparison(deltas=tuple(found), unlike=differs, notes=tuple(dict.fromkeys(notes)))
+
+
+def _listed(pairs: Sequence[tuple[Snapshot, Snapshot]], counters: Sequence[str]) -> Comparison:
+    """Return the difference of saved listings: no cell, no journal and no history can be asked about them."""
+    found = tuple(delta(before, after, counters) for before, after in pairs)
+    return Comparison(deltas=found, unlike=(), notes=(LISTED_ALONE,))
+
+
+LISTED_ALONE = (
+    "read from two texts: that their cells are alike and that no counter began anew in between can't be checked"
+)
+"""What is said of saved listings."""
 
 
 def _restarted(pairs: Sequence[tuple[Snapshot, Snapshot]], counters: Sequence[str]) -> dict[str, str]:

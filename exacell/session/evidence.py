@@ -10,7 +10,7 @@ import hashlib
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from exacell.core.errors import RefusedError, why_unreadable
@@ -95,7 +95,9 @@ def check(path: Path) -> Checked:
     """
     try:
         with zipfile.ZipFile(path) as archive:
+            members = [info.filename for info in archive.infolist()]
             content = {info.filename: archive.read(info) for info in archive.infolist()}
+            beside = _beside(archive, path.stat().st_size)
     except OSError as error:
         raise RefusedError(f"{path}: {why_unreadable(error)}") from error
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
@@ -105,15 +107,58 @@ def check(path: Path) -> Checked:
     sums = content.pop(SUMS, None)
     if sums is None:
         raise RefusedError(f"{path} is no archive of a report: it has no {SUMS}")
-    told = dict(_sums(sums.decode("utf-8", "replace")))
-    wrong = [f"{name}: it is not in {SUMS}" for name in content if name not in told]
+    told, wrong = _sums(sums.decode("utf-8", "replace"))
+    wrong += [f"{name}: it stands twice in the archive" for name in _twice(members)]
+    wrong += [f"{name}: it is not in {SUMS}" for name in content if name not in told]
     wrong += [f"{name}: it is missing" for name in told if name not in content]
     good = {name for name, data in content.items() if told.get(name) == hashlib.sha256(data).hexdigest()}
     wrong += [f"{name}: it was changed" for name in content if name in told and name not in good]
+    if beside and not wrong:
+        wrong.append(f"{beside}: that is not as report --evidence writes it")
     return Checked(files=len(good), seal=hashlib.sha256(sums).hexdigest(), wrong=tuple(sorted(wrong)))
 
 
-def _sums(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        digest, _, name = line.partition("  ")
-        yield name, digest
+def _sums(text: str) -> tuple[dict[str, str], list[str]]:
+    """Return name → sum, and what is wrong with the list."""
+    lines = text.removesuffix("\n").split("\n") if text else []
+    found = [match for line in lines if (match := _LINE.fullmatch(line)) is not None]
+    names = [match["name"] for match in found]
+    wrong = [f"{SUMS} has a line that is no sum with a name"] if len(found) < len(lines) else []
+    wrong += [f"{name}: it stands twice in {SUMS}" for name in _twice(names)]
+    wrong += [
+        f"{name}: it leads out of the folder" for name in names if name.startswith("/") or ".." in name.split("/")
+    ]
+    return {match["name"]: match["sum"] for match in found}, wrong
+
+
+_LINE = re.compile(r"(?P<sum>[0-9a-f]{64})  (?P<name>[^\\\0-\x1f]+)")
+
+
+def _twice(names: Sequence[str]) -> list[str]:
+    """Return the names that come twice, also those that are one on a system that takes a and A for the same."""
+    lower = [name.lower() for name in names]
+    return [name for place, name in enumerate(names) if lower[place] in lower[:place]]
+
+
+def _beside(archive: zipfile.ZipFile, size: int) -> str:
+    """Return what is in an archive besides its files, a phrase; empty where nothing is.
+
+    The files follow each other from the first byte on, then comes the list of them, then the end. Source: PKWARE, APPNOTE.TXT,
+    section 4.3.
+    """
+    place = listed = 0
+    for info in sorted(archive.infolist(), key=lambda one: one.header_offset):
+        name = len(info.orig_filename.encode("utf-8" if info.flag_bits & 0x800 else "cp437", "replace"))
+        if info.comment or info.extra or info.filename != info.orig_filename:
+            return f"{info.filename} has a comment or further fields"
+        if info.header_offset != place:
+            return f"there is more than {info.filename} where it stands"
+        if info.external_attr >> 28 not in (0, _REGULAR):
+            return f"{info.filename} is no file"
+        place += _LOCAL + name + info.compress_size
+        listed += _LISTED + name
+    return "" if place + listed + _END == size and not archive.comment else "there is more behind the files"
+
+
+_LOCAL, _LISTED, _END, _REGULAR = 30, 46, 22, 8
+"""Bytes of a file's head, of its line in the list and of the end; what the mode of a plain file begins with."""

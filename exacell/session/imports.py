@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import codecs
-import gzip
 import json
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from exacell.core.errors import RefusedError, why_unreadable
+from exacell.core.errors import RefusedError
 from exacell.measure.finding import Artifact
 from exacell.measure.importers.findings import Imported
 from exacell.measure.importers.kinds import read, together
 from exacell.measure.importers.model import Run
 from exacell.session.store import Store
+from exacell.session.unpacking import opened
 
 MOST = 64 << 20
 """Bytes of one file, unpacked: what is larger is no summary."""
@@ -27,7 +25,7 @@ _TELLING = 1000
 
 
 def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
-    """Return what the files hold together, each with the name that is shown of it; those of gzip are unpacked.
+    """Return what the files hold together, each with the name that is shown of it; gzip and UTF-16 are unpacked.
 
     Raises:
         RefusedError: one can't be read, is of no known program, or they are of different ones.
@@ -37,7 +35,7 @@ def read_set(name: str, paths: Mapping[Path, str], kind: str = "") -> Imported:
 
 def keep(store: Store, found: Imported) -> None:
     """Keep a set with its files; one of the same name is replaced."""
-    files = [{"name": file.name, "text": _text(file.content)} for file in found.files]
+    files = [{"name": file.name, "text": file.content.decode("utf-8", "replace")} for file in found.files]
     taken = datetime.now(UTC).isoformat(timespec="milliseconds")
     body = {"name": found.name, "taken": taken, "kind": found.kind, "files": files}
     store.save_import(found.name, taken, json.dumps(body))
@@ -62,27 +60,14 @@ def _set(name: str, files: Sequence[tuple[str, bytes]], kind: str) -> Imported:
             runs[-1] = replace(runs[-1], warnings=(*runs[-1].warnings, same))
             continue
         first[content] = source
-        runs.append(read(_text(content), source, kind))
+        runs.append(read(content.decode("utf-8", "replace"), source, kind))
     artifacts = tuple(Artifact(name=source, content=content) for source, content in files)
     return Imported(name=name, runs=tuple(together(runs)), files=artifacts)
 
 
-def _text(content: bytes) -> str:
-    """Return the text of a file: of UTF-16 where its first two bytes say so, as Windows writes it."""
-    utf16 = content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-    return content.decode("utf-16" if utf16 else "utf-8-sig", "replace")
-
-
 def _content(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if packed else path.open("rb") as stream:
-            content = stream.read(MOST + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        broken = f"{error}; gzip -t tells whether it is whole"
-        said = why_unreadable(error) if isinstance(error, OSError) and error.errno else broken
-        raise RefusedError(f"{path}: {said}") from error
+    with opened(path) as stream:
+        content = stream.read(MOST + 1)
     if len(content) > MOST:
         raise RefusedError(f"{path} is larger than {MOST >> 20} MB", hint="import the part that was measured")
     return content

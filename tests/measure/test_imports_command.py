@@ -53,7 +53,10 @@ def test_files_are_compared_without_an_import(program: InProcess, tmp_path: Path
         ),
         (("compare", "awr-11.txt", "fio-mixed.json"), "they measure different things"),
         (("import", "nosuch.json"), "nosuch.json: No such file or directory"),
-        (("import", "levels.fio"), "its content is of no known program; known are fio, iostat -x"),
+        (
+            ("import", "levels.fio"),
+            "is a job file of fio, which import does not read; run fio with --output-format=json",
+        ),
         (
             ("import", "fio-mixed.json", "awr-11.txt"),
             "files of fio and an AWR report are no one set; import them apart",

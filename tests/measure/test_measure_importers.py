@@ -88,8 +88,9 @@ def _orion(rows: Sequence[Sequence[float]]) -> str:
 
 def _awr(rows: Sequence[Sequence[float]]) -> list[str]:
     return [
-        f"Elapsed: 10.00 (mins)\nLoad Profile  Per Second  Per Transaction\nRedo size: {q * 100} {r + 1}\n\n"
-        f"log file sync  {r * 100}  {r * k / 10}  {k}ms  9\n"
+        f"Elapsed: 10.00 (mins)\nLoad Profile  Per Second  Per Transaction\nRedo size: {q * 100}  {r + 1}\n\n"
+        f"{'Event':14} {'Waits':>14} {'Time(s)':>14} {'Avg wait':>14}\n{' '.join(['-' * 14] * 4)}\n"
+        f"{'log file sync':14} {r * 100:14} {r * k / 10:14} {k:12}ms\n"
         for r, k, _, q in rows
         if r and k
     ]
@@ -166,7 +167,7 @@ def test_reports_of_awr_are_weighted_by_their_time_and_transactions() -> None:
     made = [
         (
             f"a{minutes}",
-            f"Elapsed: {minutes}.00 (mins)\nLoad Profile  Per Second  Per Transaction\nRedo size: {second} {each}\n",
+            f"Elapsed: {minutes}.00 (mins)\nLoad Profile  Per Second  Per Transaction\nRedo size: {second}  {each}\n",
         )
         for minutes, second, each in ((10, 100, 50), (60, 800, 100))
     ]

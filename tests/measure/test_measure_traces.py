@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import sys
 from collections import Counter
 from pathlib import Path
@@ -15,7 +18,7 @@ from exacell.core.errors import RefusedError
 from exacell.measure.histogram import Histogram
 from exacell.measure.trace10046 import Fill, Traced, filling, summarize, together
 from exacell.measure.tracesaid import rows, sentences
-from exacell.session.tracefiles import summarize_files
+from exacell.session.tracefiles import read_files
 
 SYNC = "log file sync"
 FAKE = "WAIT #1: nam='log file sync' ela= 99 buffer#=1 p2=0 p3=0 obj#=-1 tim=1"
@@ -77,13 +80,18 @@ LINES = st.one_of(
             [SYNC, "log file syn", "log file sync ", "latch: x", "SQL*Net message from client", "Ä", "' ela= 4", "e" * 250, ""]
         ),
         st.sampled_from(["", " ", "  ", "\t"]),
-        st.sampled_from(["0", "7", "512", "000512", "1234567", "12345678", "123456789012", "", "-5", "5x", "9999999:", "/1"]),
+        st.one_of(
+            st.sampled_from(["0", "7", "512", "000512", "", "-5", "5x", "9999999:", "/1", "4294967295", "9" * 5000]),
+            st.integers(1, 20).flatmap(lambda digits: st.integers(10 ** (digits - 1), 10**digits - 1).map(str)),
+        ),
         st.sampled_from([" buffer#=7701 sync scn=98765432103 p3=0 obj#=-1 tim=10", "", "\r", " nam='log file sync' ela= 3"]),
     ),
     st.sampled_from(
         [
             "PARSING IN CURSOR #2 len=5", "END OF STMT", "PARSING", ' value="two', ' value="one"', 'lines"', '   value="', "",
             "EXEC #2:c=0,e=71,p=0", "WAIT", "WAIT #", "WAIT #1: nam='log file sync'", " WAIT #1: nam='log file sync' ela= 5",
+            "PARSE ERROR #7:len=9 dep=0 err=942", "PARSE ERROR #7:len=90 dep=0 err=942", "PARSE ERROR #7:len=0", "PARSE ERROR #7",
+            "  kxsbbbfp=7f  bln=32  avl=04  flg=05", "  kxsbbbfp=7f  bln=128  avl=90  flg=05", ' value="a "b" c"',
             "xWAIT #1: nam='log file sync' ela= 5", "*** 2011-11-30 11:06:40.123", "\0" * 9, "w" * 700,
         ]
     ),
@@ -128,6 +136,84 @@ def test_numpy_reads_large_files_over_the_edges_of_its_memory() -> None:
         assert slow.events == summarize(pieces(text, 99_991), event, "f", quick=True).events
 
 
+@pytest.mark.parametrize("first", [1, 9_999_999, 10_000_000, 10_500_000, 123_456_789_012])
+@pytest.mark.parametrize("event", [SYNC, ""])
+def test_each_wait_counts_once_whatever_comes_first(first: int, event: str) -> None:
+    """A first wait of any length is one wait, and those behind it are counted once, by numpy as without."""
+    line = f"WAIT #140593871234568: nam='{SYNC}' ela= {{}} buffer#=1 sync scn=7 p3=0 obj#=-1 tim=1\n"
+    text = (line.format(first) + line.format(512) * 4_000).encode()
+    for size in (1 << 20, 9_001):
+        plain, quick = (summarize(pieces(text, size), event, "f", quick=quick, grouped=True) for quick in (False, True))
+        assert plain == quick
+        assert plain.events[SYNC].n + plain.odd.get(SYNC, 0) == 4_001 and plain.events[SYNC].counts[-1] in (1, 4_000)
+
+
+_SQL, _QUOTED = f"select '\n{FAKE}\n'", f'say "hi"\n{FAKE} "x"\n'
+FREE = {
+    "a statement that could not be parsed": f"PARSE ERROR #2:len={len(_SQL)} dep=0 uid=1 oct=3 lid=1 tim=1 err=942\n{_SQL}",
+    "one whose text was cut": f"PARSE ERROR #2:len=4000 dep=0 uid=1 oct=3 lid=1 tim=1 err=942\nselect 'nam=''{SYNC}'' ela= 5'",
+    "one of no length": "PARSE ERROR #2:len=0 dep=0 uid=1 oct=3 lid=1 tim=1 err=900\n",
+    "a value with quotes in it": f'  kxs=1  bln=200  avl={len(_QUOTED)}  flg=05\n  value="{_QUOTED}"',
+    "a value that a quote ends where its length is not known": f'  value="say "hi" there\n{FAKE}\n"',
+    "a value with a quote in its line": f"""  kxs=1  bln=32  avl=09  flg=05\n  value="3" "x" 2"\n Bind#1\n  value="{FAKE}\"""",
+}
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", FREE)
+def test_what_stands_in_a_free_text_is_no_wait(name: str, quick: bool) -> None:
+    """Text of statements and values is skipped to its end and no further, in a file cut anywhere and at its end."""
+    real = f"WAIT #2: nam='{SYNC}' ela= 7 buffer#=1 sync scn=5 p3=0\n"
+    for behind in ("", real, f"EXEC #2:c=0,e=1\n{real}{real}"):
+        text = f"{real}{FREE[name]}\n{behind}".encode()
+        for size in (1, 2, 5, 13, 59, 10_000):
+            found = summarize(pieces(text, size), SYNC, "f", quick=quick, grouped=True)
+            assert found.events == {SYNC: Histogram((7,), (1 + behind.count(real),))}, (behind, size)
+            assert found.lookalikes == text.count(b"ela= 99") and not found.broken, (behind, size)
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_times_that_cant_be_are_told_and_not_counted(quick: bool) -> None:
+    """A wait of less than 0, of more than a day, or of 32 bits that were negative is named by its event."""
+    lines = [
+        f"WAIT #2: nam='{SYNC}' ela= {ela} sync scn=5"
+        for ela in (
+            7,
+            -7,
+            86_400_000_000,
+            86_400_000_001,
+            2**32 - 1,
+            2**32 - 1_000_000,
+            2**32 - 1_000_001,
+            2**32,
+            2**64 - 1,
+        )
+    ]
+    found = summarize(pieces("\n".join([*lines, ""]).encode(), 99), SYNC, "f", quick=quick, grouped=True)
+    assert found.events == {SYNC: Histogram((7, 2**32 - 1_000_001, 2**32, 86_400_000_000), (1, 1, 1, 1))}
+    assert found.odd == {SYNC: 5} and sum(len(own) for own in found.writes.values()) == 1
+    assert f"5 waits for {SYNC} have a time that can't be" in "\n".join(sentences(found, SYNC))
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        (TEXT, True),
+        (b"WAIT #1: nam='x' ela= 5\n", True),
+        (b"Trace file /u01/x.trc\nnothing here\n", True),
+        (b"*** 2011-11-30 11:06:40.123\n", True),
+        (b"EXEC #1:c=0,e=1\n", True),
+        (b"", True),
+        (b"hello\nworld\n", False),
+        (b"<html><body>AWR</body></html>", False),
+        (b"select 'WAIT #1: nam=''x'' ela= 5' from dual;\n", False),
+    ],
+)
+def test_a_trace_file_is_known_by_its_head_or_a_record(text: bytes, known: bool) -> None:
+    """Text with neither is no trace file."""
+    assert summarize(pieces(text, 10_000), SYNC, "f").recognised is known
+
+
 def test_without_numpy_large_files_are_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where numpy is not installed the expression reads the whole file."""
     monkeypatch.setitem(sys.modules, "exacell.measure.waitlines", None)
@@ -162,10 +248,49 @@ def test_made_files_have_the_waits_that_were_made(tmp_path: Path) -> None:
     paths = write_files(tmp_path, 3, 400)
     made = Counter(ela for number in range(3) for _, ela, _ in waits(400, number))
     for processors in (1, 3):
-        found = summarize_files(paths, SYNC, processors=processors)
+        found = together(read_files(paths, SYNC, processors=processors))
         assert found.events == {SYNC: Histogram.of(made)} and found.files == 3
     with pytest.raises(RefusedError, match=r"nosuch\.trc: No such file"):
-        summarize_files([*paths, tmp_path / "nosuch.trc"])
+        read_files([*paths, tmp_path / "nosuch.trc"])
+
+
+PACKED = {
+    "gzip": gzip.compress(TEXT),
+    "gzip in two parts": gzip.compress(TEXT[:900]) + gzip.compress(TEXT[900:]),
+    "UTF-16": TEXT.decode().encode("utf-16"),
+    "UTF-16 without a mark": TEXT.decode().encode("utf-16-le"),
+    "UTF-16 of other machines": TEXT.decode().encode("utf-16-be"),
+    "UTF-8 with a mark": TEXT.decode().encode("utf-8-sig"),
+    "gzip of UTF-16": gzip.compress(TEXT.decode().encode("utf-16")),
+}
+REFUSED = {
+    b"hello\n": "is no trace file",
+    b"TKPROF: Release 19.0.0.0.0\n": "not what tkprof makes",
+    gzip.compress(TEXT)[:-20]: "gzip -t tells whether it is whole",
+    bz2.compress(TEXT): "is packed by bzip2: only gzip",
+    lzma.compress(TEXT): "is packed by xz",
+    b"PK\x03\x04" + TEXT: "is packed by zip",
+    b"\0" * 257 + b"ustar" + TEXT: "is an archive of tar",
+}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_and_recoded_files_have_the_same_waits(tmp_path: Path, name: str) -> None:
+    """A file that gzip packed, or that a Windows program wrote as UTF-16, is read as the trace itself."""
+    path = tmp_path / "x.trc"
+    path.write_bytes(PACKED[name])
+    (found,) = read_files([path], SYNC)
+    assert found.events[SYNC] == Histogram((12, 512), (1, 2)) and found.lookalikes == 3
+
+
+@pytest.mark.parametrize("content", REFUSED, ids=REFUSED.values())
+def test_what_is_no_trace_file_is_refused_by_its_name(tmp_path: Path, content: bytes) -> None:
+    """The refusal names the file and what it is, or what to do."""
+    path = tmp_path / "x.trc"
+    path.write_bytes(content)
+    with pytest.raises(RefusedError, match=r"x\.trc") as refused:
+        read_files([path], SYNC)
+    assert REFUSED[content] in f"{refused.value} {refused.value.hint}"
 
 
 def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,9 +299,10 @@ def test_several_processes_find_what_one_finds(tmp_path: Path, monkeypatch: pyte
     paths = write_files(tmp_path, 3, 50)
     cut = tmp_path / "cut.trc"
     cut.write_bytes(TEXT + b"WAIT")
-    apart = summarize_files([*paths, cut], processors=3)
-    alone = summarize_files([*paths, cut], processors=1)
+    apart = together(read_files([*paths, cut], SYNC, processors=3, grouped=True))
+    alone = together(read_files([*paths, cut], SYNC, processors=1, grouped=True))
     assert apart.events == alone.events and apart.lookalikes == alone.lookalikes == 3
+    assert apart.writes == alone.writes and apart.writes
     assert apart.broken == alone.broken == {str(cut): "its last line is cut"} and apart.size == alone.size
 
 

@@ -146,6 +146,68 @@ def test_a_changed_archive_is_found_out(tmp_path: Path, change: dict[str, bytes 
     assert check(tmp_path / "b.zip").wrong == (said,)
 
 
+def _doctored(path: Path, how: str) -> None:
+    """Change an archive of a report without touching a file that its list names."""
+    whole = path.read_bytes()
+    with zipfile.ZipFile(path) as old:
+        content = [(info.filename, old.read(info)) for info in old.infolist()]
+    if how == "more before":
+        path.write_bytes(b"#!/bin/sh\n" + whole)
+        return
+    if how == "more behind":
+        path.write_bytes(whole + b"x")
+        return
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        if how == "twice":
+            content.insert(0, ("report.html", b"<p>better"))
+        if how == "twice in another case":
+            content.append(("REPORT.html", b"<p>better"))
+        if how == "the list twice":
+            content.append(("SHA256SUMS", content[-1][1]))
+        if how == "a folder":
+            content.append(("more/", b""))
+        sums = dict(content)["SHA256SUMS"]
+        lists = {
+            "a line twice": sums + sums.splitlines(keepends=True)[0],
+            "a line that is none": sums + b"hello\n",
+            "a name outside": sums + b"0" * 64 + b"  ../x\n",
+        }
+        for name, data in content:
+            info = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            info.comment = b"x" if how == "a file's comment" else b""
+            info.extra = b"\x99\x99\x01\x00x" if how == "a further field" else b""
+            info.external_attr = (0o120777 << 16) if how == "a link" and name == "report.html" else 0
+            new.writestr(info, lists.get(how, data) if name == "SHA256SUMS" else data, zipfile.ZIP_DEFLATED)
+        new.comment = b"x" if how == "a comment" else b""
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ("twice", "report.html: it stands twice in the archive"),
+        ("twice in another case", "REPORT.html: it stands twice in the archive"),
+        ("the list twice", "SHA256SUMS: it stands twice in the archive"),
+        ("a folder", "more/: it is not in SHA256SUMS"),
+        ("a line twice", "it stands twice in SHA256SUMS"),
+        ("a line that is none", "has a line that is no sum"),
+        ("a name outside", "../x: it leads out of the folder"),
+        ("a file's comment", "has a comment or further fields"),
+        ("a further field", "has a comment or further fields"),
+        ("a link", "report.html is no file"),
+        ("a comment", "there is more behind the files"),
+        ("more before", "there is more than"),
+        ("more behind", "there is more behind the files"),
+    ],
+)
+def test_an_archive_with_more_than_its_list_names_is_found_out(tmp_path: Path, how: str, said: str) -> None:
+    """A name that comes twice, and whatever the list does not name, is told, wherever in the archive it hides."""
+    pack(tmp_path / "a.zip", files_of(finding(), {"report.html": "<p>"}))
+    assert not check(tmp_path / "a.zip").wrong
+    _doctored(tmp_path / "a.zip", how)
+    assert said in "\n".join(check(tmp_path / "a.zip").wrong)
+
+
 def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
     """A file that is cut, another ZIP file and none have one line each."""
     pack(tmp_path / "a.zip", {"x": b"y" * 1000})

@@ -9,6 +9,7 @@ GROUP = "metrics"
 PROGRAMS = (
     "fio",
     "iostat",
+    "sar",
     "orion",
     "calibrate",
     "calibrate_io",
@@ -28,12 +29,12 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="read what fio, iostat, ORION, AWR and others wrote, show it, and keep it under a name",
+        summary="read what fio, iostat, sar, ORION, AWR and others wrote, show it, and keep it under a name",
         details="What a file is, its content tells; kind= says it where that is not clear. Several files are one set: parts of "
         "one run (hosts, named NAME@HOST.json where the text does not tell them: their rates are added), or repetitions of "
         "it, which give compare an interval. Points at the same load are put together, latencies weighted by the I/Os that "
-        "they are of, the peak and the knee of a curve are marked, and a cold first pass is set apart. Files of gzip are "
-        "unpacked. "
+        "they are of, the peak and the knee of a curve are marked, and a cold first pass is set apart. Files of gzip and "
+        "UTF-16 are unpacked; what is refused says which form is needed. "
         "Without as= nothing is kept. What a recipe kept is read by its name: fio_1280 of the newest run, r3:fio_1280 of r3, "
         "fio_1280@ini1 where it was kept of several hosts. IMPORT CELLDISK stays CellCLI's own statement. The page importing has "
         "the details.",

@@ -19,6 +19,10 @@ _PAIR = (
     Param(name="before", kind=Kind.SNAPSHOT, positional=True, required=True, help="the earlier snapshot"),
     Param(name="after", kind=Kind.SNAPSHOT, positional=True, required=True, help="the later one"),
 )
+_OR_FILES = (
+    Param(name="before", kind=Kind.MEASURED, positional=True, required=True, help="the earlier snapshot, or a file"),
+    Param(name="after", kind=Kind.MEASURED, positional=True, required=True, help="the later one"),
+)
 _ANYWAY = Flag(name="anyway", help="also between snapshots that are not alike, marked with what differs")
 
 COMMANDS = (
@@ -93,9 +97,10 @@ COMMANDS = (
         "first / (flash first + disk first). Kinds other than flashlog and flashcache have a row for each counter that moved, "
         "with its rate over the true interval and its share of all that was counted until the second snapshot; -o json and "
         "csv have those that did not move, too. Of snap list a row for each object that came or went and each attribute that "
-        "changed, numbers with their difference; conditions that changed as well are told, and refuse nothing.",
+        "changed, numbers with their difference; conditions that changed as well are told, and refuse nothing. Two files with "
+        "what LIST METRICCURRENT printed are taken as well; no rack is needed for them.",
         example="delta before after",
-        params=_PAIR,
+        params=_OR_FILES,
         flags=(_ANYWAY,),
         handler="exacell.commands.metrics:show_delta",
     ),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from exacell.commands.subjects.files import kept_rows, trace_files
+from exacell.commands.subjects.files import kept_rows, trace_files, words_of
 from exacell.commands.subjects.sort import Asked, Sort
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
@@ -54,7 +56,7 @@ def pair_of(session: Session, services: Services, event: str, a: str, b: str) ->
     sets = {
         side: _collected(found) if found is not None else _read_set(paths[side], event) for side, found in kept.items()
     }
-    notes = [f"{side}: {said}" for side, found in sets.items() for said in _doubts(found.files, event)]
+    notes = [f"{side}: {said}" for side, found in sets.items() for said in _doubts(found.files)]
     waits = {side: _waits(side, found.files, event) for side, found in sets.items()}
     sure = compared.intervals(waits["a"], waits["b"])
     if sure is None:
@@ -77,6 +79,26 @@ def pair_of(session: Session, services: Services, event: str, a: str, b: str) ->
         ),
         notes=tuple(notes),
     )
+
+
+def traces_of(session: Session, services: Services, text: str, event: str = "") -> list[Traced]:
+    """Return what the trace files and collections that a statement names hold: of one event, or of all where none is named.
+
+    Raises:
+        StatementError: a quote is missing.
+        RefusedError: there is no such file or collection, one can't be read, or a collection is of another event.
+    """
+    words = words_of(text)
+    kept = {word: found for word in words if (found := _kept(session, word)) is not None}
+    for word, found in kept.items():
+        if event and found.event != event:
+            raise RefusedError(
+                f"{word} holds waits for {found.event} alone, not for '{event}'",
+                hint=f"trace collect db=NAME as=NAME event='{event}'",
+            )
+    files = [word for word in words if word not in kept]
+    read = read_files(trace_files(session, services, shlex.join(files)), event) if files or not kept else []
+    return [*(file for found in kept.values() for file in found.files), *read]
 
 
 def _collected(found: Collected) -> _Set:
@@ -115,10 +137,9 @@ def _waits(side: str, found: Sequence[Traced], event: str) -> list[Histogram]:
     return waits
 
 
-def _doubts(found: Sequence[Traced], event: str) -> list[str]:
-    """Return what is wrong with a sample: files that are not whole."""
-    whole = together(list(found))
-    return [said for said in tracesaid.sentences(whole, event) if said.startswith(tracesaid.NOT_WHOLE)]
+def _doubts(found: Sequence[Traced]) -> list[str]:
+    """Return what is wrong with a sample: files that are not whole, and times that can't be."""
+    return list(tracesaid.doubts(together([replace(file, events={}, writes={}) for file in found])))
 
 
 def _passport(found: Sequence[Traced]) -> dict[str, str]:
@@ -143,7 +164,7 @@ def _has(asked: Asked, name: str) -> bool:
 
 def _alone(asked: Asked, name: str) -> Finding:
     kept = _kept(asked.session, name)
-    files = list(kept.files) if kept is not None else read_files(trace_files(asked.session, asked.services, name), "")
+    files = traces_of(asked.session, asked.services, name)
     found, event = together(files), kept.event if kept is not None else ""
     largest = sorted(found.events.items(), key=lambda pair: -pair[1].total)[:4]
     return Finding(

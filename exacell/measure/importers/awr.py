@@ -1,6 +1,7 @@
-"""The load profile and the waits of an AWR report, text or HTML.
+"""The load profile, the waits for storage and the Exadata sections of an AWR report, text, HTML, or text made of HTML.
 
-Labels of 11.2 and of 12c on are put under one name. Source: reference measurement.md 8.
+Labels of 11.2 and of 12c on are put under one name. Source: reference measurement.md 8; of the Exadata sections, which HTML
+reports alone have: Oracle Exadata System Software User's Guide, Automatic Workload Repository.
 """
 
 from __future__ import annotations
@@ -8,50 +9,117 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from html.parser import HTMLParser
+from itertools import pairwise
 
 from exacell.core.values import dataclass
+from exacell.measure.importers.awrtables import TITLES, Table, tables
 from exacell.measure.importers.model import Point, Run, UnreadableError, first_of, number, told
 
 KIND = "awr"
 
-_PROFILE = re.compile(r"^\s*Load Profile\b.*Per Second", re.IGNORECASE | re.MULTILINE)
-_EVENTS = ("log file sync", "log file parallel write", "db file sequential read", "db file parallel read",
-           "direct path read", "cell single block physical read", "cell multiblock physical read", "cell smart table scan",
-           "log file switch completion")  # fmt: skip
-"""Events of storage, which are read where they stand with waits and an average."""
+_PROFILE = re.compile(
+    r"^[ #*]*Load Profile\b(?:(?!\n *\n *\n)[\s\S]){0,200}?\bPer Second\b", re.IGNORECASE | re.MULTILINE
+)
+_REPORT = re.compile(
+    r"WORKLOAD REPOSITORY (?:PDB )?(?:REPORT|COMPARE)|AWR (?:RAC|Compare Period) Report", re.IGNORECASE
+)
+_OTHERS = {
+    r"WORKLOAD REPOSITORY REPORT \(RAC\)|AWR RAC Report": (
+        "a report over all instances of a cluster (awrgrpt.sql)",
+        "make one of each instance by awrrpt.sql, and import them apart",
+    ),
+    r"WORKLOAD REPOSITORY COMPARE PERIOD|AWR Compare Period": (
+        "a report that compares two periods (awrddrpt.sql)",
+        "make a report of each period by awrrpt.sql, and compare the two",
+    ),
+}
+"""Reports of AWR that are not read → what they are, and what is."""
+
+_SINGLE = "cell single block physical read"
+_EVENTS = (
+    *(_SINGLE + source for source in ("", ": RDMA", ": flash cache", ": pmem cache", ": xrmem cache")),
+    *("cell multiblock physical read", "cell list of blocks physical read"),
+    *("cell smart table scan", "cell smart index scan", "cell smart file creation", "cell smart incremental backup"),
+    *(
+        "cell smart restore from backup",
+        "cell statistics gather",
+        "cell manager opening cell",
+        "cell external table smart scan",
+    ),
+    *("db file sequential read", "db file scattered read", "db file parallel read", "db file parallel write"),
+    *(
+        "db file single write",
+        "db file async I/O submit",
+        "direct path read",
+        "direct path read temp",
+        "direct path write",
+    ),
+    *(
+        "direct path write temp",
+        "direct path sync",
+        "log file sync",
+        "log file parallel write",
+        "log file sequential read",
+    ),
+    *("log file single write", "log file switch completion", "log file switch (checkpoint incomplete)"),
+    *("log file switch (archiving needed)", "log file switch (private strand flush incomplete)", "log file init write"),
+    *(
+        "control file sequential read",
+        "control file parallel write",
+        "control file single write",
+        "control file heartbeat",
+    ),
+    *("flashback log file sync", "flashback log file write", "read by other session", "local write wait"),
+    *("Data file init write", "Disk file operations I/O", "ASM IO for non-blocking poll"),
+)
+"""Events of storage by their whole names: text reports cut them. Source: Oracle Database Reference, wait events; SAGUG."""
+
+_STORAGE = re.compile(r"(?:cell|db file|direct path|log file|control file|flashback log) ", re.IGNORECASE)
+_CLASSES = ("user i/o", "system i/o", "commit")
+_CUT = 25
+"""Characters from which on a name may have been cut: text reports cut it to 26, 28 or 30."""
+
+_EXADATA = re.compile(r"flash (?:cache|log)|outlier|smart flash|cell server|pmem|xrmem", re.IGNORECASE)
+_MUCH = 5.0
+"""Percent of the DB time from which on an event that is not read is named."""
+
+_NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d*)?(?:E[-+]?\d+)?", re.IGNORECASE)
 
 
 def claims(text: str) -> bool:
-    """Whether it is an AWR report."""
-    return _PROFILE.search(text) is not None or "displays load profile" in text.lower()
+    """Whether it is a report of AWR."""
+    return (
+        _PROFILE.search(text) is not None or _REPORT.search(text) is not None or "displays load profile" in text.lower()
+    )
 
 
 def read(text: str, source: str) -> Run:
-    """Return one point per line of the load profile, and one per event of storage.
+    """Return one point per line of the load profile, one per event of storage, and one per row of an Exadata section.
 
     Raises:
-        UnreadableError: the load profile has no line.
+        UnreadableError: it is another report of AWR, the load profile has no line, or a number is in a form that can't be told.
     """
-    html = "<table" in text.lower()
-    tables = _tables(text) if html else []
-    rows = (
-        [row for title, table in tables if "load profile" in title for row in table] if html else list(_profile(text))
-    )
-    points = [point for row in rows for point in _line(row)]
-    if not points:
+    for sign, (what, instead) in _OTHERS.items():
+        if re.search(sign, text, re.IGNORECASE):
+            raise UnreadableError(f"{source} is {what}, which is not read", hint=instead)
+    form, found = tables(text)
+    plain = "\n".join(" ".join(row) for table in found for row in table.rows) if form != "text" else text
+    profile = list(_profile(text, found, form, source))
+    if not profile:
         raise UnreadableError(f"{source}: its load profile has no line")
-    events = (row for title, table in tables if "event" in title for row in table) if html else _event_rows(text)
-    seen: dict[str, Point] = {}
-    for row in events:
-        for point in _event(row):
-            seen.setdefault(point.series, point)
-    plain = "\n".join(" ".join(row) for _, table in tables for row in table) if html else text
+    events = _Events(source, int(first_of(plain, r"\b(\d+)\.\d+\.\d+\.\d+\.\d+\b") or 0))
+    for table in found:
+        events.take(table)
+    exadata = [point for table in found if _is_exadata(table) for point in _exadata(table, source)]
+    notes = list(events.notes())
+    if re.search(r"^ *Event\b.*\bWaits\b", text, re.MULTILINE) and not events.tables:
+        notes.append("its waits are not read: the columns of their tables can't be told; the HTML report has them")
     return Run(
         kind=KIND,
-        form="HTML" if html else "text",
+        form=form,
         source=source,
-        points=_timed((*points, *seen.values()), plain),
+        points=_timed((*profile, *events.points(), *exadata), plain),
+        notes=tuple(notes),
         told=told(
             [
                 ("release", first_of(plain, r"\b(\d+\.\d+\.\d+\.\d+\.\d+)\b")),
@@ -73,69 +141,55 @@ def _timed(points: Sequence[Point], plain: str) -> tuple[Point, ...]:
 
 def _transactions(point: Point, seconds: float) -> dict[str, float]:
     each = point.figures.get("perTransaction")
-    return {"perTransaction": point.figures["perSecond"] * seconds / each} if each else {}
+    second = point.figures.get("perSecond")
+    return {"perTransaction": second * seconds / each} if each and second is not None else {}
 
 
-def _profile(text: str) -> Iterator[list[str]]:
+# -- the load profile --------------------------------------------------------------------------------------------------
+
+
+def _profile(text: str, found: Sequence[Table], form: str, source: str) -> Iterator[Point]:
+    if form == "text":
+        rows: Iterator[Sequence[str]] = _profile_lines(text)
+    else:
+        rows = (
+            row
+            for table in found
+            if any(column.lower().startswith("per second") for column in table.columns)
+            and not any("read+write" in column.lower() for column in table.columns)
+            for row in table.rows
+        )
+    for label, *cells in rows:
+        if not label.rstrip().endswith(":"):
+            continue
+        name = re.sub(r"\s*\((?:bytes|blocks?|SQL|s|MB)\)", "", label.strip().rstrip(":")).lower()
+        name = re.sub(r"^(logical read|physical read|physical write)s$", r"\1", name)
+        values = zip(("perSecond", "perTransaction"), cells, strict=False)
+        figures = {key: printed.value for key, cell in values if (printed := _printed(cell, source)) is not None}
+        if figures:
+            yield Point(series=name, figures=figures)
+
+
+def _profile_lines(text: str) -> Iterator[Sequence[str]]:
     match = _PROFILE.search(text)
-    assert match is not None
-    for line in text[match.end() :].splitlines()[1:]:
-        if re.match(r"\s*[~-]", line):
-            continue
+    begun = False
+    for line in text[match.end() :].splitlines()[1:] if match is not None else ():
         label, colon, rest = line.partition(":")
-        if not colon or not label.strip():
-            if line.strip():
-                return
-            continue
-        yield [label.strip() + ":", *rest.split()]
+        if colon and label.strip() and not set(label) <= set(" ~-"):
+            begun = True
+            yield label.strip() + ":", *(one for cell in re.split(r"\s{2,}", rest.strip()) for one in _apart(cell))
+        elif begun or not set(line) <= set(" ~-"):
+            return
 
 
-def _line(row: Sequence[str]) -> Iterator[Point]:
-    if not row or not row[0].rstrip().endswith(":"):
-        return
-    name = re.sub(r"\s*\((?:bytes|blocks?|SQL|s|MB)\)", "", row[0].strip().rstrip(":"))
-    name = {
-        "logical reads": "logical read",
-        "physical reads": "physical read",
-        "physical writes": "physical write",
-    }.get(name.lower(), name.lower())
-    numbers = [value for value in map(number, row[1:]) if value is not None]
-    if numbers:
-        figures = dict(zip(("perSecond", "perTransaction"), numbers, strict=False))
-        yield Point(series=name, figures=figures)
+def _apart(cell: str) -> list[str]:
+    """Return the numbers between which a single blank stands; all as one where it may stand between thousands, as in 15 000."""
+    words = cell.split(" ")
+    thousands = any(re.fullmatch(r"\d{1,3}", a) and re.match(r"\d{3}(?!\d)", b) for a, b in pairwise(words))
+    return [cell] if thousands else words
 
 
-def _event_rows(text: str) -> Iterator[list[str]]:
-    for line in text.splitlines():
-        name, _, rest = line.strip().partition("  ")
-        event = _event_named(name)
-        if event:
-            yield [event, *rest.split()]
-
-
-def _event_named(name: str) -> str:
-    """Return the event of storage that a name is, which text reports cut to 28 or 30 characters; empty where it is none."""
-    name = name.strip().lower()
-    return next((event for event in _EVENTS if event == name or (len(name) >= 28 and event.startswith(name))), "")
-
-
-def _event(row: Sequence[str]) -> Iterator[Point]:
-    """Yield an event's waits, total and average.
-
-    Which column is which is settled by arithmetic, since layouts differ: waits times the average is the total. The average is
-    computed anew: 11.2 prints whole milliseconds.
-    """
-    event = _event_named(row[0]) if row else ""
-    if not event:
-        return
-    cells = [cell for cell in map(_printed, row[1:]) if cell is not None]
-    for place, total in enumerate(cells[1:], 1):
-        for average in cells[place + 1 :]:
-            if cells[0].value and total.value and _agree(cells[0], total, average):
-                waits = cells[0].value
-                figures = {"waits": waits, "totalS": total.value, "averageUs": total.value / waits * 1e6}
-                yield Point(series=event, figures=figures)
-                return
+# -- waits -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -152,6 +206,29 @@ class _Printed:
     us: float
 
 
+def _printed(cell: str, source: str) -> _Printed | None:
+    """Return the number in a cell; None where it is empty, a word, or was too wide to be printed (####).
+
+    Raises:
+        UnreadableError: it is in a form that can't be told, such as 1.234,5.
+    """
+    text = cell.strip()
+    if not re.match(r"[-+.]*\d", text):
+        return None
+    match = re.fullmatch(rf"({_NUMBER.pattern})\s*(ns|us|ms|s|[KMGT])?\s*%?", text, re.IGNORECASE)
+    if match is None:
+        raise UnreadableError(
+            f"{source}: it can't be told which number '{text[:30]}' is",
+            hint="read are numbers such as 1,234.5 and 31.4K: make the report with NLS_NUMERIC_CHARACTERS='.,'",
+        )
+    suffix = (match[2] or "").lower()
+    times = {"k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}.get(suffix, 1.0)
+    digits, _, power = match[1].lower().partition("e")
+    half = 0.5 * 10 ** (int(power or 0) - len(digits.partition(".")[2]))
+    us = {"ns": 0.001, "us": 1.0, "s": 1e6}.get(suffix, 1000.0)
+    return _Printed(float(match[1].replace(",", "")) * times, half * times, us)
+
+
 def _agree(waits: _Printed, total: _Printed, average: _Printed) -> bool:
     """Whether waits times the average is the total, as far as their last digits tell."""
     low, high = ((average.value + sign * average.half) * average.us / 1e6 for sign in (-1, 1))
@@ -160,48 +237,175 @@ def _agree(waits: _Printed, total: _Printed, average: _Printed) -> bool:
     )
 
 
-def _printed(cell: str) -> _Printed | None:
-    """Return the number in a cell; None where there is none."""
-    match = re.fullmatch(r"([\d.,]+(?:E[-+]?\d+)?)(ns|us|ms|s|[KMG])?", cell.strip(), re.IGNORECASE)
-    value = number(match[1]) if match is not None else None
-    if match is None or value is None:
-        return None
-    suffix = (match[2] or "").lower()
-    times = {"k": 1e3, "m": 1e6, "g": 1e9}.get(suffix, 1.0)
-    half = 0.5 * 10 ** -len(match[1].partition(".")[2])
-    us = {"ns": 0.001, "us": 1.0, "s": 1e6}.get(suffix, 1000.0)
-    return _Printed(value * times, half * times, us)
+class _Events:
+    """The events of storage that the tables of a report have."""
+
+    def __init__(self, source: str, release: int) -> None:
+        self._source, self._release = source, release
+        self._found: dict[int, dict[str, Point]] = {}
+        self._unread: dict[str, str] = {}
+        self._notes: dict[str, None] = {}
+        self.tables = 0
+
+    def take(self, table: Table) -> None:
+        """Take the rows of a table of events; of others, such as histograms, nothing."""
+        heads = [column.lower() for column in table.columns]
+        if heads[0] != "event" or any("<" in head or ">" in head for head in heads):
+            return
+        at = next((place for place, head in enumerate(heads) if re.search(r"\bwaits$", head)), 0)
+        timed = any(re.search(r"time|avg|wait", head) for head in heads[at + 1 :])
+        if not at or not timed:
+            return
+        self.tables += 1
+        rank = 0 if "foreground wait event" in table.title.lower() else 1 if "background" in table.title.lower() else 2
+        own = self._found.setdefault(rank, {})
+        seen: set[str] = set()
+        for row in table.rows:
+            name, several = self._whole(row[0])
+            share = self._share(heads, row)
+            if not _is_storage(name, row, heads):
+                if share >= _MUCH and name.upper() not in ("DB CPU", "CPU TIME"):
+                    self._unread.setdefault(name, f"{share:g} %")
+                continue
+            point = self._point(name, heads, at, row)
+            if point is None:
+                continue
+            if name in seen and several:
+                point = _added(own[name], point)
+                self._notes[f"{name}: several lines whose names were cut alike, put together"] = None
+            elif name in seen:
+                continue
+            seen.add(name)
+            own[name] = point
+
+    def points(self) -> Iterator[Point]:
+        """Yield each event once: of the foreground, of the background where the foreground has it too with that word, and
+        what only the list of the top has."""
+        front, back, top = (self._found.get(rank, {}) for rank in range(3))
+        yield from front.values()
+        for name, point in back.items():
+            yield replace(point, series=f"{name} (background)") if name in front else point
+        for name, point in top.items():
+            if name not in front and name not in back:
+                yield point
+
+    def notes(self) -> Iterator[str]:
+        """Yield what is to be said of events: what could not be read, and what is not read though it takes much time."""
+        yield from self._notes
+        if self._unread:
+            said = ", ".join(f"{name} ({share})" for name, share in self._unread.items())
+            yield f"not read, with {_MUCH:g} % of the DB time or more: {said}"
+
+    def _whole(self, name: str) -> tuple[str, bool]:
+        """Return an event's whole name, and whether it was cut so that several may be meant."""
+        plain = re.sub(r"\s+@\w+$", "", name.strip())
+        lower = plain.lower()
+        known = {event.lower(): event for event in _EVENTS}
+        if lower in known or len(plain) < _CUT:
+            return known.get(lower, plain), False
+        fitting = [event for low, event in known.items() if low.startswith(lower)]
+        if self._release and self._release < _SOURCES_SINCE:
+            fitting = [event for event in fitting if ":" not in event] or fitting
+        if len(fitting) == 1:
+            return fitting[0], False
+        if not fitting:
+            return plain, False
+        self._notes[f"{plain}…: the report cut its name, so it may be {' or '.join(fitting)}"] = None
+        return f"{plain}…", True
+
+    def _share(self, heads: Sequence[str], row: Sequence[str]) -> float:
+        place = next((place for place, head in enumerate(heads) if re.search(r"% *(db|total)|%.*call", head)), 0)
+        found = _printed(row[place], self._source) if place else None
+        return found.value if found is not None else 0.0
+
+    def _point(self, name: str, heads: Sequence[str], at: int, row: Sequence[str]) -> Point | None:
+        """Return an event's waits, total and average; None where it has no waits.
+
+        Which column is which is settled by arithmetic where it can be, since layouts differ: waits times the average is the
+        total. The average is that of the two with more digits: 11.2 prints whole milliseconds.
+        """
+        cells = [
+            None if place < at else self._cell(cell, head)
+            for place, (cell, head) in enumerate(zip(row, heads, strict=True))
+        ]
+        waits = cells[at]
+        if waits is None or not waits.value:
+            if "#" in row[at]:
+                self._notes[f"{name}: its waits were too wide to be printed ({row[at]}), so it is not read"] = None
+            elif waits is None and row[at]:
+                self._notes[f"{name}: its waits can't be read ({row[at]}), so it is not read"] = None
+            return None
+        places = range(at + 1, len(cells))
+        pairs = [
+            (total, average)
+            for first in places
+            for second in places
+            if second > first and (total := cells[first]) is not None and (average := cells[second]) is not None
+            if total.value and average.value and _agree(waits, total, average)
+        ]
+        total, average = pairs[0] if pairs else (_column(cells, heads, _TOTAL), _column(cells, heads, _AVERAGE))
+        if not pairs and total is not None and average is not None and not _agree(waits, total, average):
+            self._notes[f"{name}: waits times the average is not the total, so it is not read"] = None
+            return None
+        if total is None and average is None:
+            self._notes[f"{name}: neither its total nor its average was printed, so it is not read"] = None
+            return None
+        if total is None or (
+            average is not None and average.value and total.half * average.value > average.half * total.value
+        ):
+            assert average is not None
+            each = average.value * average.us
+            seconds = waits.value * each / 1e6
+        else:
+            seconds = total.value
+            each = seconds / waits.value * 1e6
+        figures = {"waits": waits.value, **({"totalS": seconds, "averageUs": each} if each else {})}
+        return Point(series=name, figures=figures)
+
+    def _cell(self, cell: str, head: str) -> _Printed | None:
+        return None if "class" in head else _printed(cell, self._source)
 
 
-class _Tables(HTMLParser):
-    """The tables of a page, each with its summary."""
+_SOURCES_SINCE = 19
+"""The release from which on single block reads are told apart by where they came from."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[tuple[str, list[list[str]]]] = []
-        self._cell = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "table":
-            self.found.append(((dict(attrs).get("summary") or "").lower(), []))
-        elif tag == "tr" and self.found:
-            self.found[-1][1].append([])
-        elif tag in ("td", "th") and self.found and self.found[-1][1]:
-            self.found[-1][1][-1].append("")
-            self._cell = True
-
-    def handle_endtag(self, tag: str) -> None:
-        if tag in ("td", "th"):
-            self._cell = False
-
-    def handle_data(self, data: str) -> None:
-        if self._cell:
-            self.found[-1][1][-1][-1] += data
+_TOTAL, _AVERAGE = re.compile(r"time *\(s|total.*time"), re.compile(r"avg|\(ms\)")
 
 
-def _tables(text: str) -> list[tuple[str, list[list[str]]]]:
-    parser = _Tables()
-    parser.feed(text)
-    return [
-        (title, [[cell.replace("\xa0", " ").strip() for cell in row] for row in rows]) for title, rows in parser.found
-    ]
+def _column(cells: Sequence[_Printed | None], heads: Sequence[str], sign: re.Pattern[str]) -> _Printed | None:
+    return next((cell for cell, head in zip(cells, heads, strict=True) if sign.search(head)), None)
+
+
+def _is_storage(name: str, row: Sequence[str], heads: Sequence[str]) -> bool:
+    of_class = next((cell.lower() for cell, head in zip(row, heads, strict=True) if "class" in head), "")
+    return bool(_STORAGE.match(name)) or name.rstrip("…") in _EVENTS or of_class in _CLASSES
+
+
+def _added(one: Point, other: Point) -> Point:
+    waits = one.figures["waits"] + other.figures["waits"]
+    seconds = one.figures.get("totalS", 0.0) + other.figures.get("totalS", 0.0)
+    return replace(one, figures={"waits": waits, "totalS": seconds, "averageUs": seconds / waits * 1e6})
+
+
+# -- Exadata -----------------------------------------------------------------------------------------------------------
+
+
+def _is_exadata(table: Table) -> bool:
+    return bool(_EXADATA.search(table.title)) and len(table.columns) > 1 and "histogram" not in table.title.lower()
+
+
+def _exadata(table: Table, source: str) -> Iterator[Point]:
+    """Yield a point per row of a section: its figures are the columns that hold a number, by the words at their heads."""
+    title = next(part for part in table.title.split(TITLES) if _EXADATA.search(part))
+    for row in table.rows:
+        words = [cell for cell in row if cell and not _is_number(cell)]
+        figures: dict[str, float] = {}
+        for head, cell in zip(table.columns, row, strict=True):
+            if head and _is_number(cell) and (printed := _printed(cell, source)) is not None:
+                figures[head] = printed.value
+        if figures and words:
+            yield Point(series=f"{title}: {' '.join(words)}", figures=figures)
+
+
+def _is_number(cell: str) -> bool:
+    return bool(re.match(r"[-+]?[\d.,]*\d", cell)) and not re.search(r"[A-Za-z]{3}|:|/", cell)

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from exacell.core.errors import RefusedError
 from exacell.core.values import dataclass
-from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, slob, vsphere
-from exacell.measure.importers.model import Run, by_host
+from exacell.measure.importers import awr, blocks, calibrate, fio, iostat, orion, sar, slob, unread, vsphere
+from exacell.measure.importers.model import Run, UnreadableError, by_host
 from exacell.measure.importers.parts import in_one, parted
 
 
@@ -21,36 +21,61 @@ class Kind:
         claims: whether a text is its.
         read: takes a text and the file's name.
         published: the reader was made from published output only.
+        needs: what gives the form that is read, an instruction.
         program: the name of the program, as a shell has it; empty where a shell runs none.
     """
 
     title: str
     claims: Callable[[str], bool]
     read: Callable[[str, str], Run]
+    needs: str
     published: bool = False
     program: str = ""
 
 
 KINDS: Mapping[str, Kind] = {
-    fio.KIND: Kind(title="fio", program="fio", claims=fio.claims, read=fio.read),
-    iostat.KIND: Kind(title="iostat -x", program="iostat", claims=iostat.claims, read=iostat.read),
-    orion.KIND: Kind(title="ORION", program="orion", claims=orion.claims, read=orion.read, published=True),
+    fio.KIND: Kind(needs=unread.FIO, title="fio", program="fio", claims=fio.claims, read=fio.read),
+    iostat.KIND: Kind(needs=unread.IOSTAT, title="iostat -x", program="iostat", claims=iostat.claims, read=iostat.read),
+    sar.KIND: Kind(needs=unread.SAR, title="sar", program="sar", claims=sar.claims, read=sar.read),
+    orion.KIND: Kind(
+        needs=unread.ORION, title="ORION", program="orion", claims=orion.claims, read=orion.read, published=True
+    ),
     calibrate.CELL_KIND: Kind(
-        title="CellCLI's CALIBRATE", claims=calibrate.claims_cell, read=calibrate.read_cell, published=True
+        needs=unread.CALIBRATE,
+        title="CellCLI's CALIBRATE",
+        claims=calibrate.claims_cell,
+        read=calibrate.read_cell,
+        published=True,
     ),
     calibrate.DATABASE_KIND: Kind(
-        title="CALIBRATE_IO", claims=calibrate.claims_database, read=calibrate.read_database, published=True
+        needs=unread.CALIBRATE_IO,
+        title="CALIBRATE_IO",
+        claims=calibrate.claims_database,
+        read=calibrate.read_database,
+        published=True,
     ),
-    awr.KIND: Kind(title="an AWR report", claims=awr.claims, read=awr.read, published=True),
-    slob.KIND: Kind(title="SLOB", claims=slob.claims, read=slob.read, published=True),
+    awr.KIND: Kind(needs=unread.AWR, title="an AWR report", claims=awr.claims, read=awr.read, published=True),
+    slob.KIND: Kind(needs=unread.SLOB, title="SLOB", claims=slob.claims, read=slob.read, published=True),
     blocks.LIMITS_KIND: Kind(
-        title="sg_vpd -p bl", program="sg_vpd", claims=blocks.claims_limits, read=blocks.read_limits
+        needs=unread.SG_VPD,
+        title="sg_vpd -p bl",
+        program="sg_vpd",
+        claims=blocks.claims_limits,
+        read=blocks.read_limits,
     ),
-    blocks.QUEUES_KIND: Kind(title="queues of block devices", claims=blocks.claims_queues, read=blocks.read_queues),
+    blocks.QUEUES_KIND: Kind(
+        needs=unread.QUEUES, title="queues of block devices", claims=blocks.claims_queues, read=blocks.read_queues
+    ),
     vsphere.VSCSI_KIND: Kind(
-        title="vscsiStats", program="vscsiStats", claims=vsphere.claims_vscsi, read=vsphere.read_vscsi, published=True
+        needs=unread.VSCSI,
+        title="vscsiStats",
+        program="vscsiStats",
+        claims=vsphere.claims_vscsi,
+        read=vsphere.read_vscsi,
+        published=True,
     ),
     vsphere.VFLASH_KIND: Kind(
+        needs=unread.VFLASH,
         title="esxcli's statistics of a flash cache",
         program="esxcli",
         claims=vsphere.claims_vflash,
@@ -58,7 +83,12 @@ KINDS: Mapping[str, Kind] = {
         published=True,
     ),
     vsphere.ESXTOP_KIND: Kind(
-        title="esxtop", program="esxtop", claims=vsphere.claims_esxtop, read=vsphere.read_esxtop, published=True
+        needs=unread.ESXTOP,
+        title="esxtop",
+        program="esxtop",
+        claims=vsphere.claims_esxtop,
+        read=vsphere.read_esxtop,
+        published=True,
     ),
 }
 
@@ -86,20 +116,28 @@ def read(text: str, source: str, kind: str = "") -> Run:
 
 def _read(text: str, source: str, kind: str) -> Run:
     if kind and not KINDS[kind].claims(text):
-        raise RefusedError(f"{source}: nothing in it is of {KINDS[kind].title}", hint="without kind= it is found out")
+        raise RefusedError(
+            f"{source}: nothing in it is of {KINDS[kind].title}",
+            hint=f"{KINDS[kind].needs}; without kind= it is found out",
+        )
     found = [kind] if kind else [name for name, one in KINDS.items() if one.claims(text)]
     if len(found) > 1:
         titles = " and ".join(KINDS[name].title for name in found)
         raise RefusedError(
             f"{source}: there are signs of {titles} in it", hint=f"say which one it is: kind={'|'.join(found)}"
         )
+    if not found and (refusal := unread.refusal(text, source)) is not None:
+        raise refusal
     if not found:
         raise RefusedError(
             f"{source}: its content is of no known program",
             hint=f"known are {', '.join(one.title for one in KINDS.values())}",
         )
     (name,) = found
-    run = KINDS[name].read(text, source)
+    try:
+        run = KINDS[name].read(text, source)
+    except UnreadableError as error:
+        raise error if error.hint else UnreadableError(error.message, hint=KINDS[name].needs) from error
     return replace(run, notes=(*run.notes, PUBLISHED)) if KINDS[name].published else run
 
 

@@ -72,3 +72,46 @@ say orion_twice_summary.txt small 5 latencyUs "$(awk "$orion END { print w/s }" 
 say orion_matrices.csv small 4 iops "$(awk -F, '/IOPS/ { m = 1 } m && /^ +0,/ { print $4+0; exit }' orion_matrices.csv)"
 say orion_matrices.csv small 4 latencyUs "$(awk -F, '/average latency/ { m = 1 } m && /^ +0,/ { print $4+0; exit }' orion_matrices.csv)"
 say orion_matrices.csv large 2 mbPerS "$(awk -F, '/MBPS/ { m = 1 } m && /^ +2,/ { print $2+0; exit }' orion_matrices.csv)"
+
+# AWR: text by the words of a line, text made of HTML by its bars, HTML by its cells
+line() { awk -v event="$2" -v word="$3" 'index($0, event) == 1 { gsub(",", ""); print $(NF - word); exit }' "$1"; }
+say awr-10g-histogram.txt 'log file sync' none waits 400000
+say awr-10g-histogram.txt 'log file sync' none averageUs "$(awk '/^log file sync/ { gsub(",", ""); print $5*1e6/$4 }' awr-10g-histogram.txt)"
+say awr-10g-histogram.txt 'redo size' none perSecond "$(awk '/Redo size:/ { gsub(",", ""); print $3 }' awr-10g-histogram.txt)"
+say awr-10g-histogram.txt 'logical read' none perTransaction "$(awk '/Logical reads:/ { gsub(",", ""); print $4 }' awr-10g-histogram.txt)"
+say awr-10g-histogram.txt 'logical read' none perSecond none
+cut='/^cell single block physical / { gsub(",", ""); w += $5; s += $6 }'
+say awr-19c-cut-names.txt 'cell single block physical…' none waits "$(awk "$cut END { printf \"%.0f\n\", w }" awr-19c-cut-names.txt)"
+say awr-19c-cut-names.txt 'cell single block physical…' none averageUs "$(awk "$cut END { printf \"%.6f\n\", s/w*1e6 }" awr-19c-cut-names.txt)"
+say awr-19c-cut-names.txt 'cell multiblock physical read' none averageUs "$(awk '/^cell multiblock/ { gsub(",", ""); print $6/$5*1e6 }' awr-19c-cut-names.txt)"
+say awr-19c-cut-names.txt 'log file sync' none averageUs "$(line awr-19c-cut-names.txt 'log file sync' 2 | awk '{ print $1*1000 }')"
+say awr-19c-cut-names.txt 'control file sequential read' none averageUs "$(line awr-19c-cut-names.txt 'control file sequential' 2 | awk '{ print $1+0 }')"
+say awr-19c-cut-names.txt 'control file sequential read (background)' none waits "$(awk '/^control file/ { v = $5 } END { print v }' awr-19c-cut-names.txt)"
+say awr-19c-cut-names.txt 'log file parallel write' none averageUs "$(line awr-19c-cut-names.txt 'log file parallel' 2 | awk '{ print $1+0 }')"
+bars='{ gsub(/[ ,]/, "", $2); gsub(/[ ,]/, "", $3); gsub(/ /, "", $4) }'
+say awr-made-of-html.txt 'redo size' none perTransaction "$(awk -F'|' "/^Redo size/ $bars /^Redo size/ { print \$3 }" awr-made-of-html.txt)"
+say awr-made-of-html.txt 'log file sync' none averageUs "$(awk -F'|' "/^log file sync/ $bars /^log file sync/ { printf \"%.6f\n\", \$3/\$2*1e6 }" awr-made-of-html.txt)"
+say awr-made-of-html.txt 'cell single block physical read: RDMA' none averageUs "$(awk -F'|' "/RDMA/ $bars /RDMA/ { print \$3/\$2*1e6 }" awr-made-of-html.txt)"
+cells() { grep -F "<td>$2</td>" awr-exadata.html | tr -d , | awk -F'</?td[^>]*>' -v cell="$1" '{ print $(2 * cell); exit }'; }
+say awr-exadata.html 'cell single block physical read: RDMA' none waits "$(cells 2 'cell single block physical read: RDMA')"
+say awr-exadata.html 'cell single block physical read: flash cache' none totalS "$(cells 4 'cell single block physical read: flash cache')"
+say awr-exadata.html 'cell single block physical read' none averageUs "$(cells 4 'cell single block physical read' | awk '{ print $1/50000*1e6 }')"
+say awr-exadata.html 'db file scattered read' none waits "$(cells 2 'db file scattered read')"
+say awr-exadata.html 'direct path write temp' none totalS "$(cells 4 'direct path write temp')"
+say awr-exadata.html 'physical read' none perSecond none
+say awr-exadata.html 'physical read' none perTransaction 1.5
+say awr-exadata.html 'Flash Log Statistics: exa1cel01' none 'Outliers Prevented' "$(cells 4 exa1cel01)"
+say awr-exadata.html 'Flash Cache User Reads Per Second: exa1cel01' none 'OLTP %Hit' 98.4
+say awr-exadata.html 'Exadata OS Statistics Outlier Cells: F/800G exa1cel02' none IOPs 12500
+
+# sar: an interface's packets are column 3, its kB 5; a disk's tps 3, rkB 4, await 9; sadf -j by jq
+say sar-dev.txt lo none rxPacketsPerS "$(awk '/^[0-9]/ && $2 == "lo" { n++; v += $3 } END { printf "%.6f\n", v/n }' sar-dev.txt)"
+say sar-dev.txt lo none rxMibPerS "$(awk '/^[0-9]/ && $2 == "lo" { n++; v += $5 } END { printf "%.9f\n", v/n/1024 }' sar-dev.txt)"
+disk='/DEV/ { d = 1 } !NF { d = 0 } d && /^[0-9]/ && $2 == "vda"'
+say sar-all.txt vda none iops "$(awk "$disk { n++; v += \$3 } END { print v/n }" sar-all.txt)"
+say sar-all.txt vda none writeMibPerS "$(awk "$disk { n++; v += \$5 } END { printf \"%.9f\n\", v/n/1024 }" sar-all.txt)"
+say sar-all.txt vda none latencyUs "$(awk "$disk { i += \$3; v += \$3*\$9 } END { printf \"%.6f\n\", v/i*1000 }" sar-all.txt)"
+say sar-all.txt 'CPU all' none idlePercent "$(awk '/CPU/ { c = 1 } !NF { c = 0 } c && /^[0-9]/ && $2 == "all" { n++; v += $8 } END { print v/n }' sar-all.txt)"
+lo='[.sysstat.hosts[0].statistics[].network["net-dev"][] | select(.iface == "lo")]'
+say sadf-dev.json lo none rxPacketsPerS "$(jq "$lo | (map(.rxpck)|add)/length" sadf-dev.json)"
+say sadf-dev.json lo none txMibPerS "$(jq "$lo | (map(.txkB)|add)/length/1024" sadf-dev.json)"

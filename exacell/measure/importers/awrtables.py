@@ -1,0 +1,159 @@
+"""The tables of an AWR report, whatever its form: HTML, text under lines of dashes, or text that was made of HTML. Pure.
+
+A cell keeps its column: an empty one is an empty text, one that was too wide stays ``####``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+
+from exacell.core.values import dataclass
+
+TITLES = " · "
+"""What stands between a table's heading and its summary."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Table:
+    """One table.
+
+    Attributes:
+        title: the heading above it, and its summary behind :data:`TITLES`.
+        columns: what stands at the head of each column, its lines joined by blanks.
+        rows: cells, as many in each row as there are columns.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(text: str) -> tuple[str, list[Table]]:
+    """Return the report's form and its tables."""
+    if re.search(r"<t(?:able|r|d)\b", text, re.IGNORECASE):
+        return "HTML", _html(text)
+    sign = next((sign for sign in "|\t" if re.search(rf"^ *Event *\{sign} *(?:Total )?Waits *\{sign}", text, re.M)), "")
+    if sign or _PIPES.search(text):
+        return "text made of HTML", list(_split(text, sign or "|"))
+    return "text", list(_ruled(text))
+
+
+_PIPES = re.compile(r"^[^|\n]*\| *Per Second *\|", re.MULTILINE)
+
+
+def _squeezed(text: str) -> str:
+    return re.sub(r"\s+", " ", text.replace("\xa0", " ")).strip()
+
+
+class _Page(HTMLParser):
+    """The tables of a page as lists of rows, each with the heading before it and its summary."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, list[list[str]]]] = []
+        self._heading, self._into = "", ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            summary = (dict(attrs).get("summary") or "").removeprefix("This table displays ")
+            self.found.append((TITLES.join(filter(None, (_squeezed(self._heading), summary))), []))
+        elif tag == "tr" and self.found:
+            self.found[-1][1].append([])
+        elif tag in ("td", "th") and self.found and self.found[-1][1]:
+            self.found[-1][1][-1].append("")
+            self._into = "cell"
+        elif re.fullmatch(r"h\d", tag):
+            self._heading, self._into = "", "heading"
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in ("td", "th", "table") or re.fullmatch(r"h\d", tag):
+            self._into = ""
+
+    def handle_data(self, data: str) -> None:
+        if self._into == "cell":
+            self.found[-1][1][-1][-1] += data
+        elif self._into == "heading":
+            self._heading += data
+
+
+def _html(text: str) -> list[Table]:
+    page = _Page()
+    page.feed(text)
+    found = []
+    for title, rows in page.found:
+        cells = [[_squeezed(cell) for cell in row] for row in rows if row]
+        if cells:
+            found.append(_table(title, cells[0], cells[1:]))
+    return found
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    width = len(columns)
+    whole = tuple(tuple([*row, *[""] * (width - len(row))][:width]) for row in rows)
+    return Table(title=title, columns=tuple(columns), rows=whole)
+
+
+def _split(text: str, sign: str) -> Iterator[Table]:
+    """Yield the tables of a text whose cells stand between signs, a heading and a head of columns before each."""
+    title, rows = "", list[list[str]]()
+    for line in [*text.splitlines(), ""]:
+        if sign in line.strip(" "):
+            cells = [
+                _squeezed(cell)
+                for cell in line.strip(" ").strip("|" if line.strip().startswith("|") else " ").split(sign)
+            ]
+            if not all(re.fullmatch(r":?-+:?|", cell) for cell in cells):
+                rows.append(cells if not line.strip().startswith("| ") or len(rows) else ["", *cells])
+            continue
+        if rows:
+            width = max(map(len, rows))
+            yield _table(title, [*rows[0], *[""] * (width - len(rows[0]))], [row for row in rows[1:] if row != rows[0]])
+            rows = []
+        if re.search(r"\w", line):
+            title = line.strip(" #*")
+
+
+_RULER = re.compile(r"\s*-{2,}(?: +-{2,})+\s*")
+_TITLE = re.compile(r"^\S.*?(?=\s{3}|$)")
+"""A heading in the same line as the words above columns: it begins at the margin."""
+
+_LINES = 5
+"""Lines above a ruler that may tell what its columns are."""
+
+
+def _ruled(text: str) -> Iterator[Table]:
+    """Yield the tables of a text: a heading, lines that name the columns, a line of dashes below each column, rows."""
+    lines = [line.expandtabs().rstrip().lstrip("\f") for line in text.splitlines()]
+    for place, line in enumerate(lines):
+        if not _RULER.fullmatch(line):
+            continue
+        spans = [match.span() for match in re.finditer(r"-+", line)]
+        head = place
+        while head > 0 and place - head < _LINES and lines[head - 1].strip() and not lines[head - 1].startswith("->"):
+            head -= 1
+        above = [one for one in lines[head:place] if not set(one) <= set(" ~-")]
+        above = [_TITLE.sub(lambda title: " " * len(title[0]), one) for one in above[:-1]] + above[-1:]
+        columns = [_squeezed(" ".join(_piece(one, spans, at) for one in above)) for at in range(len(spans))]
+        rows = []
+        for row in lines[place + 1 :]:
+            if not row.strip() or set(row) <= set(" -"):
+                break
+            rows.append([_piece(row, spans, at).strip() for at in range(len(spans))])
+        yield _table(_heading(lines, head, place), columns, rows)
+
+
+def _piece(line: str, spans: Sequence[tuple[int, int]], at: int) -> str:
+    """Return what of a line stands in a column, which begins behind the column before."""
+    begin = spans[at - 1][1] if at else 0
+    return line[begin:] if at == len(spans) - 1 else line[begin : spans[at][1]]
+
+
+def _heading(lines: Sequence[str], head: int, ruler: int) -> str:
+    """Return the line that names a table: the last one above its columns that begins at the margin."""
+    for place in range(ruler - 2, max(head - 12, -1), -1):
+        line = lines[place]
+        if re.match(r"[A-Z][A-Za-z]+ +\S", line) and not line.startswith("Event ") and "DB/Inst" not in line[:8]:
+            return _squeezed(re.split(r" {3,}|DB/Inst", line)[0])
+    return ""
