@@ -196,7 +196,7 @@ def test_an_interrupted_experiment_gives_the_factor_back_at_once(rack: InProcess
     _, err = process.communicate(timeout=300)
     assert process.returncode == 4 and "the factor is given back as it was" in err and plans(rack) == before
     dry = rack.ok("-r", "t1", "resume", "-n").err
-    assert "Experiment interrupted on t1" in dry and "A/A stretch" not in dry.partition("blocks, abba")[0]
+    assert "Experiment interrupted on t1" in dry and "A/A stretch" not in dry.partition("blocks, random")[0]
     assert "Not enough data" in rack.ok("-r", "t1", "resume", "--abandon", "-y").out
     assert [row["state"] for row in rack.ok("-r", "t1", "-o", "json", "results", "--all").records][-1] == "abandoned"
     assert "nothing is unfinished" in rack.ok("-r", "t1", "resume", "-y").err
@@ -282,7 +282,7 @@ def test_what_no_experiment_can_be_is_one_clear_line(rack: InProcess, option: st
 def test_dry_runs_and_nobody_at_the_terminal_send_nothing(rack: InProcess) -> None:
     """-n shows the schedule alone; without -y and a terminal the answer is no."""
     dry = rack.ok("-r", "t1", *AB, "-n").err
-    assert "6 blocks, abba, seed 1:" in dry and "-n: nothing was sent" in dry and "Unfair" not in dry
+    assert "6 blocks, random, seed " in dry and "makes this schedule again" in dry and "Unfair" not in dry
     done = rack("-r", "t1", *AB)
     assert done.code == 2 and "nobody is at the terminal to confirm" in done.err
 
@@ -297,7 +297,7 @@ def test_the_shipped_recipe_is_found_by_tab_and_ends_in_its_report(rack: InProce
         child.expect_exact("Measure what the flash log does")
         child.send(f"\t db=SPOT report={page}\r")
         child.expect_exact("proceed?")
-        assert "6 blocks, abba" in plain(child.before)
+        assert "6 blocks, random" in plain(child.before)
         child.send("y\r")
         child.expect("There is a difference: with flash log on", timeout=300)
         child.expect_exact("exacell> ")

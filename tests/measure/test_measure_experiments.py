@@ -22,7 +22,7 @@ from exacell.measure.snapshot import CellCounters
 from exacell.plan.dbchange import read_change
 
 DESIGN = Design(
-    factor="flashlog", levels=("on", "off"), db="SPOT", blocks=6, order="abba", seed=1, pairs=2, matters=2.0,
+    factor="flashlog", levels=("on", "off"), db="SPOT", blocks=6, order="random", seed=1, pairs=2, matters=2.0,
     measure="commits", seconds=60.0,
 )  # fmt: skip
 EMPTY = Experiment(
@@ -107,7 +107,10 @@ def test_sentences_tell_how_sure_it_is_and_what_was_not_fair() -> None:
         "This was not a fair comparison: disk group DATA is being rebalanced (REBAL); "
         "another condition in runs 7, 8 than in the first: cel01: release: a → b."
     )
-    assert "in 3.1 % of all cases (sign-flip test over the blocks)" in told[2]
+    assert (
+        "in 3.1 % of all cases (permutation test over the schedules that could have been drawn, 64 of them)" in told[2]
+    )
+    assert "at 5 % or less; 6 blocks can give 3.1 % at the least" in told[2]
     assert "two runs at on spread by" in told[3] and "(A/A, 2 pairs)" in told[3]
     assert [row["block"] for row in block_rows(measured(530, 500))] == [1, 2, 3, 4, 5, 6]
 
@@ -116,9 +119,12 @@ def test_the_schedule_tells_all_that_will_happen() -> None:
     """Order, runs, what is measured, what can be detected, how long it takes and what comes back."""
     lines = schedule_lines(replace(EMPTY, design=replace(DESIGN, reset="@reset_cold", settle=30.0)), 1.0, "e0")
     text = "\n".join(lines)
-    assert "A/A stretch: 4 runs at on, as it is now" in text and "6 blocks, abba, seed 1: " in text
+    assert "A/A stretch: 4 runs at on, as it is now" in text and "6 blocks, random, seed 1: " in text
     assert "@reset_cold · wait 30s · wait 1m00s, as the load comes" in text
-    assert "a difference of 1.7 %, four times out of five, if the two runs of a block spread by 1 %, as in e0" in text
+    assert (
+        "a difference of 1.9 %, four times out of five, if the two runs of a block spread by 1 %, as in e0; p can be 3.1 % at the least"
+        in text
+    )
     assert "Time: 24m00s, 16 times the reset" in text and "as it is now (on)" in lines[-1]
     few = schedule_lines(replace(EMPTY, design=replace(DESIGN, blocks=5)), None, "")
     assert any("nothing: a verdict needs 6 blocks" in line for line in few)

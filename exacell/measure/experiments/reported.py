@@ -125,7 +125,7 @@ def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]
         if value is not None:
             yield {"figure": name, "value": value, "unit": "%", **limits, "means": means}
     if found.p is not None:
-        means = "how often chance alone brings one as large (sign-flip test)"
+        means = "how often the draw of the order alone brings one as large (permutation test)"
         yield {"figure": "p", "value": found.p, "unit": "", "means": means}
 
 

@@ -7,8 +7,9 @@ from math import log1p
 from typing import Any
 
 from exacell.core.units import counted, format_duration
-from exacell.measure.experiments.power import FEWEST, detectable
+from exacell.measure.experiments.power import detectable
 from exacell.measure.experiments.record import Design, Experiment, block_runs, sizes_at
+from exacell.measure.experiments.schedule import fewest, least_p, tossed
 from exacell.measure.experiments.verdict import Doubt, Finding, Verdict, percent
 
 MEASURES: Mapping[str, str] = {
@@ -83,22 +84,36 @@ def _measured(d: Design) -> str:
 
 
 def _can_detect(d: Design, spread: float | None, spread_of: str) -> str:
-    if d.blocks < FEWEST:
-        return f"nothing: a verdict needs {FEWEST} blocks at least"
+    least = f"p can be {_chance(least_p(d.blocks, d.order))} at the least"
+    if d.blocks < fewest(d.order):
+        return f"nothing: a verdict needs {_needed(d, ' blocks')}; {least}"
     size = detectable(d.blocks, d.order)
     assumed = 1.0 if spread is None else spread
     found = percent(size * log1p(assumed / 100))
     where = f"spread by {assumed:.2g} %" + (
         f", as in {spread_of}" if spread is not None else " (the A/A stretch shows how far)"
     )
-    return f"a difference of {found:.2g} %, four times out of five, if the two runs of a block {where}"
+    return f"a difference of {found:.2g} %, four times out of five, if the two runs of a block {where}; {least}"
+
+
+def _needed(d: Design, what: str = "") -> str:
+    """Return how many blocks a verdict needs, and how an order with fewer schedules could do with less."""
+    least = f"{fewest(d.order)}{what} at least"
+    shared = f" in order {d.order}, where two share one coin, and {fewest('random')} in order random"
+    return least + (shared if fewest(d.order) > fewest("random") else "")
+
+
+def _chance(p: float) -> str:
+    return f"{100 * p:.2g} %" if p >= 1e-4 else "less than 0.01 %"
 
 
 def same_line(experiment: Experiment) -> str:
     """Return what the A/A stretch, when it has ended, says of what the blocks can detect."""
     d, spread = experiment.design, experiment.verdict().same_spread
     assert spread is not None
-    size = f"{percent(detectable(d.blocks, d.order) * log1p(spread / 100)):.2g} %" if d.blocks >= FEWEST else "nothing"
+    size = "nothing"
+    if d.blocks >= fewest(d.order):
+        size = f"{percent(detectable(d.blocks, d.order) * log1p(spread / 100)):.2g} %"
     return f"A/A stretch: two runs at {experiment.same_level} spread by {spread:.2g} %; with that {d.blocks} blocks detect {size}"
 
 
@@ -119,7 +134,7 @@ def sentences(experiment: Experiment) -> Iterator[str]:
     if experiment.noticed:
         yield "This was not a fair comparison: " + "; ".join(_noticed(experiment.noticed)) + "."
     if verdict.p is not None:
-        yield from _surely(verdict)
+        yield from _surely(verdict, d)
     if verdict.same_spread is not None:
         same = len(experiment.same)
         own = "" if verdict.spread is None else f"; the differences within blocks spread by {verdict.spread:.2g} %"
@@ -226,7 +241,8 @@ def _verdict(found: Verdict, d: Design) -> str:
     of = "" if d.measure == "fio" else f" of {d.db}"
     if found.finding is Finding.NOT_ENOUGH:
         seen = "" if found.effect is None else f" (so far {what} takes {_longer(found.effect)} with {name} {tried})"
-        return f"Not enough data: {counted(found.blocks, 'block')}, and a verdict needs {FEWEST} at least{seen}."
+        few = f"; p can be {_chance(found.least)} at the least" if found.blocks else ""
+        return f"Not enough data: {counted(found.blocks, 'block')}, and a verdict needs {_needed(d)}{seen}{few}."
     assert found.effect is not None and found.low is not None and found.high is not None
     told = (
         f"with {name} {tried}, {what}{of} takes {_longer(found.effect)} than with it {base} "
@@ -245,12 +261,19 @@ def _longer(value: float) -> str:
     return f"{abs(value):.1f} % {'more' if value >= 0 else 'less'} time"
 
 
-def _surely(found: Verdict) -> Iterator[str]:
+_ALL_TOLD = 1 << 14
+"""Schedules up to which the test tries all of them."""
+
+
+def _surely(found: Verdict, d: Design) -> Iterator[str]:
     assert found.p is not None and found.detectable is not None
+    ways = 2 ** tossed(found.blocks, d.order)
+    of_them = f", {ways:,} of them" if ways <= _ALL_TOLD else ""
     yield (
-        f"If the levels made no difference, chance alone would bring one as large in {100 * found.p:.2g} % of all cases "
-        f"(sign-flip test over the blocks). With this spread {found.blocks} blocks find a difference of {found.detectable:.2g} % "
-        "four times out of five."
+        f"If the levels made no difference, the draw of the order alone would bring one as large in {_chance(found.p)} of all "
+        f"cases (permutation test over the schedules that could have been drawn{of_them}). "
+        f"It is called a difference at 5 % or less; {found.blocks} blocks can give {_chance(found.least)} at the least. "
+        f"With this spread they find a difference of {found.detectable:.2g} % four times out of five."
     )
 
 
@@ -290,6 +313,7 @@ def verdict_row(experiment: Experiment) -> dict[str, Any]:
         "blocks": verdict.blocks,
         **{f"{name}Percent": None if value is None else round(value, 4) for name, value in percents.items()},
         "p": verdict.p,
+        "leastP": verdict.least,
         "notFair": list(dict.fromkeys(experiment.noticed)),
         "pauses": len(experiment.pauses),
         "pausedSeconds": round(sum(pause.seconds for pause in experiment.pauses), 1),
