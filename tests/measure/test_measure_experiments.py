@@ -122,8 +122,8 @@ def test_the_schedule_tells_all_that_will_happen() -> None:
     assert "A/A stretch: 4 runs at on, as it is now" in text and "6 blocks, random, seed 1: " in text
     assert "@reset_cold · wait 30s · wait 1m00s, as the load comes" in text
     assert (
-        "a difference of 1.9 %, four times out of five, if the two runs of a block spread by 1 %, as in e0; p can be 3.1 % at the least"
-        in text
+        "a difference of 1.9 %, four times out of five, if the two runs of a block spread by 1 %, as in e0; "
+        "p can be 3.1 % at the least" in text
     )
     assert "Time: 24m00s, 16 times the reset" in text and "as it is now (on)" in lines[-1]
     few = schedule_lines(replace(EMPTY, design=replace(DESIGN, blocks=5)), None, "")
@@ -313,6 +313,99 @@ def test_what_came_on_the_way_is_told_once() -> None:
     assert fairness.new_among(now, [*before, "disk group RECO is being rebalanced (REBAL)"]) == now[1:]
 
 
+QUIET = fairness.Around(
+    requests={"cel01": {"SPOT": 1000.0, "ERP": 100.0}}, collected={"cel01": 60_000}, rates={"SPOT": 90.0}
+)
+LATER = replace(QUIET, requests={"cel01": {"SPOT": 7000.0, "ERP": 100.0}}, collected={"cel01": 120_000})
+ALERT = {("cel01", "3_1"): "Hard disk failed."}
+CAME = [
+    ("nothing", QUIET, LATER, []),
+    (
+        "a load in between, gone when it is looked for again",
+        QUIET, replace(LATER, requests={"cel01": {"SPOT": 7000.0, "ERP": 6100.0}}),
+        ["other databases have 50% of the requests to the cells (ERP 100/s)"],
+    ),
+    (
+        "no collection in between: the cells' own rates",
+        QUIET, replace(QUIET, rates={"SPOT": 100.0, "ERP": 300.0}),
+        ["other databases have 75% of the requests to the cells (ERP 300/s)"],
+    ),
+    (
+        "counters that began anew: the cells' own rates",
+        QUIET, replace(LATER, requests={"cel01": {"SPOT": 10.0, "ERP": 10.0}}, rates={"ERP": 60.0}),
+        ["other databases have 100% of the requests to the cells (ERP 60/s)"],
+    ),
+    ("a flush at its begin", replace(QUIET, flushing=("cel01",)), LATER, ["the flash cache of cel01 is being flushed"]),
+    ("a flush at its end", QUIET, replace(LATER, flushing=("cel01",)), ["the flash cache of cel01 is being flushed"]),
+    ("a rebalance", QUIET, replace(LATER, moving=("disk group DATA is being rebalanced (REBAL)",)),
+     ["disk group DATA is being rebalanced (REBAL)"]),
+    ("a new alert", QUIET, replace(LATER, alerts=ALERT), ["an alert on cel01: Hard disk failed."]),
+    ("an alert that was there", replace(QUIET, alerts=ALERT), replace(LATER, alerts=ALERT), []),
+    ("no answer", QUIET, replace(LATER, unread=("cel02: gone",)), ["cel02: gone: whether it is busy is not known"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("before", "after", "lines"), [case[1:] for case in CAME], ids=[case[0] for case in CAME])
+def test_what_disturbs_a_run_is_looked_for_around_it(
+    before: fairness.Around, after: fairness.Around, lines: list[str]
+) -> None:
+    """Other databases' load over the whole run, a flush, a rebalance and new alerts are each named; what was there is not."""
+    assert fairness.came(before, after, "SPOT") == lines
+
+
+STARTS = [
+    ("nothing", {}, []),
+    ("CELLSRV as XML says", {"started": 70}, ["CELLSRV of cel02 was started anew"]),
+    ("CELLSRV by what only it resets", {"marks": {"SIO_X": 1.0}}, ["CELLSRV of cel02 was started anew"]),
+    (
+        "the flash log",
+        {"passport": {**PASSPORT, "created": "later"}},
+        ["the counters of the flash log of cel02 began anew"],
+    ),
+    ("a counter that fell", {"values": {"FL_RQ_W": 5.0}}, ["the counters of the flash log of cel02 began anew"]),
+]
+
+
+@pytest.mark.parametrize(("other", "lines"), [case[1:] for case in STARTS], ids=[case[0] for case in STARTS])
+def test_counters_that_began_anew_in_a_run_are_told_and_make_no_sum(other: dict[str, object], lines: list[str]) -> None:
+    """However it shows that CELLSRV or a flash log was started anew in a run, it is named and the run has no outliers to add."""
+    values = dict.fromkeys(("FL_RQ_W", "FL_SKIP_OUTLIERS", "FL_ACTUAL_OUTLIERS", "FL_PREVENTED_OUTLIERS"), 10.0)
+    first = {
+        cell: replace(
+            found,
+            collected=50,
+            values=values,
+            started=7,
+            marks={"SIO_X": 5.0},
+            passport={**PASSPORT, "created": "once"},
+        )
+        for cell, found in cells({}, {}).items()
+    }
+    second = {cell: replace(found, collected=100) for cell, found in first.items()}
+    second["cel02"] = replace(second["cel02"], **other)  # type: ignore[arg-type]
+    assert fairness.starts(first, second) == lines
+    assert fairness.outliers(first, second) == ((0, 0, 0) if not lines else (None, None, None))
+
+
+def test_what_was_noticed_is_told_with_its_runs() -> None:
+    """Loads of other databases are one line with their runs and the highest share, whatever the shares in between are."""
+    noticed = [
+        *(f"run {n}: other databases have {20 + n}% of the requests to the cells (ERP {n}/s)" for n in range(2, 18)),
+        "run 14: CELLSRV of cel02 was started anew",
+        "run 3: cel01: IORM dbPlan: SPOT share: 8 → 4",
+        "run 5: cel01: IORM dbPlan: SPOT share: 8 → 4",
+        "run 6: cel01: IORM dbPlan: SPOT share: 8 → 2",
+    ]
+    told = list(sentences(replace(measured(530, 500), noticed=tuple(noticed))))[1]
+    assert told == (
+        "This was not a fair comparison: in runs 2 to 17: other databases have 37% of the requests to the cells (ERP 17/s); "
+        "in run 14: CELLSRV of cel02 was started anew; "
+        "another condition in runs 3, 5 than in the first: cel01: IORM dbPlan: SPOT share: 8 → 4; "
+        "another condition in run 6 than in the first: cel01: IORM dbPlan: SPOT share: 8 → 2."
+    )
+    assert fairness.new_among(["other databases have 9% of the requests to the cells (ERP 9/s)"], noticed) == []
+
+
 def test_redo_is_judged_on_the_slowest_cell() -> None:
     """Now by the cells' own rate, over a run by what was counted in it; cells that collected nothing say nothing."""
     first, second = cells({}, {}, FL_RQ_W=10, FL_RQ_TM_W=4000), cells({}, {}, FL_RQ_W=110, FL_RQ_TM_W=54000)
@@ -323,16 +416,15 @@ def test_redo_is_judged_on_the_slowest_cell() -> None:
 
 def test_outliers_are_told_for_each_level_where_cells_counted_them() -> None:
     """Writes, outliers and prevented ones add up over the blocks of a level; a cell that collected nothing makes no figure."""
-    before = cells({}, {}, FL_RQ_W=10, FL_SKIP_OUTLIERS=1)
-    after = {
-        cell: replace(
-            found, collected=2, values={"FL_RQ_W": 110.0, "FL_SKIP_OUTLIERS": 4.0, "FL_PREVENTED_OUTLIERS": 2.0}
-        )
-        for cell, found in before.items()
-    }
+    before = cells({}, {}, FL_RQ_W=10, FL_SKIP_OUTLIERS=1, FL_ACTUAL_OUTLIERS=0, FL_PREVENTED_OUTLIERS=0)
+    counts = {"FL_RQ_W": 110.0, "FL_SKIP_OUTLIERS": 4.0, "FL_ACTUAL_OUTLIERS": 0.0, "FL_PREVENTED_OUTLIERS": 2.0}
+    after = {cell: replace(found, collected=2, values=counts) for cell, found in before.items()}
     assert fairness.outliers(before, after) == (200, 6, 4)
     assert fairness.outliers(before, before) == (None, None, None)
     assert fairness.outliers(before, {**after, "cel02": replace(after["cel02"], started=5)}) == (None, None, None)
+    for missing in counts:
+        part = {name: value for name, value in counts.items() if name != missing}
+        assert fairness.outliers(before, {**after, "cel02": replace(after["cel02"], values=part)}) == (None, None, None)
     counted = measured(530, 500)
     runs = [
         replace(run, redo=100, outliers=int(run.level == "off"), prevented=int(run.level == "on"))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import log1p
 from typing import Any
 
 from exacell.core.units import counted, format_duration
+from exacell.measure.experiments.fairness import in_run
 from exacell.measure.experiments.power import detectable
 from exacell.measure.experiments.record import Design, Experiment, block_runs, sizes_at
 from exacell.measure.experiments.schedule import fewest, least_p, tossed
@@ -221,18 +223,47 @@ def size_rows(experiment: Experiment) -> list[dict[str, Any]]:
 
 
 def _noticed(lines: Sequence[str]) -> Iterator[str]:
-    """Yield each thing once, with the runs in which it was noticed."""
-    runs: dict[str, list[str]] = {}
+    """Yield each thing once, with the runs in which it was noticed; of a share that goes up and down the highest."""
+    runs: dict[str, list[int]] = {}
+    seen: dict[str, str] = {}
     for line in lines:
-        where, _, what = line.partition(": ")
-        number = where.removeprefix("run ")
-        if where.startswith("run ") and number.isdecimal():
-            runs.setdefault(what, []).append(number)
-        else:
-            runs.setdefault(line, [])
-    for what, numbers in runs.items():
+        number, what = in_run(line)
+        kind = _SHARE.sub("", what) if number else what
+        runs.setdefault(kind, [])
+        if number:
+            runs[kind].append(int(number))
+        if kind not in seen or _share_of(what) > _share_of(seen[kind]):
+            seen[kind] = what
+    for kind, numbers in runs.items():
         many = "runs" if len(numbers) > 1 else "run"
-        yield f"another condition in {many} {', '.join(numbers)} than in the first: {what}" if numbers else what
+        what = seen[kind]
+        if not numbers:
+            yield what
+        elif "→" in what:
+            yield f"another condition in {many} {_ranges(numbers)} than in the first: {what}"
+        else:
+            yield f"in {many} {_ranges(numbers)}: {what}"
+
+
+_SHARE = re.compile(r" (\d+)% of the requests.*")
+"""What of a line about other databases differs from run to run."""
+
+
+def _share_of(what: str) -> int:
+    found = _SHARE.search(what)
+    return int(found[1]) if found else -1
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers of runs, three and more in a row as the first to the last."""
+    rows: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if rows and rows[-1][-1] == number - 1:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    parts = [f"{row[0]} to {row[-1]}" if len(row) > 2 else ", ".join(map(str, row)) for row in rows]
+    return ", ".join(parts)
 
 
 def _verdict(found: Verdict, d: Design) -> str:
