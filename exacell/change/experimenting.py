@@ -16,7 +16,6 @@ from exacell.change.here import loads_in
 from exacell.change.racklock import LockedError, lock_of
 from exacell.change.readings import values_read
 from exacell.change.undoing import undo
-from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.actor import actor
@@ -281,14 +280,8 @@ class _Conduct:
             self._wait(design.seconds, f"{where}: measuring")
         after = self._waited(told).since(before)
         cells = self._look(run, seen, beside)
-        anew = fairness.begun_anew(seen, cells) if design.measure == "flashlog" else {}
-        if anew:
-            cell, why = next(iter(anew.items()))
-            raise RefusedError(
-                f"{where}: the counters of {fold(anew)} began anew in between ({cell}: {why})",
-                hint="resume makes its block anew",
-            )
-        if after.count < 0 or after.micros < 0:
+        anew = design.measure == "flashlog" and fairness.begun_anew(seen, cells)
+        if anew or after.count < 0 or after.micros < 0:
             raise RefusedError(
                 f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)",
                 hint="show alerts tells what restarted",
@@ -300,7 +293,7 @@ class _Conduct:
             )
         micros = fairness.redo_since(seen, cells)
         if design.limit and micros > 1e6 * design.limit:
-            return self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True))
+            return self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True, level=run.level))
         self._add(run, after, began, fairness.outliers(seen, cells))
         return None
 
@@ -326,7 +319,13 @@ class _Conduct:
             self._wait(self._session.need_rack().poll, told)
             now = fairness.redo_now(conditions(self._session, self._services, self._request))
         apart = any(each.group == (run.block, run.pair) for each in self.experiment.runs)
-        pause = Pause(run=run.number, seconds=monotonic() - began, micros=micros, again=apart)
+        pause = Pause(
+            run=run.number,
+            seconds=monotonic() - began,
+            micros=micros,
+            again=apart,
+            level=self._level or self.experiment.now,
+        )
         self._console.say(
             f"{where}: a redo write takes {now / 1000:,.1f} ms: going on after {format_duration(round(pause.seconds))}"
         )

@@ -23,9 +23,9 @@ from exacell.measure.experiments.said import (
     columns_of,
     schedule_lines,
     sentences,
-    size_rows,
     verdict_row,
 )
+from exacell.measure.experiments.tail import size_rows
 from exacell.output.explained import explained
 from exacell.output.result import Column, Record, Result
 from exacell.session.given import Request, Services, Session

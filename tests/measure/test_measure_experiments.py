@@ -80,10 +80,10 @@ def test_a_block_that_was_cut_off_is_begun_anew() -> None:
 
 
 VERDICTS = [
-    (530.0, 500.0, 16, "There is a difference: with flash log on, log file sync of SPOT takes 6.0 % more time than with it off"),
-    (500.0, 530.0, 16, "takes 5.7 % less time than with it off (95 %: -"),
-    (505.0, 500.0, 16, "There is a difference, and none that matters (less than 2 %)"),
-    (500.0, 500.0, 16, "There is no difference larger than 2 %: "),
+    (530.0, 500.0, 16, "There is a difference: with flash log on, log file sync of SPOT takes 6.0 % more time on average than with it off"),
+    (500.0, 530.0, 16, "takes 5.7 % less time on average than with it off (95 %: -"),
+    (505.0, 500.0, 16, "There is a difference, and none that matters on average (less than 2 %): "),
+    (500.0, 500.0, 16, "There is no difference larger than 2 % on average: "),
     (530.0, 500.0, 14, "Not enough data: 5 blocks, and a verdict needs 6 at least (so far log file sync takes 6.0 % more time"),
     (530.0, 500.0, 0, "Not enough data: 0 blocks, and a verdict needs 6 at least."),
 ]  # fmt: skip

@@ -53,15 +53,18 @@ class Permuted:
         return None if refused < 0 else (self.lows[refused], self.highs[refused])
 
 
-def permuted(differences: Sequence[float], order: str, *, seed: int = 1) -> Permuted:
+def permuted(
+    differences: Sequence[float], order: str, *, seed: int = 1, places: Sequence[int] | None = None
+) -> Permuted:
     """Return the mean of differences, of one block each in the order of blocks, among those of the other schedules.
 
     All schedules of 14 coins and fewer are tried; else 20,000 are drawn.
 
     Args:
         seed: of that draw.
+        places: of the blocks in the schedule, from 0, where some of it are left out; None where none is.
     """
-    each = of_coins(differences, order)
+    each = of_coins(differences, order, places)
     total, count = sum(own for own, _ in each), len(differences)
     near = 1e-12 * max(map(abs, differences), default=0.0)
     turned, sizes = _others(each, seed)
@@ -78,10 +81,13 @@ def permuted(differences: Sequence[float], order: str, *, seed: int = 1) -> Perm
     return Permuted(mean=mean, lows=lows, highs=highs)
 
 
-def of_coins(differences: Sequence[float], order: str) -> list[tuple[float, int]]:
+def of_coins(differences: Sequence[float], order: str, places: Sequence[int] | None = None) -> list[tuple[float, int]]:
     """Return for each coin the sum of the differences of its blocks, and how many these are."""
+    where = range(len(differences)) if places is None else places
+    of_block = coins(max(where, default=-1) + 1, order)
     each: dict[int, tuple[float, int]] = {}
-    for difference, (coin, _) in zip(differences, coins(len(differences), order), strict=True):
+    for difference, place in zip(differences, where, strict=True):
+        coin = of_block[place][0]
         total, count = each.get(coin, (0.0, 0))
         each[coin] = total + difference, count + 1
     return list(each.values())

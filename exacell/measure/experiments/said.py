@@ -10,8 +10,9 @@ from typing import Any
 from exacell.core.units import counted, format_duration
 from exacell.measure.experiments.fairness import in_run
 from exacell.measure.experiments.power import detectable
-from exacell.measure.experiments.record import Design, Experiment, block_runs, sizes_at
+from exacell.measure.experiments.record import Design, Experiment, block_runs
 from exacell.measure.experiments.schedule import fewest, least_p, tossed
+from exacell.measure.experiments.tail import beside_the_mean, outlier_sentences, outliers, size_sentences
 from exacell.measure.experiments.verdict import Doubt, Finding, Verdict, percent
 
 MEASURES: Mapping[str, str] = {
@@ -132,7 +133,7 @@ def _time(d: Design, runs: int) -> str:
 def sentences(experiment: Experiment) -> Iterator[str]:
     """Yield what was found, the verdict first."""
     verdict, d = experiment.verdict(), experiment.design
-    yield _verdict(verdict, d)
+    yield _verdict(experiment, verdict)
     if experiment.noticed:
         yield "This was not a fair comparison: " + "; ".join(_noticed(experiment.noticed)) + "."
     if verdict.p is not None:
@@ -145,20 +146,21 @@ def sentences(experiment: Experiment) -> Iterator[str]:
             f"(A/A, {counted(same, 'pair')}){own}."
         )
     yield from _gave_way(experiment)
-    yield from _tail(experiment)
-    yield from _sizes(experiment)
+    yield from outlier_sentences(experiment)
+    yield from size_sentences(experiment)
     yield from (_doubt(doubt) for doubt in verdict.doubts)
 
 
 def _gave_way(experiment: Experiment) -> Iterator[str]:
-    """Yield how often, how long and why it gave way to production."""
+    """Yield how often, how long, at which level and why it gave way to production."""
     pauses = experiment.pauses
     if pauses:
         again = [pause for pause in pauses if pause.again]
         most = round(max(pause.micros for pause in pauses) / 1000, 1)
         yield (
             f"It gave way {counted(len(pauses), 'time')}, {format_duration(sum(pause.seconds for pause in pauses))} in all, "
-            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most:,g} ms); "
+            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most:,g} ms): "
+            f"{_at_levels(experiment)}; "
             + (
                 f"{counted(len(again), 'run')} lay in such a time, and its block was made anew."
                 if len(again) == 1
@@ -169,57 +171,12 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
         )
 
 
-def _tail(experiment: Experiment) -> Iterator[str]:
-    """Yield how many outliers there were at each level: a mean says little of what is rare."""
+def _at_levels(experiment: Experiment) -> str:
+    """Return how often it gave way at each level, and how many runs of it were made anew."""
     told = []
-    for level in experiment.design.levels:
-        runs = [run for run in experiment.runs if run.block and run.level == level and run.redo]
-        redo, slow, prevented = (
-            sum(run.redo or 0 for run in runs),
-            sum(run.outliers or 0 for run in runs),
-            sum(run.prevented or 0 for run in runs),
-        )
-        if not redo:
-            return
-        more = f" ({prevented:,} more were prevented)" if prevented else ""
-        told.append(f"{slow:,} in {redo:,} redo writes with {experiment.design.said} {level}{more}")
-    yield f"Outliers (over 500 ms), as the cells counted them for all databases: {', '.join(told)}."
-
-
-def _sizes(experiment: Experiment) -> Iterator[str]:
-    """Yield how long single waits were at each level, where the database tells."""
-    found = {level: sizes_at(experiment, level) for level in experiment.design.levels}
-    if all(waits.n for waits in found.values()):
-        told = (
-            f"with {experiment.design.said} {level} half are shorter than {waits.quantile(0.5):,.0f} us, 99.9 % than "
-            f"{waits.quantile(0.999):,.0f} us, and {waits.above(_HALF_SECOND):,} of {waits.n:,} took half a second or more"
-            for level, waits in found.items()
-        )
-        yield f"Single waits by powers of two (V$EVENT_HISTOGRAM_MICRO), of which no test is made: {'; '.join(told)}."
-
-
-_HALF_SECOND = 1 << 19
-"""Microseconds: the power of two that is nearest to what cells take for an outlier."""
-
-
-def size_rows(experiment: Experiment) -> list[dict[str, Any]]:
-    """Return a row for each power of two microseconds: how many waits of each level are shorter and in no smaller one, and
-    how many of a million that is; none where the database does not tell."""
-    found = {level: sizes_at(experiment, level) for level in experiment.design.levels}
-    counts = {level: dict(zip(waits.values, waits.counts, strict=True)) for level, waits in found.items()}
-    if not all(counts.values()):
-        return []
-    return [
-        {
-            "cell": None,
-            "shorterThanUs": size,
-            **{f"{level}Waits": its.get(size, 0) for level, its in counts.items()},
-            **{
-                f"{level}PerMillion": round(1e6 * its.get(size, 0) / found[level].n, 1) for level, its in counts.items()
-            },
-        }
-        for size in sorted({size for its in counts.values() for size in its})
-    ]
+    for level, (times, again) in experiment.gave_way.items():
+        told.append(f"{counted(times, 'time')} at {level}" + (f" ({again} made anew)" if again else ""))
+    return ", ".join(told)
 
 
 def _noticed(lines: Sequence[str]) -> Iterator[str]:
@@ -266,26 +223,33 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(parts)
 
 
-def _verdict(found: Verdict, d: Design) -> str:
+def _verdict(experiment: Experiment, found: Verdict) -> str:
+    d = experiment.design
     tried, base = d.levels
     what, name = MEASURES[d.measure], d.said
     of = "" if d.measure == "fio" else f" of {d.db}"
+    seen = "" if found.effect is None else f" (so far {what} takes {_longer(found.effect)} with {name} {tried})"
     if found.finding is Finding.NOT_ENOUGH:
-        seen = "" if found.effect is None else f" (so far {what} takes {_longer(found.effect)} with {name} {tried})"
         few = f"; p can be {_chance(found.least)} at the least" if found.blocks else ""
         return f"Not enough data: {counted(found.blocks, 'block')}, and a verdict needs {_needed(d)}{seen}{few}."
+    beside = beside_the_mean(experiment)
+    if found.finding is Finding.LOPSIDED:
+        return (
+            f"No verdict: it gave way to production at one level far more often than at the other ({_at_levels(experiment)}), so "
+            f"what is left of that level is its quiet times{seen}{beside}."
+        )
     assert found.effect is not None and found.low is not None and found.high is not None
     told = (
-        f"with {name} {tried}, {what}{of} takes {_longer(found.effect)} than with it {base} "
-        f"(95 %: {found.low:+.1f} % to {found.high:+.1f} %), {found.blocks} blocks"
+        f"with {name} {tried}, {what}{of} takes {_longer(found.effect)} on average than with it {base} "
+        f"(95 %: {found.low:+.1f} % to {found.high:+.1f} %), {found.blocks} blocks{beside}"
     )
     if found.finding is Finding.DIFFERENT:
         return f"There is a difference: {told}."
     if found.finding is Finding.NEGLIGIBLE:
-        return f"There is a difference, and none that matters (less than {found.matters:g} %): {told}."
+        return f"There is a difference, and none that matters on average (less than {found.matters:g} %): {told}."
     if found.finding is Finding.SAME:
-        return f"There is no difference larger than {found.matters:g} %: {told}."
-    return f"No difference was found, and one larger than {found.matters:g} % is not ruled out: {told}."
+        return f"There is no difference larger than {found.matters:g} % on average: {told}."
+    return f"No difference was found on average, and one larger than {found.matters:g} % is not ruled out: {told}."
 
 
 def _longer(value: float) -> str:
@@ -345,11 +309,20 @@ def verdict_row(experiment: Experiment) -> dict[str, Any]:
         **{f"{name}Percent": None if value is None else round(value, 4) for name, value in percents.items()},
         "p": verdict.p,
         "leastP": verdict.least,
+        **_outlier_figures(experiment),
         "notFair": list(dict.fromkeys(experiment.noticed)),
         "pauses": len(experiment.pauses),
         "pausedSeconds": round(sum(pause.seconds for pause in experiment.pauses), 1),
         "madeAnew": sum(pause.again for pause in experiment.pauses),
+        "gaveWay": {level: times for level, (times, _) in experiment.gave_way.items()},
     }
+
+
+def _outlier_figures(experiment: Experiment) -> dict[str, Any]:
+    found = outliers(experiment)
+    names = ("outliers", "outliersBase", "outliersLow", "outliersHigh")
+    values = (*found.counts, found.low, found.high) if found.blocks else (None,) * len(names)
+    return dict(zip(names, values, strict=True))
 
 
 def block_rows(experiment: Experiment) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from math import expm1, fsum, log, log1p, sqrt
+from math import comb, expm1, fsum, log, log1p, sqrt
 
 from exacell.core.values import dataclass
 from exacell.measure.distributions import LN10, log_two_sided_t
@@ -26,6 +26,7 @@ class Finding(StrEnum):
     NEGLIGIBLE = "different, and smaller than what matters"
     SAME = "no difference that matters"
     OPEN = "open"
+    LOPSIDED = "no verdict: gave way at one level more than at the other"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +139,28 @@ def judge(
         detectable=percent(findable(len(means)) * apart_by),
         doubts=tuple(_doubts(blocks, differences, same)),
     )
+
+
+def lopsided(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether giving way fell on one level more than chance would have it, so that its runs are not a fair part of it.
+
+    Runs that were made anew are chosen by what they showed, so that for them three on one side and none on the other are enough.
+
+    Args:
+        one, other: how often at each level, and how many of these runs were made anew.
+    """
+    times, again = (one[0], other[0]), (one[1], other[1])
+    return _by_coins(*times) <= ALPHA or (max(again) > 2 and _by_coins(*again) <= _CHOSEN)
+
+
+_CHOSEN = 0.25
+"""How rarely chance may bring so uneven a number of runs made anew."""
+
+
+def _by_coins(one: int, other: int) -> float:
+    """Return how often so many tosses of a coin fall as unevenly, two-sided."""
+    n = one + other
+    return float(min(1.0, 2 * sum(comb(n, k) for k in range(min(one, other) + 1)) / 2**n))
 
 
 def percent(ratio: float) -> float:
