@@ -29,7 +29,7 @@ from exacell.measure.experiments.tail import size_rows
 from exacell.output.explained import explained
 from exacell.output.result import Column, Record, Result
 from exacell.session.given import Request, Services, Session
-from exacell.session.measuring import conditions, unfair
+from exacell.session.measuring import by_release, conditions, unfair
 from exacell.session.trials import experiments, find
 
 _MOST = 200
@@ -73,8 +73,13 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         now=now,
         line=line,
         noticed=(*impossible, *unfair(session, services, request, cells, db=design.db, reset=bool(design.reset))),
+        minded=by_release(session, services, design, cells),
     )
-    for line in [*schedule_lines(found, *_spread(known, design)), *(f"  Unfair: {why}" for why in found.noticed)]:
+    for line in [
+        *schedule_lines(found, *_spread(known, design)),
+        *(f"  Unfair: {why}" for why in found.noticed),
+        *(f"  By release: {why}" for why in found.minded),
+    ]:
         services.console.say(line)
     if flags.get("dry-run"):
         return Result(notes=[f"-n: nothing was sent; seed={design.seed} makes this schedule again"])

@@ -17,6 +17,7 @@ from exacell.session.dbsql import query_database
 from exacell.session.sampling import read_counters, wait_for_collection
 
 if TYPE_CHECKING:
+    from exacell.measure.experiments.record import Design
     from exacell.measure.snapshot import CellCounters
     from exacell.session.request import Request
     from exacell.session.services import Services
@@ -177,6 +178,17 @@ def unfair(
             sum(float(row.get("size") or 0) for row in sizes),
         )
     return [*fairness.unlike_cells(cells), *fairness.filling(used, reset=reset), *beside.now(db)]
+
+
+def by_release(
+    session: Session, services: Services, design: Design, cells: Mapping[str, CellCounters]
+) -> tuple[str, ...]:
+    """Return what the releases of the cells, and of the database where that decides, make of a comparison that begins now."""
+    version = ""
+    if design.db and design.factor == "cell_flash_cache":
+        rows = query_database(session, services, design.db, "select version from v$instance")[1].rows
+        version = str(rows[0][0]) if rows else ""
+    return tuple(fairness.by_release(design.factor, design.of, design.measure, cells, version))
 
 
 def _rebalancing(session: Session, services: Services) -> list[str]:

@@ -15,48 +15,11 @@ from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.language.registry import Effect
 from exacell.measure.experiments import fairness
-from exacell.measure.experiments.record import Design, Experiment, Measured, Pause, from_json, to_json
+from exacell.measure.experiments.record import Design, Pause, from_json, to_json
 from exacell.measure.experiments.said import MEASURES, block_rows, same_line, schedule_lines, sentences, verdict_row
 from exacell.measure.experiments.schedule import ORDERS
-from exacell.measure.snapshot import CellCounters
 from exacell.plan.dbchange import read_change
-
-DESIGN = Design(
-    factor="flashlog", levels=("on", "off"), db="SPOT", blocks=6, order="random", seed=1, pairs=2, matters=2.0,
-    measure="commits", seconds=60.0,
-)  # fmt: skip
-EMPTY = Experiment(
-    name="e1", rack="t1", statement="experiment …", design=DESIGN, began="2026-11-27T10:00:00+00:00", now="on"
-)
-
-PASSPORT = {
-    "release": "19.3.2.0.0.190918",
-    "flashCacheMode": "writeback",
-    "model": "Oracle Corporation SUN FIRE X4270 M2 SERVER High Performance",
-    "cacheSize": "391378894848",
-    "flashLog": "512M normal",
-    "memoryLog": "none",
-    "dbPlan": "((name=SPOT,share=8),(name=default,share=1))",
-}
-
-
-def cells(*passports: dict[str, str], **counters: float) -> dict[str, CellCounters]:
-    return {
-        f"cel{number:02}": CellCounters(collected=1, values=counters, passport={**PASSPORT, **told})
-        for number, told in enumerate(passports, start=1)
-    }
-
-
-def measured(on: float, off: float, *, runs: int = 16) -> Experiment:
-    """Return an experiment whose first runs were measured, with values that alternate by half a microsecond."""
-    found = [
-        Measured(
-            number=run.number, block=run.block, pair=run.pair, level=run.level, count=1000, at="2026-11-27T10:00:00+00:00",
-            value=(on if run.level == "on" else off) + (run.number % 3) / 2,
-        )
-        for run in EMPTY.schedule[:runs]
-    ]  # fmt: skip
-    return replace(EMPTY, runs=tuple(found))
+from tests.support.trials import DESIGN, EMPTY, PASSPORT, cells, measured
 
 
 def test_what_is_kept_comes_back_from_json() -> None:
@@ -80,7 +43,7 @@ def test_a_block_that_was_cut_off_is_begun_anew() -> None:
 
 
 VERDICTS = [
-    (530.0, 500.0, 16, "There is a difference: with flash log on, log file sync of SPOT takes 6.0 % more time on average than with it off"),
+    (530.0, 500.0, 16, "There is a difference: with flash log on, log file sync of SPOT takes 6.0 % more time on average than"),
     (500.0, 530.0, 16, "takes 5.7 % less time on average than with it off (95 %: -"),
     (505.0, 500.0, 16, "There is a difference, and none that matters on average (less than 2 %): "),
     (500.0, 500.0, 16, "There is no difference larger than 2 % on average: "),
@@ -313,125 +276,9 @@ def test_what_came_on_the_way_is_told_once() -> None:
     assert fairness.new_among(now, [*before, "disk group RECO is being rebalanced (REBAL)"]) == now[1:]
 
 
-QUIET = fairness.Around(
-    requests={"cel01": {"SPOT": 1000.0, "ERP": 100.0}}, collected={"cel01": 60_000}, rates={"SPOT": 90.0}
-)
-LATER = replace(QUIET, requests={"cel01": {"SPOT": 7000.0, "ERP": 100.0}}, collected={"cel01": 120_000})
-ALERT = {("cel01", "3_1"): "Hard disk failed."}
-CAME = [
-    ("nothing", QUIET, LATER, []),
-    (
-        "a load in between, gone when it is looked for again",
-        QUIET, replace(LATER, requests={"cel01": {"SPOT": 7000.0, "ERP": 6100.0}}),
-        ["other databases have 50% of the requests to the cells (ERP 100/s)"],
-    ),
-    (
-        "no collection in between: the cells' own rates",
-        QUIET, replace(QUIET, rates={"SPOT": 100.0, "ERP": 300.0}),
-        ["other databases have 75% of the requests to the cells (ERP 300/s)"],
-    ),
-    (
-        "counters that began anew: the cells' own rates",
-        QUIET, replace(LATER, requests={"cel01": {"SPOT": 10.0, "ERP": 10.0}}, rates={"ERP": 60.0}),
-        ["other databases have 100% of the requests to the cells (ERP 60/s)"],
-    ),
-    ("a flush at its begin", replace(QUIET, flushing=("cel01",)), LATER, ["the flash cache of cel01 is being flushed"]),
-    ("a flush at its end", QUIET, replace(LATER, flushing=("cel01",)), ["the flash cache of cel01 is being flushed"]),
-    ("a rebalance", QUIET, replace(LATER, moving=("disk group DATA is being rebalanced (REBAL)",)),
-     ["disk group DATA is being rebalanced (REBAL)"]),
-    ("a new alert", QUIET, replace(LATER, alerts=ALERT), ["an alert on cel01: Hard disk failed."]),
-    ("an alert that was there", replace(QUIET, alerts=ALERT), replace(LATER, alerts=ALERT), []),
-    ("no answer", QUIET, replace(LATER, unread=("cel02: gone",)), ["cel02: gone: whether it is busy is not known"]),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("before", "after", "lines"), [case[1:] for case in CAME], ids=[case[0] for case in CAME])
-def test_what_disturbs_a_run_is_looked_for_around_it(
-    before: fairness.Around, after: fairness.Around, lines: list[str]
-) -> None:
-    """Other databases' load over the whole run, a flush, a rebalance and new alerts are each named; what was there is not."""
-    assert fairness.came(before, after, "SPOT") == lines
-
-
-STARTS = [
-    ("nothing", {}, []),
-    ("CELLSRV as XML says", {"started": 70}, ["CELLSRV of cel02 was started anew"]),
-    ("CELLSRV by what only it resets", {"marks": {"SIO_X": 1.0}}, ["CELLSRV of cel02 was started anew"]),
-    (
-        "the flash log",
-        {"passport": {**PASSPORT, "created": "later"}},
-        ["the counters of the flash log of cel02 began anew"],
-    ),
-    ("a counter that fell", {"values": {"FL_RQ_W": 5.0}}, ["the counters of the flash log of cel02 began anew"]),
-]
-
-
-@pytest.mark.parametrize(("other", "lines"), [case[1:] for case in STARTS], ids=[case[0] for case in STARTS])
-def test_counters_that_began_anew_in_a_run_are_told_and_make_no_sum(other: dict[str, object], lines: list[str]) -> None:
-    """However it shows that CELLSRV or a flash log was started anew in a run, it is named and the run has no outliers to add."""
-    values = dict.fromkeys(("FL_RQ_W", "FL_SKIP_OUTLIERS", "FL_ACTUAL_OUTLIERS", "FL_PREVENTED_OUTLIERS"), 10.0)
-    first = {
-        cell: replace(
-            found,
-            collected=50,
-            values=values,
-            started=7,
-            marks={"SIO_X": 5.0},
-            passport={**PASSPORT, "created": "once"},
-        )
-        for cell, found in cells({}, {}).items()
-    }
-    second = {cell: replace(found, collected=100) for cell, found in first.items()}
-    second["cel02"] = replace(second["cel02"], **other)  # type: ignore[arg-type]
-    assert fairness.starts(first, second) == lines
-    assert fairness.outliers(first, second) == ((0, 0, 0) if not lines else (None, None, None))
-
-
-def test_what_was_noticed_is_told_with_its_runs() -> None:
-    """Loads of other databases are one line with their runs and the highest share, whatever the shares in between are."""
-    noticed = [
-        *(f"run {n}: other databases have {20 + n}% of the requests to the cells (ERP {n}/s)" for n in range(2, 18)),
-        "run 14: CELLSRV of cel02 was started anew",
-        "run 3: cel01: IORM dbPlan: SPOT share: 8 → 4",
-        "run 5: cel01: IORM dbPlan: SPOT share: 8 → 4",
-        "run 6: cel01: IORM dbPlan: SPOT share: 8 → 2",
-    ]
-    told = list(sentences(replace(measured(530, 500), noticed=tuple(noticed))))[1]
-    assert told == (
-        "This was not a fair comparison: in runs 2 to 17: other databases have 37% of the requests to the cells (ERP 17/s); "
-        "in run 14: CELLSRV of cel02 was started anew; "
-        "another condition in runs 3, 5 than in the first: cel01: IORM dbPlan: SPOT share: 8 → 4; "
-        "another condition in run 6 than in the first: cel01: IORM dbPlan: SPOT share: 8 → 2."
-    )
-    assert fairness.new_among(["other databases have 9% of the requests to the cells (ERP 9/s)"], noticed) == []
-
-
 def test_redo_is_judged_on_the_slowest_cell() -> None:
     """Now by the cells' own rate, over a run by what was counted in it; cells that collected nothing say nothing."""
     first, second = cells({}, {}, FL_RQ_W=10, FL_RQ_TM_W=4000), cells({}, {}, FL_RQ_W=110, FL_RQ_TM_W=54000)
     slow = {**second, "cel02": replace(second["cel02"], values={"FL_RQ_W": 110.0, "FL_RQ_TM_W": 2_004_000.0})}
     assert fairness.redo_since(first, slow) == 20_000 and fairness.redo_since(first, first) == 0
     assert fairness.redo_now({**first, **cells({}, FL_RQ_TM_W_RQ=900)}) == 900 and fairness.redo_now({}) == 0
-
-
-def test_outliers_are_told_for_each_level_where_cells_counted_them() -> None:
-    """Writes, outliers and prevented ones add up over the blocks of a level; a cell that collected nothing makes no figure."""
-    before = cells({}, {}, FL_RQ_W=10, FL_SKIP_OUTLIERS=1, FL_ACTUAL_OUTLIERS=0, FL_PREVENTED_OUTLIERS=0)
-    counts = {"FL_RQ_W": 110.0, "FL_SKIP_OUTLIERS": 4.0, "FL_ACTUAL_OUTLIERS": 0.0, "FL_PREVENTED_OUTLIERS": 2.0}
-    after = {cell: replace(found, collected=2, values=counts) for cell, found in before.items()}
-    assert fairness.outliers(before, after) == (200, 6, 4)
-    assert fairness.outliers(before, before) == (None, None, None)
-    assert fairness.outliers(before, {**after, "cel02": replace(after["cel02"], started=5)}) == (None, None, None)
-    for missing in counts:
-        part = {name: value for name, value in counts.items() if name != missing}
-        assert fairness.outliers(before, {**after, "cel02": replace(after["cel02"], values=part)}) == (None, None, None)
-    counted = measured(530, 500)
-    runs = [
-        replace(run, redo=100, outliers=int(run.level == "off"), prevented=int(run.level == "on"))
-        for run in counted.runs
-    ]
-    told = list(sentences(replace(counted, runs=tuple(runs))))
-    assert (
-        "0 in 600 redo writes with flash log on (6 more were prevented), 6 in 600 redo writes with flash log off."
-        in told[3]
-    )

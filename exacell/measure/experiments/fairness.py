@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
+from exacell.cellcli.schema import release_key
 from exacell.core.cellset import fold, grouped
 from exacell.core.units import format_size
 from exacell.core.values import dataclass
@@ -96,6 +97,60 @@ def others_busy(rates: Mapping[str, float], db: str) -> list[str]:
         return []
     most = max(others, key=lambda name: others[name])
     return [f"other databases have {theirs / total:.0%} of the requests to the cells ({most} {others[most]:,.0f}/s)"]
+
+
+_KEEP, _LARGE, _PROFILES, _SNAPSHOTS = "24.1", "25.2", "24.1", "26.1"
+_LOADS_ITSELF = 23
+"""Releases of the cells, and of the database, from which on what is told holds. Source: reference releases-2026.md: Oracle's
+"what's new" of Exadata, proactive-flash-cache-keep, prioritize-important-large-writes-flash-cache, snapshot-aware-xrmem-cache;
+Exascale, resource profiles."""
+
+
+def by_release(factor: str, of: str, measure: str, cells: Cells, version: str) -> list[str]:
+    """Return what the releases of the cells make of such a comparison, a sentence each without its stop.
+
+    Args:
+        factor, of, measure: of the experiment.
+        version: of the database; empty where it is not known.
+    """
+    releases = {cell: counters.passport.get("release", "") for cell, counters in cells.items()}
+    what = of.lower() if factor == "iorm" else factor
+    clause = factor == "cell_flash_cache"
+    cached = clause or what.startswith("flashcache") or measure == "reads"
+    major = version.partition(".")[0]
+    loads = not major.isdecimal() or int(major) >= _LOADS_ITSELF
+    known = "" if major else ", if it is one,"
+    told = (
+        (
+            clause and loads,
+            _KEEP,
+            f"a 23ai database{known} loads tables with KEEP into the flash cache by itself, so that a run at keep may find there "
+            "what no run has read",
+        ),
+        (
+            cached,
+            _LARGE,
+            "a flash cache that is more than half full takes large writes of temporary data and flashback logs alone, so that "
+            "runs before and behind that mark follow other rules",
+        ),
+        (
+            what.startswith(("flashlog", "flashcache")),
+            _PROFILES,
+            "a database on Exascale has flash logging and flash cache from its resource profile, so that IORM's directives "
+            "change nothing for it",
+        ),
+        (
+            cached,
+            _SNAPSHOTS,
+            "the XRMEM cache knows snapshots: a layer that stays warm when the flash cache is made cold",
+        ),
+    )
+    found = []
+    for applies, since, line in told:
+        on = [cell for cell, release in releases.items() if release and release_key(release) >= release_key(since)]
+        if applies and on:
+            found.append(f"from {since} on ({fold(on)}) {line}")
+    return found
 
 
 def changed(before: Mapping[str, Told], after: Cells, own: Callable[[Told], Told]) -> list[str]:

@@ -136,6 +136,8 @@ def sentences(experiment: Experiment) -> Iterator[str]:
     yield _verdict(experiment, verdict)
     if experiment.noticed:
         yield "This was not a fair comparison: " + "; ".join(_noticed(experiment.noticed)) + "."
+    if experiment.minded:
+        yield f"By release: {'; '.join(experiment.minded)}."
     if verdict.p is not None:
         yield from _surely(verdict, d)
     if verdict.same_spread is not None:
@@ -310,6 +312,7 @@ def verdict_row(experiment: Experiment) -> dict[str, Any]:
         "p": verdict.p,
         "leastP": verdict.least,
         **_outlier_figures(experiment),
+        "byRelease": list(experiment.minded),
         "notFair": list(dict.fromkeys(experiment.noticed)),
         "pauses": len(experiment.pauses),
         "pausedSeconds": round(sum(pause.seconds for pause in experiment.pauses), 1),
