@@ -212,10 +212,10 @@ def is_code(text: str) -> bool:
 
 
 _METRICS = {
-    "FL_ACTUAL_OUTLIERS": "redo writes that took over 500 ms on flash and on disk: the outliers that flash logging could not hide",
-    "FL_PREVENTED_OUTLIERS": "redo writes that took over 500 ms on disk and that flash answered in time: outliers that nobody saw",
-    "FL_SKIP_OUTLIERS": "redo writes that took over 500 ms on disk while the flash log was not used for them",
-    "FL_FLASH_ONLY_OUTLIERS": "redo writes that took over 500 ms on flash only: disk answered in time",
+    "FL_ACTUAL_OUTLIERS": "redo writes over 500 ms on flash and on disk: the outliers that flash logging could not hide",
+    "FL_PREVENTED_OUTLIERS": "redo writes over 500 ms on disk that flash answered in time: outliers that nobody saw",
+    "FL_SKIP_OUTLIERS": "redo writes over 500 ms on disk while the flash log was not used for them",
+    "FL_FLASH_ONLY_OUTLIERS": "redo writes over 500 ms on flash only: disk answered in time",
     "FL_BY_KEEP": "redo that is kept on flash because disk could not take it; the flash log must not be dropped before it is 0",
     "FL_DISK_FIRST": "redo writes that disk finished before flash",
     "FL_FLASH_FIRST": "redo writes that flash finished before disk: the wins of flash logging",
