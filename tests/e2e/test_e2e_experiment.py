@@ -189,6 +189,22 @@ def test_resume_of_a_run_goes_on_with_its_experiment(rack: InProcess) -> None:
     assert rack.ok("-r", "t1", "-o", "json", "pending").records == []
 
 
+def test_what_disturbs_a_run_is_named_with_it(rack: InProcess) -> None:
+    """Another database's load and a start of CELLSRV within runs are found in the cells' counters, told with the runs, and the
+    outliers of these runs are in no sum."""
+    folder = rack.home / "recipes"
+    folder.mkdir(exist_ok=True)
+    runs = "emulator load t1 db=ERP for=3m\nemulator load t1 db=SPOT for=1m\non exa1cel02 alter cell restart services cellsrv"
+    text = f"experiment factor=flashlog db=SPOT blocks=1 aa=0 as=disturbed\n{runs}\nend\n"
+    (folder / "disturbed.exa").write_text(f'recipe "Disturbed"\nrisk data\n{text}')
+    done = rack("-r", "t1", "run", "disturbed", "-y")
+    assert done.code == 0, done.err
+    told = " ".join(says(rack.ok("-r", "t1", "-o", "json", "results", "disturbed")))
+    assert "in runs 1, 2: other databases have " in told and "(ERP " in told
+    assert "in runs 1, 2: CELLSRV of exa1cel02 was started anew" in told
+    assert "Outliers were not counted in runs 1, 2 " in told
+
+
 def test_an_interrupted_experiment_gives_the_factor_back_at_once(rack: InProcess) -> None:
     """Ctrl-C ends with exit code 4 and the plan as it was; resume shows what is left, and --abandon ends it."""
     before = plans(rack)

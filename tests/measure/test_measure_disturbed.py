@@ -29,9 +29,20 @@ CAME = [
         ["other databases have 75% of the requests to the cells (ERP 300/s)"],
     ),
     (
-        "counters that began anew: the cells' own rates",
-        QUIET, replace(LATER, requests={"cel01": {"SPOT": 10.0, "ERP": 10.0}}, rates={"ERP": 60.0}),
+        "counters that began anew: what came since then",
+        QUIET,
+        replace(LATER, requests={"cel01": {"SPOT": 10.0, "ERP": 3600.0}}, rates={"SPOT": 60.0}),
         ["other databases have 100% of the requests to the cells (ERP 60/s)"],
+    ),
+    (
+        "one of two cells collected",
+        QUIET,
+        replace(
+            LATER,
+            requests={"cel01": {"SPOT": 7000.0, "ERP": 6100.0}, "cel02": {"ERP": 9e9}},
+            collected={"cel01": 120_000, "cel02": 9},
+        ),
+        ["other databases have 50% of the requests to the cells (ERP 100/s)"],
     ),
     ("a flush at its begin", replace(QUIET, flushing=("cel01",)), LATER, ["the flash cache of cel01 is being flushed"]),
     ("a flush at its end", QUIET, replace(LATER, flushing=("cel01",)), ["the flash cache of cel01 is being flushed"]),

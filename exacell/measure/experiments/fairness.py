@@ -201,16 +201,15 @@ def came(before: Around, after: Around, db: str) -> list[str]:
     alerts that are new. A sentence each without its stop."""
     rates: dict[str, float] = {}
     for cell, counted in after.requests.items():
-        first, seconds = (
-            before.requests.get(cell, {}),
-            (after.collected.get(cell, 0) - before.collected.get(cell, 0)) / 1000,
-        )
+        first = before.requests.get(cell, {})
+        seconds = (after.collected.get(cell, 0) - before.collected.get(cell, 0)) / 1000
+        if seconds <= 0 or not first:
+            continue
         grown = {name: count - first.get(name, 0.0) for name, count in counted.items()}
-        if seconds <= 0 or not first or min(grown.values(), default=0.0) < 0:
-            rates = dict(after.rates)  # Nothing was collected meanwhile, or anew from 0: the cells' own rates are left.
-            break
-        for name, count in grown.items():
+        # Counters that began anew hold what came since then.
+        for name, count in (counted if min(grown.values(), default=0.0) < 0 else grown).items():
             rates[name] = rates.get(name, 0.0) + count / seconds
+    rates = rates or dict(after.rates)  # Where nothing was collected meanwhile, the cells' last minute.
     new = grouped((text, cell) for (cell, name), text in after.alerts.items() if (cell, name) not in before.alerts)
     return list(
         dict.fromkeys(

@@ -107,7 +107,7 @@ def _needed(d: Design, what: str = "") -> str:
 
 
 def _chance(p: float) -> str:
-    return f"{100 * p:.2g} %" if p >= 1e-4 else "less than 0.01 %"
+    return "less than 0.01 %" if p < 1e-4 else f"{100 * p:.2g} %" if p < 0.995 else "100 %"
 
 
 def same_line(experiment: Experiment) -> str:
