@@ -198,7 +198,7 @@ def _noticed(lines: Sequence[str]) -> Iterator[str]:
         what = seen[kind]
         if not numbers:
             yield what
-        elif "→" in what:
+        elif "→" in what or " at its end, not " in what:
             yield f"another condition in {many} {_ranges(numbers)} than in the first: {what}"
         else:
             yield f"in {many} {_ranges(numbers)}: {what}"
