@@ -1,7 +1,7 @@
 """Record what the program says in 400 sessions, or compare it with what is kept.
 
     python benchmarks/sessions.py             play them all and print every difference
-    python benchmarks/sessions.py --record    write tests/data/sessions.jsonl anew
+    python benchmarks/sessions.py --record    write tests/data/sessions.jsonl anew; with --only one scene of it
 
 A change of the structure must leave them as they are; a change of what people see records them anew, and the
 difference of the file is what reviewers look at. Recording plays each scene twice: what differs between the two is
@@ -154,14 +154,19 @@ def scenes() -> Iterator[tuple[str, str, list[str]]]:
     yield "changes", RACK, CHANGES.split("|")
 
 
-def record(folder: Path) -> int:
-    """Write the file and print what was left out; return how many sessions it holds.
+def record(folder: Path, only: str = "") -> int:
+    """Write the file and print what was left out; return how many sessions it holds. Scenes other than ``only`` stay as kept.
 
     What was once seen to vary stays compared no closer than it was: two runs may be alike by chance.
     """
     before = {(scene.name, one.statement): one.level for scene in kept() for one in scene.said}
     lines, total = [], 0
+    as_kept = {scene.name: scene for scene in kept()}
     for name, rack, statements in scenes():
+        if only and name != only and name in as_kept:
+            lines.append(as_kept[name].line)
+            total += len(as_kept[name].said)
+            continue
         played = [Player(folder / turn).play(name, rack, statements) for turn in ("first", "second")]
         said: list[Said] = []
         for place, statement in enumerate(statements):
@@ -206,11 +211,11 @@ def main() -> int:
     """Record or compare; exit code 1 when something differs."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--record", action="store_true", help="write tests/data/sessions.jsonl anew")
-    parser.add_argument("--only", default="", help="compare this scene alone")
+    parser.add_argument("--only", default="", help="compare or record this scene alone")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         if given.record:
-            print(f"{record(Path(folder))} sessions kept")
+            print(f"{record(Path(folder), given.only)} sessions kept")
             return 0
         different = compare(Path(folder), given.only)
     print(f"{different} sessions differ")

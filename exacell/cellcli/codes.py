@@ -212,17 +212,17 @@ def is_code(text: str) -> bool:
 
 
 _METRICS = {
-    "FL_ACTUAL_OUTLIERS": "redo writes that were slow on flash and on disk: the outliers that flash logging could not hide",
-    "FL_PREVENTED_OUTLIERS": "redo writes that were slow on disk and answered by flash in time: outliers that nobody saw",
-    "FL_SKIP_OUTLIERS": "redo writes that were slow on disk while the flash log was not used for them",
-    "FL_FLASH_ONLY_OUTLIERS": "redo writes that were slow on flash only: disk answered in time",
+    "FL_ACTUAL_OUTLIERS": "redo writes over 500 ms on flash and on disk: the outliers that flash logging could not hide",
+    "FL_PREVENTED_OUTLIERS": "redo writes over 500 ms on disk that flash answered in time: outliers that nobody saw",
+    "FL_SKIP_OUTLIERS": "redo writes over 500 ms on disk while the flash log was not used for them",
+    "FL_FLASH_ONLY_OUTLIERS": "redo writes over 500 ms on flash only: disk answered in time",
     "FL_BY_KEEP": "redo that is kept on flash because disk could not take it; the flash log must not be dropped before it is 0",
     "FL_DISK_FIRST": "redo writes that disk finished before flash",
     "FL_FLASH_FIRST": "redo writes that flash finished before disk: the wins of flash logging",
     "FL_DISK_IO_ERRS": "errors of disks in writes through the flash log",
     "FL_FLASH_IO_ERRS": "errors of flash in writes through the flash log",
-    "FL_EFFICIENCY_PERCENTAGE": "the share of redo writes slow on disk that flash answered in time",
-    "FL_EFFICIENCY_PERCENTAGE_HOUR": "the share of redo writes slow on disk that flash answered in time, in the last hour",
+    "FL_EFFICIENCY_PERCENTAGE": "the share of redo writes over 500 ms on disk that flash answered in time",
+    "FL_EFFICIENCY_PERCENTAGE_HOUR": "the share of redo writes over 500 ms on disk that flash answered in time, in the last hour",
     "FL_IO_DB_BY_W": "redo written to disk through the flash log",
     "FL_IO_FL_BY_W": "redo written to flash through the flash log",
     "FL_IO_TM_W": "the time of all redo writes through the flash log together",

@@ -30,7 +30,7 @@ from exacell.measure.snapshot import CellCounters
 from exacell.output.console import SilentConsole
 from exacell.output.result import Result
 from exacell.session.given import Request, Services, Session
-from exacell.session.measuring import Waited, conditions, fio_waited, unfair, waited
+from exacell.session.measuring import Waited, around, conditions, fio_waited, unfair, waited
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.trials import conducted_elsewhere, keep
 
@@ -172,6 +172,7 @@ class _Conduct:
         }
         self.experiment = experiment
         self._level = ""
+        self._seen: Mapping[str, CellCounters] = {}
         self._disturbed: dict[str, int] = {}
         self._wishes = session.interrupted.times
 
@@ -268,7 +269,8 @@ class _Conduct:
         if design.reset:
             self._carry_out(design.reset, f"{where}: {design.reset}", self._request)
         self._wait(design.settle, f"{where}: settling")
-        seen = conditions(self._session, self._services, self._request)
+        seen = self._before(run)
+        beside = around(self._session, self._services, self._request)
         before = self._waited()
         began = datetime.now(UTC)
         told: list[str] = []
@@ -277,7 +279,9 @@ class _Conduct:
         if not design.workload:
             self._wait(design.seconds, f"{where}: measuring")
         after = self._waited(told).since(before)
-        if after.count < 0 or after.micros < 0:
+        cells = self._look(run, seen, beside)
+        anew = design.measure == "flashlog" and fairness.begun_anew(seen, cells)
+        if anew or after.count < 0 or after.micros < 0:
             raise RefusedError(
                 f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)",
                 hint="show alerts tells what restarted",
@@ -287,10 +291,9 @@ class _Conduct:
                 f"{where} measured nothing: {design.db or 'its workload'} had no {MEASURES[design.measure].removeprefix('an ')}",
                 hint="workload= drives the load of a run; for= waits while another one comes",
             )
-        cells = self._look(run)
         micros = fairness.redo_since(seen, cells)
         if design.limit and micros > 1e6 * design.limit:
-            return self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True))
+            return self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True, level=run.level))
         self._add(run, after, began, fairness.outliers(seen, cells))
         return None
 
@@ -316,7 +319,13 @@ class _Conduct:
             self._wait(self._session.need_rack().poll, told)
             now = fairness.redo_now(conditions(self._session, self._services, self._request))
         apart = any(each.group == (run.block, run.pair) for each in self.experiment.runs)
-        pause = Pause(run=run.number, seconds=monotonic() - began, micros=micros, again=apart)
+        pause = Pause(
+            run=run.number,
+            seconds=monotonic() - began,
+            micros=micros,
+            again=apart,
+            level=self._level or self.experiment.now,
+        )
         self._console.say(
             f"{where}: a redo write takes {now / 1000:,.1f} ms: going on after {format_duration(round(pause.seconds))}"
         )
@@ -402,24 +411,46 @@ class _Conduct:
             return fio_waited(told)
         return waited(self._session, self._services, self._request, measure=design.measure, db=design.db)
 
-    def _look(self, run: Run) -> Mapping[str, CellCounters]:
-        """Return what cells tell now, and note what of it is another than in the first run, and a level that is another one."""
-        self._refuse_interrupted()
+    def _before(self, run: Run) -> Mapping[str, CellCounters]:
+        """Return what cells tell before a run, and note what of it is another than before the first one, and what was started
+        anew since the last one."""
         cells = conditions(self._session, self._services, self._request)
-        design, known = self.experiment.design, self.experiment.passports
-        lines = fairness.changed(known, cells, partial(factor_of(design).own, design))
-        if not known:
+        if not self.experiment.passports:
             found = {cell: dict(counters.passport) for cell, counters in cells.items()}
             self.experiment = replace(self.experiment, passports=found)
+        self._notice(run, [*self._changed(cells), *fairness.starts(self._seen, cells)])
+        return cells
+
+    def _changed(self, cells: Mapping[str, CellCounters]) -> list[str]:
+        design = self.experiment.design
+        return fairness.changed(self.experiment.passports, cells, partial(factor_of(design).own, design))
+
+    def _look(self, run: Run, seen: Mapping[str, CellCounters], beside: fairness.Around) -> Mapping[str, CellCounters]:
+        """Return what cells tell after a run, and note what disturbed it, what is another than in the first one, and a level that
+        is another one.
+
+        Args:
+            seen, beside: what was read before it.
+        """
+        self._refuse_interrupted()
+        cells = conditions(self._session, self._services, self._request)
+        design = self.experiment.design
+        lines = [*self._changed(cells), *fairness.starts(seen, cells)]
+        lines += fairness.came(beside, around(self._session, self._services, self._request), design.db)
         read = _read_back(self._session, self._services, self._request, design)
         self._level = level_of(design, [text for _, text in read])  # Another one by somebody's hand is set anew.
         if self._level != run.level:
             lines.append(f"{design.said} was {self._level or 'not one and the same'} at its end, not {run.level}")
+        self._notice(run, lines)
+        self._seen = cells
+        return cells
+
+    def _notice(self, run: Run, lines: Sequence[str]) -> None:
         noticed = [f"run {run.number}: {line}" for line in lines]
+        noticed = [line for line in noticed if line not in self.experiment.noticed]
         self.experiment = replace(self.experiment, noticed=(*self.experiment.noticed, *noticed))
         for line in noticed:
             self._console.say(line)
-        return cells
 
     def _add(self, run: Run, found: Waited, began: datetime, tail: tuple[int | None, int | None, int | None]) -> None:
         value = found.micros / found.count

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from secrets import randbelow
 
 from exacell.change.changing import refuse_to_begin
 from exacell.change.consent import ask
@@ -22,16 +23,19 @@ from exacell.measure.experiments.said import (
     columns_of,
     schedule_lines,
     sentences,
-    size_rows,
     verdict_row,
 )
+from exacell.measure.experiments.tail import size_rows
 from exacell.output.explained import explained
 from exacell.output.result import Column, Record, Result
 from exacell.session.given import Request, Services, Session
-from exacell.session.measuring import conditions, unfair
+from exacell.session.measuring import by_release, conditions, unfair
 from exacell.session.trials import experiments, find
 
 _MOST = 200
+
+_SEEDS = 1_000_000
+"""Seeds of which each experiment draws its own: a test that leans on the draw of the order is worth nothing without one."""
 
 
 def experiment(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -69,11 +73,16 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
         now=now,
         line=line,
         noticed=(*impossible, *unfair(session, services, request, cells, db=design.db, reset=bool(design.reset))),
+        minded=by_release(session, services, design, cells),
     )
-    for line in [*schedule_lines(found, *_spread(known, design)), *(f"  Unfair: {why}" for why in found.noticed)]:
+    for line in [
+        *schedule_lines(found, *_spread(known, design)),
+        *(f"  Unfair: {why}" for why in found.noticed),
+        *(f"  By release: {why}" for why in found.minded),
+    ]:
         services.console.say(line)
     if flags.get("dry-run"):
-        return Result(notes=["-n: nothing was sent"])
+        return Result(notes=[f"-n: nothing was sent; seed={design.seed} makes this schedule again"])
     loads = loads_in(design.workload)
     pass_loads(session, services, request, loads, statement=call.text, flags=flags)
     refuse_to_begin(session, services)
@@ -155,7 +164,8 @@ def _design(session: Session, call: Call) -> Design:
             f"levels={','.join(given)}: two different levels are compared",
             hint="name both, the one to try first: levels=on,off",
         )
-    blocks, seed, pairs = (call.int_arg(name) or 0 for name in ("blocks", "seed", "aa"))
+    blocks, pairs = (call.int_arg(name) or 0 for name in ("blocks", "aa"))
+    seed = call.int_arg("seed")
     if not 1 <= blocks <= _MOST or not 0 <= pairs <= _MOST:
         raise StatementError(f"blocks={blocks} aa={pairs}: blocks= may be 1 to {_MOST}, aa= 0 to {_MOST}")
     matters = call.float_arg("matters", 2.0)
@@ -175,7 +185,7 @@ def _design(session: Session, call: Call) -> Design:
         db=db,
         blocks=blocks,
         order=call.text_arg("order"),
-        seed=seed,
+        seed=1 + randbelow(_SEEDS) if seed is None else seed,
         pairs=pairs,
         matters=matters,
         measure=measure,

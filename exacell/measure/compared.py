@@ -11,9 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from exacell.core.units import counted
-from exacell.measure.histogram import THRESHOLDS_US, Histogram, cut_at, merged
+from exacell.measure.histogram import THRESHOLDS_US, Histogram, cut_at, just_under, merged
 from exacell.measure.logwrites import LogWrites, difference
-from exacell.measure.twosets import Welch, above_mean, cohens_d, hodges_lehmann, mann_whitney, moments, size_of, welch
+from exacell.measure.twosets import (
+    Welch,
+    above_mean,
+    cohens_d,
+    heavy,
+    hodges_lehmann,
+    mann_whitney,
+    moments,
+    size_of,
+    welch,
+)
 
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 """Those whose difference is told: the middle and the tail."""
@@ -24,6 +34,12 @@ SHARED = 1.05
 FEWEST_FILES = 3
 """Files that each set has at least before a file can be the unit of a test."""
 
+
+BURSTS = (
+    "That takes log writes for independent of each other. In a burst, a log switch or a checkpoint one slow write follows "
+    "another: then the true interval is wider still."
+)
+"""What a sentence about log writes can't leave out. Source: reference measurement.md 2.4."""
 
 Writes = tuple[LogWrites, LogWrites] | None
 """The log writes that waits of a share, and those of b; None where one of them does not tell."""
@@ -42,6 +58,8 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
     share = f" ({abs(100 * away / first.mean):.1f} % of a's mean)" if first.mean else ""
     d = cohens_d(moments(second), moments(first))
     effect = f" The effect is {size_of(d)} (d {d:.3f})." if d is not None else ""
+    if d is not None and (heavy(first) or heavy(second)):
+        effect = f" d is {d:.3f}, by a standard deviation that a heavy tail makes: it says little of the size."
     yield (
         f"{event}: {first.n:,} waits of {first.mean:,.2f} µs on average in a, {second.n:,} of {second.mean:,.2f} µs in b: "
         f"b takes {abs(away):,.2f} µs {less}{share}.{effect}"
@@ -50,6 +68,11 @@ def sentences(event: str, a: Sequence[Histogram], b: Sequence[Histogram], writes
         if (limit := cut_at(whole)) is not None:
             yield (
                 f"The tail of {name} was cut just under {limit:,} µs: what flash logging is there to prevent can't be seen in it."
+            )
+        elif (limit := just_under(whole)) is not None:
+            yield (
+                f"The longest wait of {name} is {whole.values[-1]:,} µs, just under {limit:,}: were longer ones left out? Then "
+                "what flash logging is there to prevent can't be seen in it."
             )
     naive, by_file = welch(moments(second), moments(first)), welch_of_files(a, b)
     if naive is not None:
@@ -90,7 +113,7 @@ def _by_write(naive: Welch | None, writes: Writes) -> Iterator[str]:
     sure = "differ by more than chance" if low > 0 or high < 0 else "do not differ by more than chance"
     yield (
         f"With a log write as the unit ({a.writes:,} and {b.writes:,} of them, shared by {a.waits / a.writes:.1f} and "
-        f"{b.waits / b.writes:.1f} waits on average) the means {sure}: {low:+,.2f} to {high:+,.2f} µs{wider}."
+        f"{b.waits / b.writes:.1f} waits on average) the means {sure}: {low:+,.2f} to {high:+,.2f} µs{wider}. {BURSTS}"
     )
 
 
@@ -101,7 +124,7 @@ def shared(writes: LogWrites) -> Iterator[str]:
     mean, error = writes.mean_of_waits()
     yield (
         f"{writes.waits:,} waits share {writes.writes:,} log writes, {writes.waits / writes.writes:.1f} on average: their mean "
-        f"is {mean:,.2f} µs, give or take {1.96 * error:,.2f} when whole log writes are drawn."
+        f"is {mean:,.2f} µs, give or take {1.96 * error:,.2f} when whole log writes are drawn. {BURSTS}"
     )
 
 

@@ -65,8 +65,24 @@ class Observed:
     values: Mapping[str, Number] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Number:
-        """The rack's difference of a counter; 0 where the release does not count it."""
-        return self.rack.values.get(name, 0)
+        """The difference of a counter over the cells that have it; 0 where no release here does. See :meth:`lacking`."""
+        found = sum(cell.values.get(name, 0) for cell in self.cells)
+        return round(found, 6) if isinstance(found, float) else found
+
+    def lacking(self, *names: str) -> dict[str, list[str]]:
+        """Return counters of which one cell or several have none though cells count one of ``names``: counter → these cells."""
+        if not any(name in cell.values for cell in self.cells for name in names):
+            return {}
+        without = {name: [str(cell.cell) for cell in self.cells if name not in cell.values] for name in names}
+        return {name: cells for name, cells in without.items() if cells}
+
+    def counted(self, *names: str) -> bool:
+        """Whether every cell has these counters."""
+        return all(name in cell.values for cell in self.cells for name in names)
+
+    def share(self, of: _Counts, *names: str) -> Share | None:
+        """Return a share over the rack; None where it is of nothing, and where a cell lacks one of the counters it is made of."""
+        return None if self.lacking(*names) else share(*of({name: self[name] for name in names}))
 
     def lifetime(self, *names: str) -> list[float]:
         """Return counters of the second snapshot over all cells: what was counted since they began."""
@@ -138,20 +154,31 @@ def _races(values: Mapping[str, Number]) -> tuple[Number, Number]:
     return flash, flash + values.get("FL_DISK_FIRST", 0)
 
 
+_RACES = ("FL_FLASH_FIRST", "FL_DISK_FIRST")
+_DONE = ("FL_PREVENTED_OUTLIERS", "FL_ACTUAL_OUTLIERS")
+_TIMES = ("FL_RQ_W", "FL_RQ_TM_W")
+
+
 def _flashlog(seen: Observed) -> Iterator[str]:
     writes = seen["FL_RQ_W"]
-    flash, races = _races(seen.rack.values)
-    wins = share(flash, races)
+    _, races = _races({name: seen[name] for name in _RACES})
+    wins = seen.share(_races, *_RACES)
+    lacking = seen.lacking(*_RACES)
     for line in limits(redo_paths(seen)):
         yield f"{line[0].upper()}{line[1:]}."
-    if not writes:
+    unknown = seen.lacking("FL_RQ_W")
+    rate = "" if unknown else f" ({seen.per_second('FL_RQ_W'):,.1f} redo writes a second)"
+    if lacking:
+        yield from _no_share("in how many redo writes flash answered first", lacking)
+    elif wins is None and unknown:
+        yield from _no_share("how many redo writes there were", unknown)
+    elif wins is None and not writes:
         yield f"No redo was written in {seen.interval}: nothing to explain."
     elif wins is None:
         yield f"{writes:,} redo writes in {seen.interval}, and none of them used the flash log."
     else:
         yield (
-            f"Flash answered first in {wins} of {races:,} redo writes that used the flash log, in {seen.interval} "
-            f"({seen.per_second('FL_RQ_W'):,.1f} redo writes a second)."
+            f"Flash answered first in {wins} of {races:,} redo writes that used the flash log, in {seen.interval}{rate}."
         )
         yield from _spread(seen, _races, wins)
         yield from _since_start(wins, share(*_lifetime_races(seen)))
@@ -159,8 +186,26 @@ def _flashlog(seen: Observed) -> Iterator[str]:
     yield from _skips(seen, writes)
     yield from _latency(seen, writes)
     yield from _errors(seen)
+    yield from _not_all(
+        seen, ("FL_SKIP_OUTLIERS", "FL_FLASH_ONLY_OUTLIERS", *SKIPPED, "FL_DISK_IO_ERRS", "FL_FLASH_IO_ERRS")
+    )
     if wins is not None:
         yield "None of this says that commits got faster: compare the waits for log file sync of both runs."
+
+
+def _no_share(what: str, lacking: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Yield that a share is not known, and which counter is missing on which cells."""
+    if lacking:
+        missing = "; ".join(f"{name} on {fold(cells)}" for name, cells in lacking.items())
+        yield f"Not known {what}: no counter {missing}."
+
+
+def _not_all(seen: Observed, names: Sequence[str]) -> Iterator[str]:
+    """Yield which sums leave out a cell, because it has no such counter while others have."""
+    lacking = {name: cells for own in names for name, cells in seen.lacking(own).items()}
+    if lacking:
+        missing = "; ".join(f"{name} without {fold(cells)}" for name, cells in lacking.items())
+        yield f"These counters are not of all cells: {missing}, which has none."
 
 
 def _lifetime_races(seen: Observed) -> tuple[float, float]:
@@ -185,9 +230,13 @@ def _spread(seen: Observed, of: _Counts, whole: Share) -> Iterator[str]:
 
 
 def _outliers(seen: Observed, races: Number) -> Iterator[str]:
-    prevented, actual = seen["FL_PREVENTED_OUTLIERS"], seen["FL_ACTUAL_OUTLIERS"]
+    prevented, actual = (seen[name] for name in _DONE)
     missed, flash_only = seen["FL_SKIP_OUTLIERS"], seen["FL_FLASH_ONLY_OUTLIERS"]
-    if not races:
+    lacking = seen.lacking(*_DONE)
+    partly = any(seen.lacking(name) for name in _DONE)
+    if lacking and (partly or prevented + actual):
+        yield from _no_share("how many outliers flash hid", lacking)
+    elif not races:
         pass
     elif not prevented + actual:
         yield f"No outlier (over {OUTLIER}) was there to prevent."
@@ -210,14 +259,17 @@ def _skips(seen: Observed, writes: Number) -> Iterator[str]:
     for name, why in SKIPPED.items():
         reasons[why] += seen[name]
     told = sorted(((count, why) for why, count in reasons.items() if count), reverse=True)
-    if told and writes:
+    if told and writes and not seen.lacking("FL_RQ_W"):
         total = sum(count for count, _ in told)
         because = "; ".join(f"{count:,.0f} because {why}" for count, why in told)
         yield f"{total:,.0f} of {writes:,} redo writes ({100 * total / writes:.1f} %) passed the flash log by: {because}."
 
 
 def _latency(seen: Observed, writes: Number) -> Iterator[str]:
-    if writes and seen["FL_RQ_TM_W"]:
+    lacking = seen.lacking(*_TIMES)
+    if lacking and any("FL_RQ_TM_W" in cell.values for cell in seen.cells):  # A release that has none is no gap.
+        yield from _no_share("how long a redo write took", lacking)
+    elif not lacking and writes and seen["FL_RQ_TM_W"]:
         yield f"A redo write took {seen['FL_RQ_TM_W'] / writes:,.0f} µs on average, from the cell's taking it to its answer."
 
 
@@ -234,32 +286,38 @@ def _errors(seen: Observed) -> Iterator[str]:
 
 
 def _flashlog_figures(seen: Observed) -> Iterator[Figure]:
-    flash, races = _races(seen.rack.values)
+    _, races = _races({name: seen[name] for name in _RACES})
     disk = "disk"
     if any(WRITE_BACK in line for line in limits(redo_paths(seen))):
         disk = "disk (here the write-back flash cache)"
-    yield Figure(
-        name="redoWrites", value=seen["FL_RQ_W"], unit="writes", means="all redo writes, each copy of a mirrored one"
-    )
-    yield Figure(name="races", value=races, unit="writes", means=f"sent to flash and to {disk} at once")
-    if (wins := share(flash, races)) is not None:
+    if seen.counted("FL_RQ_W"):
+        yield Figure(
+            name="redoWrites",
+            value=seen["FL_RQ_W"],
+            unit="writes",
+            means="all redo writes, each copy of a mirrored one",
+        )
+    if not seen.lacking(*_RACES):
+        yield Figure(name="races", value=races, unit="writes", means=f"sent to flash and to {disk} at once")
+    if (wins := seen.share(_races, *_RACES)) is not None:
         means = f"of the races, those that flash won; the rest {disk} won"
         yield Figure(
             name="flashWins", value=round(wins.percent, 4), unit="%", means=means, low=wins.low, high=wins.high
         )
-    if (ever := share(*_lifetime_races(seen))) is not None:
+    if not seen.lacking(*_RACES) and (ever := share(*_lifetime_races(seen))) is not None:
         yield Figure(
             name="flashWinsEver", value=round(ever.percent, 4), unit="%", means="the same since the counters began"
         )
-    prevented, actual = seen["FL_PREVENTED_OUTLIERS"], seen["FL_ACTUAL_OUTLIERS"]
+    prevented, actual = (seen[name] for name in _DONE)
     for name, counter, means in (
         ("prevented", "FL_PREVENTED_OUTLIERS", f"over {OUTLIER} on {disk}, not on flash"),
         ("actual", "FL_ACTUAL_OUTLIERS", f"over {OUTLIER} on both"),
         ("missed", "FL_SKIP_OUTLIERS", f"over {OUTLIER} on {disk} while the flash log was not used"),
         ("flashOnly", "FL_FLASH_ONLY_OUTLIERS", f"over {OUTLIER} on flash, not on {disk}"),
     ):
-        yield Figure(name=name, value=seen[counter], unit="outliers", means=means)
-    if (done := share(prevented, prevented + actual)) is not None:
+        if seen.counted(counter):
+            yield Figure(name=name, value=seen[counter], unit="outliers", means=means)
+    if not seen.lacking(*_DONE) and (done := share(prevented, prevented + actual)) is not None:
         yield Figure(
             name="efficiency", value=round(done.percent, 1), unit="%", means="prevented, of prevented and actual",
             low=done.low, high=done.high,
@@ -267,7 +325,7 @@ def _flashlog_figures(seen: Observed) -> Iterator[Figure]:
     for name, why in SKIPPED.items():
         if seen[name]:
             yield Figure(name=name, value=seen[name], unit="writes", means=f"without the flash log: {why}")
-    if seen["FL_RQ_W"] and seen["FL_RQ_TM_W"]:
+    if not seen.lacking(*_TIMES) and seen["FL_RQ_W"] and seen["FL_RQ_TM_W"]:
         mean = round(seen["FL_RQ_TM_W"] / seen["FL_RQ_W"], 1)
         yield Figure(name="redoWriteMean", value=mean, unit="us", means="per redo write, overhead included")
     yield Figure(name="diskErrors", value=seen["FL_DISK_IO_ERRS"], unit="errors", means="writes that failed on disk")
@@ -287,10 +345,16 @@ def _mode(seen: Observed) -> str:
     return modes.pop() if len(modes) == 1 else ""
 
 
+_HITS = ("FC_IO_RQ_R", "FC_IO_RQ_R_MISS")
+_SCANS = ("FC_IO_RQ_R_DW", "FC_IO_RQ_R_MISS_DW")
+
+
 def _flashcache(seen: Observed) -> Iterator[str]:
-    hits, reads = _reads(seen.rack.values)
-    found = share(hits, reads)
-    if found is None:
+    _, reads = _reads({name: seen[name] for name in _HITS})
+    found = seen.share(_reads, *_HITS)
+    if lacking := seen.lacking(*_HITS):
+        yield from _no_share("how many of the small reads the flash cache had", lacking)
+    elif found is None:
         yield f"No small read asked the flash cache in {seen.interval}."
     else:
         yield (
@@ -300,12 +364,15 @@ def _flashcache(seen: Observed) -> Iterator[str]:
         yield from _spread(seen, _reads, found)
         ever_hits, ever_misses = seen.lifetime("FC_IO_RQ_R", "FC_IO_RQ_R_MISS")
         yield from _since_start(found, share(ever_hits, ever_hits + ever_misses))
-    if (scans := share(seen["FC_IO_RQ_R_DW"], seen["FC_IO_RQ_R_DW"] + seen["FC_IO_RQ_R_MISS_DW"])) is not None:
+    if lacking := seen.lacking(*_SCANS):
+        yield from _no_share("how many of the large reads it had", lacking)
+    elif (scans := share(seen["FC_IO_RQ_R_DW"], seen["FC_IO_RQ_R_DW"] + seen["FC_IO_RQ_R_MISS_DW"])) is not None:
         yield f"Of {seen['FC_IO_RQ_R_DW'] + seen['FC_IO_RQ_R_MISS_DW']:,} large reads (scans) it had {scans}."
     if seen["FC_IO_RQ_R_SKIP"]:
         yield f"{seen['FC_IO_RQ_R_SKIP']:,} reads passed it by: they were not to be cached, and count neither way."
     yield from _filling(seen)
     yield from _cache_writes(seen)
+    yield from _not_all(seen, ("FC_IO_RQ_R_SKIP", "FC_IO_RQ_W", "FC_IO_RQ_W_OVERWRITE", "FC_IO_ERRS"))
     if seen["FC_IO_ERRS"]:
         yield f"{seen['FC_IO_ERRS']:,} reads or writes of the cache failed: look at show health before any other figure."
     if found is not None:
@@ -331,7 +398,9 @@ def _cache_writes(seen: Observed) -> Iterator[str]:
         return
     if _mode(seen) == "writeback":
         again = (
-            f"; {100 * overwrites / writes:.1f} % of them overwrote what had not yet gone to disk" if overwrites else ""
+            f"; {100 * overwrites / writes:.1f} % of them overwrote what had not yet gone to disk"
+            if overwrites and not seen.lacking("FC_IO_RQ_W", "FC_IO_RQ_W_OVERWRITE")
+            else ""
         )
         yield f"Write-back: it took {writes:,} writes, which go to disk later{again}."
     elif _mode(seen) == "writethrough":
@@ -339,15 +408,16 @@ def _cache_writes(seen: Observed) -> Iterator[str]:
 
 
 def _flashcache_figures(seen: Observed) -> Iterator[Figure]:
-    hits, reads = _reads(seen.rack.values)
-    yield Figure(name="smallReads", value=reads, unit="reads", means="reads of blocks that the cache could have")
-    if (found := share(hits, reads)) is not None:
+    _, reads = _reads({name: seen[name] for name in _HITS})
+    if not seen.lacking(*_HITS):
+        yield Figure(name="smallReads", value=reads, unit="reads", means="reads of blocks that the cache could have")
+    if (found := seen.share(_reads, *_HITS)) is not None:
         yield Figure(
             name="hits", value=round(found.percent, 4), unit="%", means="of the small reads, those that it had",
             low=found.low, high=found.high,
         )  # fmt: skip
-    ever_hits, ever_misses = seen.lifetime("FC_IO_RQ_R", "FC_IO_RQ_R_MISS")
-    if (ever := share(ever_hits, ever_hits + ever_misses)) is not None:
+    ever_hits, ever_misses = seen.lifetime(*_HITS)
+    if not seen.lacking(*_HITS) and (ever := share(ever_hits, ever_hits + ever_misses)) is not None:
         yield Figure(name="hitsEver", value=round(ever.percent, 4), unit="%", means="the same since the counters began")
     wrote = "blocks written by databases, on disk later" if _mode(seen) == "writeback" else "blocks put into it"
     for name, counter, unit, means in (
@@ -361,4 +431,5 @@ def _flashcache_figures(seen: Observed) -> Iterator[Figure]:
         ("populated", "FC_IO_BY_W_POPULATE", "MB", "put into it because reads missed"),
         ("errors", "FC_IO_ERRS", "errors", "reads and writes of the cache that failed"),
     ):
-        yield Figure(name=name, value=seen[counter], unit=unit, means=means)
+        if seen.counted(counter):
+            yield Figure(name=name, value=seen[counter], unit=unit, means=means)

@@ -128,12 +128,20 @@ def cut_at(found: Histogram) -> int | None:
     fiftieth (the gaps grow, exponential or heavier); so a maximum within a thousandth below a round number, with five
     others in the last fiftieth, was cut.
     """
+    limit = just_under(found)
+    return limit if limit is not None and found.above(limit - 1 - limit // _LAST) >= _FEW else None
+
+
+def just_under(found: Histogram) -> int | None:
+    """Return the round number a thousandth below which, or less, the largest value lies; None where it lies elsewhere.
+
+    Chance alone brings that about once in a hundred times: it is worth a remark, and :func:`cut_at` says when it is more.
+    """
     if not found.counts:
         return None
     most = found.values[-1]
     limit = _next_round(most)
-    near = found.above(limit - 1 - limit // _LAST)
-    return limit if limit >= _CLOSE and limit - most <= max(2, limit // _CLOSE) and near >= _FEW else None
+    return limit if limit >= _CLOSE and limit - most <= max(2, limit // _CLOSE) else None
 
 
 def _next_round(value: int) -> int:

@@ -35,12 +35,18 @@ COLUMNS = ("figure", "unit", "a", "b", "difference", "low", "high", "ratio", "me
 _SHARES = {
     "flashlog": (
         "flashWins",
+        "races",
         "of the redo writes that used the flash log flash answered first in",
         "no redo write used the flash log",
     ),
-    "flashcache": ("hits", "of the small reads the flash cache had", "no small read asked the flash cache"),
+    "flashcache": (
+        "hits",
+        "smallReads",
+        "of the small reads the flash cache had",
+        "no small read asked the flash cache",
+    ),
 }
-"""The share of each kind, its sentence, and what is said where it is of nothing."""
+"""The share of each kind, what it is of, its sentence, and what is said where it is of nothing."""
 
 NO_PROOF = (
     "Two intervals are two single runs: what else differed between them is in it, and the intervals of confidence come from "
@@ -64,13 +70,16 @@ def sentences(a: Interval, b: Interval) -> Iterator[str]:
                 f"A redo write took {means[1]:,.0f} µs on average in {b.name} and {means[0]:,.0f} µs in {a.name} "
                 f"({100 * (means[1] / means[0] - 1):+.1f} %), from the cell's taking it to its answer."
             )
-        name, what, nothing = _SHARES[kind]
+        name, whole, what, nothing = _SHARES[kind]
         shares = [_share(figures.get(name)) for figures in (one, other)]
         if shares[0] is not None and shares[1] is not None:
             yield _both(a, b, what, shares[0], shares[1])
             continue
         for side, found in zip((a, b), shares, strict=True):
-            yield f"In {side.name} {nothing if found is None else f'{what} {found}'}."
+            told = f"{what} {found}" if found is not None else nothing
+            if found is None and whole not in side.figures(kind):
+                told = "the share is not known, because a counter is missing on a cell: explain says which"
+            yield f"In {side.name} {told}."
     yield NO_PROOF
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from exacell.core.units import counted, human_size
-from exacell.measure.histogram import TAIL, THRESHOLDS_US, Histogram, as_r_prints, cut_at, summary
+from exacell.measure.histogram import TAIL, THRESHOLDS_US, Histogram, as_r_prints, cut_at, just_under, summary
 from exacell.measure.trace10046 import Traced
 
 NOT_WHOLE = "Not a whole sample"
@@ -32,10 +32,16 @@ def sentences(found: Traced, event: str = "") -> Iterator[str]:
                 f"The tail of {name} was cut: the longest wait is {histogram.values[-1]:,} µs, just under {limit:,}, with others "
                 "close to it. Such a sample can't show outliers."
             )
+        elif (limit := just_under(histogram)) is not None:
+            yield (
+                f"The longest wait of {name} is {histogram.values[-1]:,} µs, just under {limit:,}: were longer ones left out? "
+                "Then this sample can't show outliers."
+            )
     if "log file sync" in found.events:
         yield (
             "One wait is a session's, not a commit and not a log write: commits that share a write are not independent of each "
-            "other, and a test that takes them so finds differences where there are none."
+            "other, and a test that takes them so finds differences where there are none. Nor are log writes that come in a "
+            "burst: what slows one slows the next."
         )
 
 

@@ -65,6 +65,18 @@ def cohens_d(a: tuple[float, float, int], b: tuple[float, float, int]) -> float 
     return (m1 - m2) / sqrt(pooled) if pooled > 0 else None
 
 
+_HEAVY = 1.5
+"""Times the standard deviation that the middle half of the values would have if they were normal: 1.2 for exponential ones."""
+
+
+def heavy(found: Histogram) -> bool:
+    """Whether a few values far out make the standard deviation, so that a difference in units of it looks smaller than it is.
+
+    Source of the factor: the quartiles of the normal distribution lie 1.349 standard deviations apart.
+    """
+    return found.n > 1 and found.sd > _HEAVY * (found.quantile(0.75) - found.quantile(0.25)) / 1.349
+
+
 def size_of(d: float) -> str:
     """Return the word for an effect: the nearest of Cohen's 0, 0.2, 0.5 and 0.8. Source: J. Cohen, 1988, 2.2.3."""
     near = min((0.0, 0.2, 0.5, 0.8), key=lambda anchor: abs(abs(d) - anchor))

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING, Any
 from exacell.core.errors import ConfigError, ExacellError, RefusedError, ReplyError
 from exacell.core.values import dataclass, field
 from exacell.measure.experiments import fairness
+from exacell.measure.experiments.fairness import Around
 from exacell.measure.experiments.said import MEASURES
 from exacell.measure.importers import fio
+from exacell.plan.facts import metric_values
+from exacell.plan.watch import COMPLETE
 from exacell.session.dbsql import query_database
 from exacell.session.sampling import read_counters, wait_for_collection
 
 if TYPE_CHECKING:
+    from exacell.measure.experiments.record import Design
     from exacell.measure.snapshot import CellCounters
     from exacell.session.request import Request
     from exacell.session.services import Services
@@ -26,15 +30,20 @@ class Waited:
 
     Attributes:
         sizes: microseconds → how many were shorter, and in no smaller size; empty where nothing tells.
+        instances: how many instances there are and the seconds at which all of them started, in one sum; empty where nothing of a
+            database is measured.
     """
 
     count: int
     micros: float
     sizes: Mapping[int, int] = field(default_factory=dict)
+    instances: tuple[int, float] | None = None
 
     def since(self, before: Waited) -> Waited:
         """Return what came since then; negative where counters began anew."""
         sizes = {size: count - before.sizes.get(size, 0) for size, count in self.sizes.items()}
+        if self.instances != before.instances:  # One of several can be hidden in a sum that still grew.
+            return Waited(count=-1, micros=-1.0)
         return Waited(count=self.count - before.count, micros=self.micros - before.micros, sizes=sizes)
 
 
@@ -54,17 +63,24 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
         return Waited(count=int(totals[0]), micros=totals[1])
     rows = _rows(session, services, db, MEASURES[measure])
     count, micros = next(((count, micros) for size, count, micros in rows if size == 0), (0, 0))
-    sizes = {int(size): int(count) for size, count, _ in rows if size}
-    return Waited(count=int(count or 0), micros=float(micros or 0), sizes=sizes)
+    sizes = {int(size): int(count) for size, count, _ in rows if size > 0}
+    started = next(((int(count), float(seconds or 0)) for size, count, seconds in rows if size == _INSTANCES), None)
+    return Waited(count=int(count or 0), micros=float(micros or 0), sizes=sizes, instances=started)
+
+
+_INSTANCES = -1
+"""In place of a size: the row that tells of the instances themselves."""
 
 
 def _rows(session: Session, services: Services, db: str, event: str) -> Sequence[Sequence[Any]]:
-    """Return size, waits and microseconds of an event, of all instances: size 0 for all of them, then each power of two.
+    """Return size, waits and microseconds of an event, of all instances: size 0 for all of them, then each power of two; with
+    size -1 how many instances there are, and the seconds at which they started in one sum.
 
     One statement, so that both are of one moment. A release without the second view tells the first row alone. Source: Oracle
     Database Reference, V$EVENT_HISTOGRAM_MICRO, since 12.1.0.2.
     """
-    total = f"select 0, sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}'"
+    total = f"select 0, sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}' "
+    total += f"union all select {_INSTANCES}, count(*), sum(round((startup_time - date '2000-01-01') * 86400)) from gv$instance"
     sizes = (
         f"select wait_time_micro, sum(wait_count), 0 from gv$event_histogram_micro where event = '{event}' "
         "group by wait_time_micro"
@@ -106,35 +122,73 @@ def conditions(session: Session, services: Services, request: Request) -> dict[s
 
 _USED = "list metriccurrent where name = 'FC_BY_USED'"
 _SIZE = "list flashcache attributes name, size"
-_RATES = "list metriccurrent where name like 'DB_IO_RQ_(SM|LG)_SEC'"
+_REQUESTS = "list metriccurrent where name like 'DB_IO_RQ_(SM|LG)(_SEC)?'"
+_ALERTS = "list alerthistory attributes name, severity, alertMessage where severity like 'critical|warning'"
+_FLUSH = "list celldisk attributes name, flushStatus, flushError"
 _MIB = 1 << 20
+
+
+def around(session: Session, services: Services, request: Request) -> Around:
+    """Return what else goes on on the cells and in ASM now."""
+    moving = tuple(_rebalancing(session, services))
+    if not session.need_rack().cells:
+        return Around(moving=moving)
+    answers = services.query(_REQUESTS, _ALERTS, _FLUSH, timeout=request.read_timeout)
+    requests: dict[str, dict[str, float]] = {}
+    collected: dict[str, int] = {}
+    rates: dict[str, float] = {}
+    alerts: dict[tuple[str, str], str] = {}
+    flushing = []
+    for cell, answer in answers.good.items():
+        busy, raised, disks = answer.tables
+        for row in busy:
+            name, value = str(row.get("metricObjectName")), float(row.get("metricValue") or 0)
+            if str(row.get("name")).endswith("_SEC"):
+                rates[name] = rates.get(name, 0.0) + value
+            else:
+                own = requests.setdefault(cell, {})
+                own[name] = own.get(name, 0.0) + value
+        collected[cell] = max((at for _, at in metric_values(busy).values()), default=0)
+        alerts |= {(cell, str(row.get("name"))): str(row.get("alertMessage") or row.get("severity")) for row in raised}
+        if any(str(row.get("flushStatus") or "").lower() not in ("", *COMPLETE) for row in disks):
+            flushing.append(cell)
+    return Around(
+        requests=requests,
+        collected=collected,
+        rates=rates,
+        flushing=tuple(flushing),
+        alerts=alerts,
+        moving=moving,
+        unread=tuple(answers.problems),
+    )
 
 
 def unfair(
     session: Session, services: Services, request: Request, cells: Mapping[str, CellCounters], *, db: str, reset: bool
 ) -> list[str]:
     """Return why a comparison that begins now would not be fair, a sentence each without its stop."""
+    beside = around(session, services, request)
     if not cells:
-        return _rebalancing(session, services)
-    answers = services.query(_USED, _SIZE, _RATES, timeout=request.read_timeout)
+        return beside.now(db)
     used: dict[str, tuple[float, float]] = {}
-    rates: dict[str, float] = {}
-    for cell, answer in answers.good.items():
-        part, sizes, busy = answer.tables
+    for cell, answer in services.query(_USED, _SIZE, timeout=request.read_timeout).good.items():
+        part, sizes = answer.tables
         used[cell] = (
             sum(float(row.get("metricValue") or 0) * _MIB for row in part),
             sum(float(row.get("size") or 0) for row in sizes),
         )
-        for row in busy:
-            name = str(row.get("metricObjectName"))
-            rates[name] = rates.get(name, 0.0) + float(row.get("metricValue") or 0)
-    return [
-        *(f"{problem}: whether it is busy is not known" for problem in answers.problems),
-        *fairness.unlike_cells(cells),
-        *fairness.filling(used, reset=reset),
-        *fairness.others_busy(rates, db),
-        *_rebalancing(session, services),
-    ]
+    return [*fairness.unlike_cells(cells), *fairness.filling(used, reset=reset), *beside.now(db)]
+
+
+def by_release(
+    session: Session, services: Services, design: Design, cells: Mapping[str, CellCounters]
+) -> tuple[str, ...]:
+    """Return what the releases of the cells, and of the database where that decides, make of a comparison that begins now."""
+    version = ""
+    if design.db and design.factor == "cell_flash_cache":
+        rows = query_database(session, services, design.db, "select version from v$instance")[1].rows
+        version = str(rows[0][0]) if rows else ""
+    return tuple(fairness.by_release(design.factor, design.of, design.measure, cells, version))
 
 
 def _rebalancing(session: Session, services: Services) -> list[str]:

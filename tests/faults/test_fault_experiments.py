@@ -73,7 +73,7 @@ def test_a_killed_experiment_ends_as_one_that_nobody_killed(rack: InProcess, fac
     if found.code:  # It was killed before it had begun.
         assert "there is no experiment" in told(found.err) or "has no experiment" in told(found.err)
     else:
-        runs = schedule(levels, blocks=blocks, order="abba", seed=seed, pairs=1, now=levels[1])
+        runs = schedule(levels, blocks=blocks, order="random", seed=seed, pairs=1, now=levels[1])
         orders = [" ".join(run.level for run in runs if run.block == block) for block in range(1, blocks + 1)]
         assert [(row["block"], row["order"]) for row in found.records if "block" in row] == [
             *enumerate(orders, start=1)

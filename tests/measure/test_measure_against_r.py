@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from exacell.measure.distributions import LN10, log_two_sided_normal, log_two_sided_t, t_quantile
-from exacell.measure.experiments.power import analytic
+from exacell.measure.experiments.power import analytic, reached
 from exacell.measure.experiments.verdict import _F_LIMIT, Block, Finding, Verdict, judge
 from exacell.measure.histogram import Histogram, as_r_prints, summary
 from exacell.measure.proportion import share
@@ -106,11 +106,11 @@ def test_tails_too_small_for_a_float_are_rs(
         assert found is not None and getattr(found, end) / 100 == pytest.approx(float(value), rel=1e-9, abs=1e-12)
 
 
-def judged(said: dict[str, str], matters: float) -> Verdict:
-    """Return what blocks that R computed say, in drawn order, which makes no interval wider."""
+def judged(said: dict[str, str], matters: float, order: str = "random") -> Verdict:
+    """Return what blocks that R computed say."""
     on, off, first = (said[name].split(",") for name in ("on", "off", "first"))
     blocks = [Block(a=float(b), b=float(a), b_first=own == "1") for a, b, own in zip(on, off, first, strict=True)]
-    return judge(blocks, order="random", matters=matters)
+    return judge(blocks, order=order, matters=matters)
 
 
 BLOCKS = [name for name in EXPECTED if name.startswith("blocks")]
@@ -120,12 +120,17 @@ BLOCKS = [name for name in EXPECTED if name.startswith("blocks")]
 def test_an_experiments_verdict_is_rs(
     r: tuple[dict[str, dict[str, Histogram]], dict[str, dict[str, str]]], name: str
 ) -> None:
-    """Effect, interval, spread and the sign-flip test over all patterns are R's; equivalence holds from R's 90 % interval on."""
+    """Effect, spread, the test over all schedules and the interval that it does not refuse are R's; equivalence holds from R's
+    90 % interval on."""
     said = r[1][name]
     found, within = judged(said, 2.0), float(said["within"])
     assert (found.effect, found.spread) == (near(said["effect"], 1e-10), near(said["spread"], 1e-10))
     assert (found.low, found.high) == (near(said["low"], 1e-9), near(said["high"], 1e-9))
     assert found.p == float(said["flip"])
+    if "abba.low" in said:
+        twos = judged(said, 2.0, "abba")
+        assert (twos.low, twos.high) == (near(said["abba.low"], 1e-9), near(said["abba.high"], 1e-9))
+        assert twos.p == float(said["abba.flip"])
     inside = {Finding.SAME, Finding.NEGLIGIBLE}
     assert judged(said, within * 1.0001).finding in inside and judged(said, within * 0.9999).finding not in inside
 
@@ -144,7 +149,10 @@ def test_an_experiments_doubts_are_rs(
 def test_what_blocks_detect_is_rs_power(r: tuple[dict[str, dict[str, Histogram]], dict[str, dict[str, str]]]) -> None:
     """The analytic size is power.t.test's of a paired test; the limit of F below which no spread is doubted is qf's."""
     for name in BLOCKS:
-        assert analytic(int(name.removeprefix("blocks"))) == pytest.approx(float(r[1][name]["power"]), rel=1e-4)
+        blocks = int(name.removeprefix("blocks"))
+        assert analytic(blocks) == pytest.approx(float(r[1][name]["power"]), rel=1e-4)
+        at = reached(blocks, "random")
+        assert analytic(blocks, alpha=at) == pytest.approx(float(r[1][name]["reached"]), rel=1e-4)
     assert pytest.approx(float(r[1]["-"]["f99"]), rel=2e-3) == _F_LIMIT
 
 

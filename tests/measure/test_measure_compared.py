@@ -60,6 +60,27 @@ def test_a_cut_tail_is_told_of_the_side_that_has_it() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("longest", "remarked"), [(3999, True), (3996, True), (3900, False), (4000, False), (999, True), (3, False)]
+)
+def test_a_longest_wait_just_under_a_round_number_is_remarked_on(longest: int, remarked: bool) -> None:
+    """One wait of 3,999 µs, with no other near it, is worth a question: nothing says where the file's other waits went."""
+    waits = [Histogram.of({**{value: 5 for value in range(100, 600) if value < longest}, longest: 1})]
+    told = [line for line in sentences(SYNC, files(500), waits) if "were longer ones left out?" in line]
+    assert bool(told) == remarked and all(f"The longest wait of b is {longest:,} µs" in line for line in told)
+
+
+def test_a_heavy_tail_has_no_word_for_the_size_of_an_effect() -> None:
+    """Where a few long waits make the standard deviation, no difference is called negligible, small or large; d stays."""
+    words = ("negligible", "small", "medium", "large")
+    plain = next(sentences(SYNC, files(500), files(505)))
+    assert "The effect is medium" in plain
+    tail = [Histogram.of({**dict(zip(one.values, one.counts, strict=True)), 900_000: 3}) for one in files(505)]
+    for a, b in ((files(500), tail), (tail, files(500))):
+        told = next(sentences(SYNC, a, b))
+        assert not any(word in told for word in words) and " d is " in told and "heavy tail" in told
+
+
 def test_waits_beyond_the_mean_and_quantiles_stand_side_by_side() -> None:
     """A tail of b alone is in its counts and in the quantiles' difference, with an interval where one is known."""
     a = files(500, 500, 500)
@@ -117,6 +138,7 @@ def test_waits_for_one_log_write_are_one_value() -> None:
     assert (by_write["high"] - by_write["low"]) / (naive["high"] - naive["low"]) == pytest.approx(10**0.5, rel=0.02)
     assert naive["low"] > 0 > by_write["low"]
     told = " ".join(sentences(SYNC, waits[0], waits[1], (a, b)))
+    assert "In a burst, a log switch or a checkpoint one slow write follows another" in told
     assert "3.2 times as wide" in told and "the means do not differ by more than chance" in told
 
 

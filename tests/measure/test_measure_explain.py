@@ -164,3 +164,50 @@ def test_a_cache_that_nothing_asked_has_no_share() -> None:
     """No reads, no share of hits, no advice about waits."""
     found = said("flashcache", grown(FC_IO_RQ_R=0, FC_IO_RQ_R_MISS=0))
     assert found.sentences == ("No small read asked the flash cache in 10m00s.",)
+
+
+FULL = {
+    "flashlog": {
+        "FL_RQ_W": 1000, "FL_RQ_TM_W": 900_000, "FL_FLASH_FIRST": 500, "FL_DISK_FIRST": 500, "FL_PREVENTED_OUTLIERS": 12,
+        "FL_ACTUAL_OUTLIERS": 4, "FL_SKIP_OUTLIERS": 3, "FL_IO_W_SKIP_BUSY": 7,
+    },
+    "flashcache": {
+        "FC_IO_RQ_R": 900, "FC_IO_RQ_R_MISS": 100, "FC_IO_RQ_R_DW": 30, "FC_IO_RQ_R_MISS_DW": 10, "FC_IO_RQ_W": 50,
+    },
+}  # fmt: skip
+LACKING = [
+    ("flashlog", "FL_FLASH_FIRST", "Not known in how many redo writes flash answered first: no counter", ("flashWins", "races")),
+    ("flashlog", "FL_DISK_FIRST", "Not known in how many redo writes flash answered first: no counter", ("flashWins", "races")),
+    ("flashlog", "FL_RQ_W", "Not known how long a redo write took: no counter", ("redoWrites", "redoWriteMean")),
+    ("flashlog", "FL_RQ_TM_W", "Not known how long a redo write took: no counter", ("redoWriteMean",)),
+    ("flashlog", "FL_PREVENTED_OUTLIERS", "Not known how many outliers flash hid: no counter", ("efficiency", "prevented")),
+    ("flashlog", "FL_ACTUAL_OUTLIERS", "Not known how many outliers flash hid: no counter", ("efficiency", "actual")),
+    ("flashcache", "FC_IO_RQ_R", "Not known how many of the small reads the flash cache had: no counter", ("hits", "hitsEver")),
+    ("flashcache", "FC_IO_RQ_R_MISS", "Not known how many of the small reads the flash cache had: no counter", ("hits",)),
+    ("flashcache", "FC_IO_RQ_R_MISS_DW", "Not known how many of the large reads it had: no counter", ("scanMisses",)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("everywhere", [False, True])
+@pytest.mark.parametrize(("kind", "counter", "says", "without"), LACKING)
+def test_where_a_cell_lacks_a_counter_there_is_no_share_of_it(
+    kind: str, counter: str, says: str, without: tuple[str, ...], everywhere: bool
+) -> None:
+    """A counter that one cell lacks, or all of them, makes no share, no mean and no sum; the sentence names it with the cells."""
+    part = {name: value for name, value in FULL[kind].items() if name != counter}
+    found = said(kind, grown(**(part if everywhere else FULL[kind])), grown(**part))
+    lines = [line for line in found.sentences if line.startswith("Not known") and counter in line]
+    if counter == "FL_RQ_TM_W" and everywhere:  # A release that does not count it.
+        assert not lines
+    else:
+        assert len(lines) == 1 and lines[0].startswith(says)
+        assert lines[0].endswith(f"{counter} on {'c[1-2]' if everywhere else 'c2'}.")
+    assert not {figure.name for figure in found.figures} & {*without}
+
+
+def test_sums_that_leave_a_cell_out_say_so() -> None:
+    """Writes that passed the flash log by are summed over the cells that count them, and the cell that does not is named."""
+    part = {name: value for name, value in FULL["flashlog"].items() if name != "FL_IO_W_SKIP_BUSY"}
+    found = said("flashlog", grown(**FULL["flashlog"]), grown(**part))
+    assert any("FL_IO_W_SKIP_BUSY without c2" in line for line in found.sentences)
+    assert not any("not of all cells" in line for line in said("flashlog", grown(**part), grown(**part)).sentences)

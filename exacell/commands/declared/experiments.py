@@ -27,8 +27,8 @@ COMMANDS = (
             Param(name="db", kind=Kind.DB, help="whose it is, and whose waits are measured"),
             Param(name="on", kind=Kind.TEXT, help="whose setting it is: @initiators"),
             Param(name="blocks", kind=Kind.INT, default="6", help="of two runs; 6 for a verdict"),
-            Param(name="order", kind=Kind.CHOICE, choices=ORDERS, default="abba", help="how blocks turn"),
-            Param(name="seed", kind=Kind.INT, default="1", help="draws the order"),
+            Param(name="order", kind=Kind.CHOICE, choices=ORDERS, default="random", help="a coin a block, or for two"),
+            Param(name="seed", kind=Kind.INT, help="repeats a drawn order"),
             Param(name="aa", kind=Kind.INT, default="3", help="pairs at one level first"),
             Param(
                 name="measure",

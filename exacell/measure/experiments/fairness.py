@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 
+from exacell.cellcli.schema import release_key
 from exacell.core.cellset import fold, grouped
 from exacell.core.units import format_size
+from exacell.core.values import dataclass
 from exacell.measure.delta import CONDITIONS, unlike
 from exacell.measure.limits import FAST_DEVICE, RedoPath, limits
-from exacell.measure.snapshot import CellCounters, Snapshot
+from exacell.measure.snapshot import CellCounters, Snapshot, created_anew, fell, restarted
 
 Cells = Mapping[str, CellCounters]
 Told = Mapping[str, str]
@@ -96,6 +99,60 @@ def others_busy(rates: Mapping[str, float], db: str) -> list[str]:
     return [f"other databases have {theirs / total:.0%} of the requests to the cells ({most} {others[most]:,.0f}/s)"]
 
 
+_KEEP, _LARGE, _PROFILES, _SNAPSHOTS = "24.1", "25.2", "24.1", "26.1"
+_LOADS_ITSELF = 23
+"""Releases of the cells, and of the database, from which on what is told holds. Source: reference releases-2026.md: Oracle's
+"what's new" of Exadata, proactive-flash-cache-keep, prioritize-important-large-writes-flash-cache, snapshot-aware-xrmem-cache;
+Exascale, resource profiles."""
+
+
+def by_release(factor: str, of: str, measure: str, cells: Cells, version: str) -> list[str]:
+    """Return what the releases of the cells make of such a comparison, a sentence each without its stop.
+
+    Args:
+        factor, of, measure: of the experiment.
+        version: of the database; empty where it is not known.
+    """
+    releases = {cell: counters.passport.get("release", "") for cell, counters in cells.items()}
+    what = of.lower() if factor == "iorm" else factor
+    clause = factor == "cell_flash_cache"
+    cached = clause or what.startswith("flashcache") or measure == "reads"
+    major = version.partition(".")[0]
+    loads = not major.isdecimal() or int(major) >= _LOADS_ITSELF
+    known = "" if major else ", if it is one,"
+    told = (
+        (
+            clause and loads,
+            _KEEP,
+            f"a 23ai database{known} loads tables with KEEP into the flash cache by itself, so that a run at keep may find there "
+            "what no run has read",
+        ),
+        (
+            cached,
+            _LARGE,
+            "a flash cache that is more than half full takes large writes of temporary data and flashback logs alone, so that "
+            "runs before and behind that mark follow other rules",
+        ),
+        (
+            what.startswith(("flashlog", "flashcache")),
+            _PROFILES,
+            "a database on Exascale has flash logging and flash cache from its resource profile, so that IORM's directives "
+            "change nothing for it",
+        ),
+        (
+            cached,
+            _SNAPSHOTS,
+            "the XRMEM cache knows snapshots: a layer that stays warm when the flash cache is made cold",
+        ),
+    )
+    found = []
+    for applies, since, line in told:
+        on = [cell for cell, release in releases.items() if release and release_key(release) >= release_key(since)]
+        if applies and on:
+            found.append(f"from {since} on ({fold(on)}) {line}")
+    return found
+
+
 def changed(before: Mapping[str, Told], after: Cells, own: Callable[[Told], Told]) -> list[str]:
     """Return what of the cells' conditions is another now than in the first run.
 
@@ -112,14 +169,114 @@ def changed(before: Mapping[str, Told], after: Cells, own: Callable[[Told], Told
     return found
 
 
+@dataclass(frozen=True, kw_only=True)
+class Around:
+    """What else goes on beside a run, read before it and again after it.
+
+    Attributes:
+        requests: cell → database → requests to the cell since its counters began.
+        collected: cell → when these were collected, on its own clock, epoch ms.
+        rates: database → requests a second over all cells, as the cells tell of their last minute.
+        flushing: cells whose flash cache is being flushed.
+        alerts: cell and name of each critical or warning alert that there is → what it says.
+        moving: what is being moved in ASM, or why that is not known; a sentence each without its stop.
+        unread: cells that did not tell, with the reason.
+    """
+
+    requests: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    collected: Mapping[str, int] = field(default_factory=dict)
+    rates: Mapping[str, float] = field(default_factory=dict)
+    flushing: tuple[str, ...] = ()
+    alerts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    moving: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+    def now(self, db: str) -> list[str]:
+        """Return what disturbs at this moment, a sentence each without its stop."""
+        return [*_unread(self), *others_busy(self.rates, db), *_flushing(self.flushing), *self.moving]
+
+
+def came(before: Around, after: Around, db: str) -> list[str]:
+    """Return what disturbed a run between two readings: the load of other databases over all of it, a flush, what ASM moved, and
+    alerts that are new. A sentence each without its stop."""
+    rates: dict[str, float] = {}
+    for cell, counted in after.requests.items():
+        first = before.requests.get(cell, {})
+        seconds = (after.collected.get(cell, 0) - before.collected.get(cell, 0)) / 1000
+        if seconds <= 0 or not first:
+            continue
+        grown = {name: count - first.get(name, 0.0) for name, count in counted.items()}
+        # Counters that began anew hold what came since then.
+        for name, count in (counted if min(grown.values(), default=0.0) < 0 else grown).items():
+            rates[name] = rates.get(name, 0.0) + count / seconds
+    rates = rates or dict(after.rates)  # Where nothing was collected meanwhile, the cells' last minute.
+    new = grouped((text, cell) for (cell, name), text in after.alerts.items() if (cell, name) not in before.alerts)
+    return list(
+        dict.fromkeys(
+            [
+                *_unread(before),
+                *_unread(after),
+                *others_busy(rates, db),
+                *_flushing(sorted({*before.flushing, *after.flushing})),
+                *before.moving,
+                *after.moving,
+                *(f"an alert on {fold(dict.fromkeys(cells))}: {text}" for text, cells in new.items()),
+            ]
+        )
+    )
+
+
+def _unread(around: Around) -> list[str]:
+    return [f"{problem}: whether it is busy is not known" for problem in around.unread]
+
+
+def _flushing(cells: Sequence[str]) -> list[str]:
+    return [f"the flash cache of {fold(cells)} is being flushed"] if cells else []
+
+
+def begun_anew(before: Cells, after: Cells) -> dict[str, str]:
+    """Return the cells whose counters of the flash log began anew between two readings, and how that shows."""
+    found = {}
+    for cell, first in before.items():
+        second = after.get(cell)
+        if second is None:
+            continue
+        why = restarted(first, second)
+        if not why and first.started and second.started != first.started:
+            why = "CELLSRV was started anew"
+        if not why and created_anew(first, second):
+            why = "its flash log was created anew"
+        if why := why or fell(first, second, _COUNTED):
+            found[cell] = why
+    return found
+
+
+def starts(before: Cells, after: Cells) -> list[str]:
+    """Return that CELLSRV, or what else counts, was started anew between two readings, where that is so."""
+    cells = begun_anew(before, after)
+    servers = [cell for cell, why in cells.items() if "start" in why]
+    others = [cell for cell in cells if cell not in servers]
+    return [
+        *([f"CELLSRV of {fold(servers)} was started anew"] if servers else []),
+        *([f"the counters of the flash log of {fold(others)} began anew"] if others else []),
+    ]
+
+
 def new_among(now: Sequence[str], before: Sequence[str]) -> list[str]:
     """Return the reasons of which none of the same kind was there before: they are alike up to their first figure or name."""
     kinds = {_kind(line) for line in before}
     return [line for line in now if _kind(line) not in kinds]
 
 
+def in_run(line: str) -> tuple[str, str]:
+    """Return the number of the run in which something was noticed, empty where it was none, and what it was."""
+    where, _, what = line.partition(": ")
+    number = where.removeprefix("run ")
+    return (number, what) if where.startswith("run ") and number.isdecimal() else ("", line)
+
+
 def _kind(line: str) -> str:
-    return " ".join(line.split()[:3])
+    return " ".join(in_run(line)[1].split()[:3])
 
 
 def redo_now(cells: Cells) -> float:
@@ -147,20 +304,26 @@ monitoring Exadata Smart Flash Log."""
 
 def outliers(before: Cells, after: Cells) -> tuple[int | None, int | None, int | None]:
     """Return redo writes between two readings of all cells, outliers that reached a database, and how many were prevented;
-    three times None where a cell has collected nothing in between, or its counters began anew."""
+    three times None where a cell has collected nothing in between, does not count them, or its counters began anew."""
     found = [0, 0, 0]
+    if begun_anew(before, after):
+        return None, None, None
     for cell, first in before.items():
         second = after.get(cell)
-        if second is None or second.collected <= first.collected or second.started != first.started:
+        if second is None or second.collected <= first.collected:
             return None, None, None
         for place, names in enumerate(_TAIL):
-            found[place] += int(sum(second.values.get(name, 0) - first.values.get(name, 0) for name in names))
-    return (found[0], found[1], found[2]) if min(found) >= 0 else (None, None, None)
+            if any(name not in first.values or name not in second.values for name in names):
+                return None, None, None
+            found[place] += int(sum(second.values[name] - first.values[name] for name in names))
+    return found[0], found[1], found[2]
 
 
 _TAIL = (("FL_RQ_W",), ("FL_ACTUAL_OUTLIERS", "FL_SKIP_OUTLIERS"), ("FL_PREVENTED_OUTLIERS",))
 """Counters of redo writes, of outliers that a database waited for, and of those that it did not. Source: reference
 measurement.md 2.1."""
+
+_COUNTED = tuple(name for names in _TAIL for name in names)
 
 
 def _snapshot(passports: Mapping[str, Told]) -> Snapshot:

@@ -1,54 +1,61 @@
 """What difference so many blocks can detect, before the first of them has run. Pure.
 
-A difference counts as found when the interval of the blocks' mean leaves out 0 and the sign-flip test does not speak against
-it (:mod:`exacell.measure.experiments.verdict`). Source of the power of a t test: R, power.t.test (strict = FALSE), and
+A difference counts as found when the permutation test over the schedules that could have been drawn gives 5 % at most
+(:mod:`exacell.measure.experiments.permutation`). Source of the power of a t test: R, power.t.test (strict = FALSE), and
 N. L. Johnson, F. M. C. Tang, Biometrika 26 (1934) 362: the non-central t as an integral over the chi distribution.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from math import erfc, exp, lgamma, log, sqrt
+from math import erfc, exp, floor, lgamma, log, sqrt
 
 from exacell.measure.distributions import t_quantile
+from exacell.measure.experiments.schedule import ALPHA, least_p, tossed
 
 POWER = 0.8
-LEVEL = 0.95
-FEWEST = 6
-"""Blocks below which the sign-flip test can't reach 5 %: of five, all pointing one way comes with p = 1/16."""
 
 _NEIGHBOURS = 1 / 8
 """The largest correlation that two neighbouring blocks AB BA can get from runs that depend on the one before, AR(1): r(1 - r)/2
 at r = 1/2. Between twos, and in random order, the drawn order makes it 0."""
 
 
-def wider(blocks: int, order: str) -> float:
-    """Return the factor by which an interval of blocks is wider than Student's, for what neighbouring blocks share."""
-    if order != "abba":
-        return 1.0
-    return sqrt((1 + _NEIGHBOURS) / (1 - _NEIGHBOURS / (blocks - 1)))
-
-
-def analytic(blocks: int, power: float = POWER) -> float:
+def analytic(blocks: int, power: float = POWER, alpha: float = ALPHA) -> float:
     """Return the difference, in standard deviations of a block's difference, that a paired t test finds with that power.
 
-    As R's ``power.t.test(n = blocks, power = 0.8, type = "paired")``; the blocks are independent.
+    As R's ``power.t.test(n = blocks, power = 0.8, type = "paired", sig.level = alpha)``; the blocks are independent.
     """
-    return _solved(t_quantile(LEVEL, blocks - 1), blocks, 1.0, power)
+    return _solved(t_quantile(1 - alpha, blocks - 1), blocks, 1.0, power)
+
+
+def reached(blocks: int, order: str) -> float:
+    """Return the largest p at or below 5 % that so many blocks can give, at which a difference is called one: 3.1 % of six.
+
+    There must be enough blocks for one.
+    """
+    least = least_p(blocks, order)
+    return floor(ALPHA / least) * least
 
 
 @lru_cache(maxsize=64)
-def detectable(blocks: int, order: str, power: float = POWER) -> float:
-    """Return the difference that the verdict finds with that power, in standard deviations of a block's difference.
+def findable(coins: int) -> float:
+    """Return the difference that the permutation test of so many coins finds four times out of five, in standard deviations of
+    the mean difference of the blocks that share one; there must be enough of them for a verdict."""
+    return analytic(coins, POWER, reached(coins, "random")) * _BY_COINS.get(coins, _BY_MANY)
 
-    It allows for the wider interval, and for runs that depend on the one before.
+
+def detectable(blocks: int, order: str) -> float:
+    """Return the difference that the verdict finds four times out of five, in standard deviations of a block's difference.
+
+    It allows for what neighbouring blocks may share where two have one coin. There must be enough blocks for a verdict.
     """
-    apart = sqrt(1 + _NEIGHBOURS) if order == "abba" else 1.0
-    return _solved(t_quantile(LEVEL, blocks - 1) * wider(blocks, order), blocks, apart, power) * _BY_SIGNS
+    coins = tossed(blocks, order)
+    apart = sqrt((1 + _NEIGHBOURS) * coins / (blocks - blocks % 2)) if order == "abba" else 1.0
+    return findable(coins) * apart
 
 
-_BY_SIGNS = 1.05
-"""The sign-flip test has its say as well. With 6 blocks, where it knows 32 patterns only, that costs up to five in a hundred:
+_BY_COINS, _BY_MANY = {6: 1.19, 7: 1.08}, 1.07
+"""By how much the permutation test needs more than a t test at the same p, by coins: with 6 of them all must point one way.
 ``benchmarks/verdicts.py`` holds it to that."""
 
 

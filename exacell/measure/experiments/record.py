@@ -8,7 +8,7 @@ from typing import Any
 
 from exacell.core.values import dataclass
 from exacell.measure.experiments.schedule import Run, schedule
-from exacell.measure.experiments.verdict import Block, Verdict, judge
+from exacell.measure.experiments.verdict import Block, Finding, Verdict, judge, lopsided
 from exacell.measure.histogram import Histogram
 
 
@@ -94,12 +94,14 @@ class Pause:
         seconds: how long it lasted.
         micros: how long a redo write took on average on the slowest cell when it began.
         again: the run lay in it, so that its block or pair was made anew.
+        level: that held when redo writes took too long; empty where an older release kept it.
     """
 
     run: int
     seconds: float
     micros: float
     again: bool = False
+    level: str = ""
 
 
 RUNNING, STOPPED, DONE, ABANDONED = "running", "stopped", "done", "abandoned"
@@ -123,6 +125,7 @@ class Experiment:
         ended: ISO 8601 UTC, when it last came to rest, the factor given back; empty until then.
         line: the recipe's run and the place in it of the line that made it; empty for none.
         pauses: in which it gave way.
+        minded: what the cells' releases make of such a comparison; a sentence each without its stop.
     """
 
     name: str
@@ -141,6 +144,7 @@ class Experiment:
     ended: str = ""
     line: str = ""
     pauses: tuple[Pause, ...] = ()
+    minded: tuple[str, ...] = ()
 
     @property
     def same_level(self) -> str:
@@ -191,10 +195,26 @@ class Experiment:
         """The pairs of the A/A stretch that came to their end."""
         return [(one.value, other.value) for (_, pair), (one, other) in _groups(self.runs).items() if pair]
 
+    @property
+    def gave_way(self) -> dict[str, tuple[int, int]]:
+        """Level → how often it gave way around a block while that level held, and how many of these runs were made anew."""
+        scheduled = {run.number: run for run in self.schedule}
+        found = dict.fromkeys(self.design.levels, (0, 0))
+        for pause in self.pauses:
+            run = scheduled.get(pause.run)
+            level = pause.level or (run.level if run is not None else "")
+            if run is not None and run.block and level in found:
+                times, again = found[level]
+                found[level] = times + 1, again + pause.again
+        return found
+
     def verdict(self) -> Verdict:
-        """Return what was found so far."""
+        """Return what was found so far; none where it gave way at one level far more often than at the other."""
         design = self.design
-        return judge(self.blocks, order=design.order, matters=design.matters, same=self.same, seed=design.seed)
+        found = judge(self.blocks, order=design.order, matters=design.matters, same=self.same, seed=design.seed)
+        if found.finding is not Finding.NOT_ENOUGH and lopsided(*self.gave_way.values()):
+            return replace(found, finding=Finding.LOPSIDED, low=None, high=None, p=None, detectable=None)
+        return found
 
 
 def _groups(runs: tuple[Measured, ...]) -> dict[tuple[int, int], tuple[Measured, Measured]]:
@@ -241,6 +261,7 @@ def from_json(data: Mapping[str, Any]) -> Experiment:
             "design": Design(**{**data["design"], "levels": (tried, base), "workload": work}),
             "runs": tuple(Measured(**{**run, "sizes": _sizes(run)}) for run in data["runs"]),
             "noticed": tuple(data["noticed"]),
+            "minded": tuple(data.get("minded", ())),
             "pauses": tuple(Pause(**pause) for pause in data.get("pauses", ())),
         }
     )

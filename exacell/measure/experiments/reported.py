@@ -12,7 +12,8 @@ from exacell.core.units import counted, format_duration
 from exacell.core.values import dataclass
 from exacell.measure.delta import told_by_all
 from exacell.measure.experiments.record import Experiment, Measured, sizes_at, to_json
-from exacell.measure.experiments.said import MEASURES, block_rows, columns_of, sentences, size_rows, verdict_row, whose
+from exacell.measure.experiments.said import MEASURES, block_rows, columns_of, sentences, verdict_row, whose
+from exacell.measure.experiments.tail import outliers, size_rows
 from exacell.measure.experiments.verdict import Verdict
 from exacell.measure.finding import Artifact, Change, Chart, Distribution, Finding, Form, Mark, Series, Side, Table
 
@@ -124,8 +125,13 @@ def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]
         limits = {"low": found.low, "high": found.high} if name == "difference" else {}
         if value is not None:
             yield {"figure": name, "value": value, "unit": "%", **limits, "means": means}
+    slow = outliers(experiment)
+    if slow.blocks and sum(slow.writes):
+        means = f"{slow.counts[0]:,} with {d.said} {d.levels[0]} in place of {slow.counts[1]:,}, of all databases"
+        value, ends = slow.counts[0] - slow.counts[1], {"low": slow.low, "high": slow.high}
+        yield {"figure": "redo writes over 500 ms", "value": value, "unit": "writes", **ends, "means": means}
     if found.p is not None:
-        means = "how often chance alone brings one as large (sign-flip test)"
+        means = "how often the draw of the order alone brings one as large (permutation test)"
         yield {"figure": "p", "value": found.p, "unit": "", "means": means}
 
 

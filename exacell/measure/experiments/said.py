@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from math import log1p
 from typing import Any
 
 from exacell.core.units import counted, format_duration
-from exacell.measure.experiments.power import FEWEST, detectable
-from exacell.measure.experiments.record import Design, Experiment, block_runs, sizes_at
+from exacell.measure.experiments.fairness import in_run
+from exacell.measure.experiments.power import detectable
+from exacell.measure.experiments.record import Design, Experiment, block_runs
+from exacell.measure.experiments.schedule import fewest, least_p, tossed
+from exacell.measure.experiments.tail import beside_the_mean, outlier_sentences, outliers, size_sentences
 from exacell.measure.experiments.verdict import Doubt, Finding, Verdict, percent
 
 MEASURES: Mapping[str, str] = {
@@ -83,22 +87,36 @@ def _measured(d: Design) -> str:
 
 
 def _can_detect(d: Design, spread: float | None, spread_of: str) -> str:
-    if d.blocks < FEWEST:
-        return f"nothing: a verdict needs {FEWEST} blocks at least"
+    least = f"p can be {_chance(least_p(d.blocks, d.order))} at the least"
+    if d.blocks < fewest(d.order):
+        return f"nothing: a verdict needs {_needed(d, ' blocks')}; {least}"
     size = detectable(d.blocks, d.order)
     assumed = 1.0 if spread is None else spread
     found = percent(size * log1p(assumed / 100))
     where = f"spread by {assumed:.2g} %" + (
         f", as in {spread_of}" if spread is not None else " (the A/A stretch shows how far)"
     )
-    return f"a difference of {found:.2g} %, four times out of five, if the two runs of a block {where}"
+    return f"a difference of {found:.2g} %, four times out of five, if the two runs of a block {where}; {least}"
+
+
+def _needed(d: Design, what: str = "") -> str:
+    """Return how many blocks a verdict needs, and how an order with fewer schedules could do with less."""
+    least = f"{fewest(d.order)}{what} at least"
+    shared = f" in order {d.order}, where two share one coin, and {fewest('random')} in order random"
+    return least + (shared if fewest(d.order) > fewest("random") else "")
+
+
+def _chance(p: float) -> str:
+    return "less than 0.01 %" if p < 1e-4 else f"{100 * p:.2g} %" if p < 0.995 else "100 %"
 
 
 def same_line(experiment: Experiment) -> str:
     """Return what the A/A stretch, when it has ended, says of what the blocks can detect."""
     d, spread = experiment.design, experiment.verdict().same_spread
     assert spread is not None
-    size = f"{percent(detectable(d.blocks, d.order) * log1p(spread / 100)):.2g} %" if d.blocks >= FEWEST else "nothing"
+    size = "nothing"
+    if d.blocks >= fewest(d.order):
+        size = f"{percent(detectable(d.blocks, d.order) * log1p(spread / 100)):.2g} %"
     return f"A/A stretch: two runs at {experiment.same_level} spread by {spread:.2g} %; with that {d.blocks} blocks detect {size}"
 
 
@@ -115,11 +133,13 @@ def _time(d: Design, runs: int) -> str:
 def sentences(experiment: Experiment) -> Iterator[str]:
     """Yield what was found, the verdict first."""
     verdict, d = experiment.verdict(), experiment.design
-    yield _verdict(verdict, d)
+    yield _verdict(experiment, verdict)
     if experiment.noticed:
         yield "This was not a fair comparison: " + "; ".join(_noticed(experiment.noticed)) + "."
+    if experiment.minded:
+        yield f"By release: {'; '.join(experiment.minded)}."
     if verdict.p is not None:
-        yield from _surely(verdict)
+        yield from _surely(verdict, d)
     if verdict.same_spread is not None:
         same = len(experiment.same)
         own = "" if verdict.spread is None else f"; the differences within blocks spread by {verdict.spread:.2g} %"
@@ -128,20 +148,21 @@ def sentences(experiment: Experiment) -> Iterator[str]:
             f"(A/A, {counted(same, 'pair')}){own}."
         )
     yield from _gave_way(experiment)
-    yield from _tail(experiment)
-    yield from _sizes(experiment)
+    yield from outlier_sentences(experiment)
+    yield from size_sentences(experiment)
     yield from (_doubt(doubt) for doubt in verdict.doubts)
 
 
 def _gave_way(experiment: Experiment) -> Iterator[str]:
-    """Yield how often, how long and why it gave way to production."""
+    """Yield how often, how long, at which level and why it gave way to production."""
     pauses = experiment.pauses
     if pauses:
         again = [pause for pause in pauses if pause.again]
         most = round(max(pause.micros for pause in pauses) / 1000, 1)
         yield (
             f"It gave way {counted(len(pauses), 'time')}, {format_duration(sum(pause.seconds for pause in pauses))} in all, "
-            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most:,g} ms); "
+            f"while a redo write took longer than {_took(experiment.design.limit)} on average (up to {most:,g} ms): "
+            f"{_at_levels(experiment)}; "
             + (
                 f"{counted(len(again), 'run')} lay in such a time, and its block was made anew."
                 if len(again) == 1
@@ -152,105 +173,104 @@ def _gave_way(experiment: Experiment) -> Iterator[str]:
         )
 
 
-def _tail(experiment: Experiment) -> Iterator[str]:
-    """Yield how many outliers there were at each level: a mean says little of what is rare."""
+def _at_levels(experiment: Experiment) -> str:
+    """Return how often it gave way at each level, and how many runs of it were made anew."""
     told = []
-    for level in experiment.design.levels:
-        runs = [run for run in experiment.runs if run.block and run.level == level and run.redo]
-        redo, slow, prevented = (
-            sum(run.redo or 0 for run in runs),
-            sum(run.outliers or 0 for run in runs),
-            sum(run.prevented or 0 for run in runs),
-        )
-        if not redo:
-            return
-        more = f" ({prevented:,} more were prevented)" if prevented else ""
-        told.append(f"{slow:,} in {redo:,} redo writes with {experiment.design.said} {level}{more}")
-    yield f"Outliers (over 500 ms), as the cells counted them for all databases: {', '.join(told)}."
-
-
-def _sizes(experiment: Experiment) -> Iterator[str]:
-    """Yield how long single waits were at each level, where the database tells."""
-    found = {level: sizes_at(experiment, level) for level in experiment.design.levels}
-    if all(waits.n for waits in found.values()):
-        told = (
-            f"with {experiment.design.said} {level} half are shorter than {waits.quantile(0.5):,.0f} us, 99.9 % than "
-            f"{waits.quantile(0.999):,.0f} us, and {waits.above(_HALF_SECOND):,} of {waits.n:,} took half a second or more"
-            for level, waits in found.items()
-        )
-        yield f"Single waits by powers of two (V$EVENT_HISTOGRAM_MICRO), of which no test is made: {'; '.join(told)}."
-
-
-_HALF_SECOND = 1 << 19
-"""Microseconds: the power of two that is nearest to what cells take for an outlier."""
-
-
-def size_rows(experiment: Experiment) -> list[dict[str, Any]]:
-    """Return a row for each power of two microseconds: how many waits of each level are shorter and in no smaller one, and
-    how many of a million that is; none where the database does not tell."""
-    found = {level: sizes_at(experiment, level) for level in experiment.design.levels}
-    counts = {level: dict(zip(waits.values, waits.counts, strict=True)) for level, waits in found.items()}
-    if not all(counts.values()):
-        return []
-    return [
-        {
-            "cell": None,
-            "shorterThanUs": size,
-            **{f"{level}Waits": its.get(size, 0) for level, its in counts.items()},
-            **{
-                f"{level}PerMillion": round(1e6 * its.get(size, 0) / found[level].n, 1) for level, its in counts.items()
-            },
-        }
-        for size in sorted({size for its in counts.values() for size in its})
-    ]
+    for level, (times, again) in experiment.gave_way.items():
+        told.append(f"{counted(times, 'time')} at {level}" + (f" ({again} made anew)" if again else ""))
+    return ", ".join(told)
 
 
 def _noticed(lines: Sequence[str]) -> Iterator[str]:
-    """Yield each thing once, with the runs in which it was noticed."""
-    runs: dict[str, list[str]] = {}
+    """Yield each thing once, with the runs in which it was noticed; of a share that goes up and down the highest."""
+    runs: dict[str, list[int]] = {}
+    seen: dict[str, str] = {}
     for line in lines:
-        where, _, what = line.partition(": ")
-        number = where.removeprefix("run ")
-        if where.startswith("run ") and number.isdecimal():
-            runs.setdefault(what, []).append(number)
-        else:
-            runs.setdefault(line, [])
-    for what, numbers in runs.items():
+        number, what = in_run(line)
+        kind = _SHARE.sub("", what) if number else what
+        runs.setdefault(kind, [])
+        if number:
+            runs[kind].append(int(number))
+        if kind not in seen or _share_of(what) > _share_of(seen[kind]):
+            seen[kind] = what
+    for kind, numbers in runs.items():
         many = "runs" if len(numbers) > 1 else "run"
-        yield f"another condition in {many} {', '.join(numbers)} than in the first: {what}" if numbers else what
+        what = seen[kind]
+        if not numbers:
+            yield what
+        elif "→" in what or " at its end, not " in what:
+            yield f"another condition in {many} {_ranges(numbers)} than in the first: {what}"
+        else:
+            yield f"in {many} {_ranges(numbers)}: {what}"
 
 
-def _verdict(found: Verdict, d: Design) -> str:
+_SHARE = re.compile(r" (\d+)% of the requests.*")
+"""What of a line about other databases differs from run to run."""
+
+
+def _share_of(what: str) -> int:
+    found = _SHARE.search(what)
+    return int(found[1]) if found else -1
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return numbers of runs, three and more in a row as the first to the last."""
+    rows: list[list[int]] = []
+    for number in sorted(set(numbers)):
+        if rows and rows[-1][-1] == number - 1:
+            rows[-1].append(number)
+        else:
+            rows.append([number])
+    parts = [f"{row[0]} to {row[-1]}" if len(row) > 2 else ", ".join(map(str, row)) for row in rows]
+    return ", ".join(parts)
+
+
+def _verdict(experiment: Experiment, found: Verdict) -> str:
+    d = experiment.design
     tried, base = d.levels
     what, name = MEASURES[d.measure], d.said
     of = "" if d.measure == "fio" else f" of {d.db}"
+    seen = "" if found.effect is None else f" (so far {what} takes {_longer(found.effect)} with {name} {tried})"
     if found.finding is Finding.NOT_ENOUGH:
-        seen = "" if found.effect is None else f" (so far {what} takes {_longer(found.effect)} with {name} {tried})"
-        return f"Not enough data: {counted(found.blocks, 'block')}, and a verdict needs {FEWEST} at least{seen}."
+        few = f"; p can be {_chance(found.least)} at the least" if found.blocks else ""
+        return f"Not enough data: {counted(found.blocks, 'block')}, and a verdict needs {_needed(d)}{seen}{few}."
+    beside = beside_the_mean(experiment)
+    if found.finding is Finding.LOPSIDED:
+        return (
+            f"No verdict: it gave way to production at one level far more often than at the other ({_at_levels(experiment)}), so "
+            f"what is left of that level is its quiet times{seen}{beside}."
+        )
     assert found.effect is not None and found.low is not None and found.high is not None
     told = (
-        f"with {name} {tried}, {what}{of} takes {_longer(found.effect)} than with it {base} "
-        f"(95 %: {found.low:+.1f} % to {found.high:+.1f} %), {found.blocks} blocks"
+        f"with {name} {tried}, {what}{of} takes {_longer(found.effect)} on average than with it {base} "
+        f"(95 %: {found.low:+.1f} % to {found.high:+.1f} %), {found.blocks} blocks{beside}"
     )
     if found.finding is Finding.DIFFERENT:
         return f"There is a difference: {told}."
     if found.finding is Finding.NEGLIGIBLE:
-        return f"There is a difference, and none that matters (less than {found.matters:g} %): {told}."
+        return f"There is a difference, and none that matters on average (less than {found.matters:g} %): {told}."
     if found.finding is Finding.SAME:
-        return f"There is no difference larger than {found.matters:g} %: {told}."
-    return f"No difference was found, and one larger than {found.matters:g} % is not ruled out: {told}."
+        return f"There is no difference larger than {found.matters:g} % on average: {told}."
+    return f"No difference was found on average, and one larger than {found.matters:g} % is not ruled out: {told}."
 
 
 def _longer(value: float) -> str:
     return f"{abs(value):.1f} % {'more' if value >= 0 else 'less'} time"
 
 
-def _surely(found: Verdict) -> Iterator[str]:
+_ALL_TOLD = 1 << 14
+"""Schedules up to which the test tries all of them."""
+
+
+def _surely(found: Verdict, d: Design) -> Iterator[str]:
     assert found.p is not None and found.detectable is not None
+    ways = 2 ** tossed(found.blocks, d.order)
+    of_them = f", {ways:,} of them" if ways <= _ALL_TOLD else ""
     yield (
-        f"If the levels made no difference, chance alone would bring one as large in {100 * found.p:.2g} % of all cases "
-        f"(sign-flip test over the blocks). With this spread {found.blocks} blocks find a difference of {found.detectable:.2g} % "
-        "four times out of five."
+        f"If the levels made no difference, the draw of the order alone would bring one as large in {_chance(found.p)} of all "
+        f"cases (permutation test over the schedules that could have been drawn{of_them}). "
+        f"It is called a difference at 5 % or less; {found.blocks} blocks can give {_chance(found.least)} at the least. "
+        f"With this spread they find a difference of {found.detectable:.2g} % four times out of five."
     )
 
 
@@ -290,11 +310,22 @@ def verdict_row(experiment: Experiment) -> dict[str, Any]:
         "blocks": verdict.blocks,
         **{f"{name}Percent": None if value is None else round(value, 4) for name, value in percents.items()},
         "p": verdict.p,
+        "leastP": verdict.least,
+        **_outlier_figures(experiment),
+        "byRelease": list(experiment.minded),
         "notFair": list(dict.fromkeys(experiment.noticed)),
         "pauses": len(experiment.pauses),
         "pausedSeconds": round(sum(pause.seconds for pause in experiment.pauses), 1),
         "madeAnew": sum(pause.again for pause in experiment.pauses),
+        "gaveWay": {level: times for level, (times, _) in experiment.gave_way.items()},
     }
+
+
+def _outlier_figures(experiment: Experiment) -> dict[str, Any]:
+    found = outliers(experiment)
+    names = ("outliers", "outliersBase", "outliersLow", "outliersHigh")
+    values = (*found.counts, found.low, found.high) if found.blocks else (None,) * len(names)
+    return dict(zip(names, values, strict=True))
 
 
 def block_rows(experiment: Experiment) -> list[dict[str, Any]]:

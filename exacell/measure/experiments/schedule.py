@@ -1,7 +1,8 @@
 """In which order the runs of an experiment come. Pure.
 
 A block is one run at each of the two levels, one behind the other, and is what a verdict counts. The order within blocks is
-drawn, so that whatever comes and goes by itself falls on both levels alike. Source: reference measurement.md 2.4.
+drawn, so that whatever comes and goes by itself falls on both levels alike. A test of the blocks may lean on what was drawn and
+on nothing else: :func:`coins` says for both, the draw and the test, what that is. Source: reference measurement.md 2.4.
 """
 
 from __future__ import annotations
@@ -12,7 +13,33 @@ from collections.abc import Sequence
 from exacell.core.values import dataclass
 
 ORDERS = ("abba", "random")
-"""``abba``: blocks in twos, AB BA or BA AB, drawn for each two, so that a steady drift cancels; ``random``: drawn for each."""
+"""``random``: a coin a block; ``abba``: blocks in twos, AB BA or BA AB, a coin for each two, so that a steady drift cancels."""
+
+ALPHA = 0.05
+"""The largest p at which a difference is called one."""
+
+
+def coins(blocks: int, order: str) -> tuple[tuple[int, bool], ...]:
+    """Return for each block which coin decides its order, from 0, and whether it goes the other way round than that coin says.
+
+    Blocks that share a coin could not have been drawn apart.
+    """
+    return tuple((block // 2, block % 2 == 1) if order == "abba" else (block, False) for block in range(blocks))
+
+
+def tossed(blocks: int, order: str) -> int:
+    """Return how many coins decide the order of so many blocks: there are 2 to that power schedules, each as likely."""
+    return len({coin for coin, _ in coins(blocks, order)})
+
+
+def least_p(blocks: int, order: str) -> float:
+    """Return the smallest two-sided p that so many blocks can give: the schedule that ran and its mirror, of all schedules."""
+    return min(1.0, 2.0 ** (1 - tossed(blocks, order)))
+
+
+def fewest(order: str) -> int:
+    """Return the blocks below which no p can be as small as 5 %: 6 where each has its coin, 11 where two share one."""
+    return next(blocks for blocks in range(1, 100) if least_p(blocks, order) <= ALPHA)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,12 +65,10 @@ def schedule(levels: Sequence[str], *, blocks: int, order: str, seed: int, pairs
     The same seed gives the same schedule.
     """
     rng = random.Random(f"experiment|{seed}")
-    flips: list[bool] = []
-    while len(flips) < blocks:
-        first = rng.random() < 0.5
-        flips += [first, not first] if order == "abba" else [first]
+    heads = [rng.random() < 0.5 for _ in range(tossed(blocks, order))]
+    flips = [heads[coin] != turned for coin, turned in coins(blocks, order)]
     runs = [(0, pair, now) for pair in range(1, pairs + 1) for _ in range(2)]
-    for block, flipped in enumerate(flips[:blocks], start=1):
+    for block, flipped in enumerate(flips, start=1):
         runs += [(block, 0, level) for level in (reversed(levels) if flipped else levels)]
     return tuple(
         Run(number=number, block=block, pair=pair, level=level)

@@ -1,20 +1,21 @@
 """What the blocks of an experiment show, and whether that holds. Pure.
 
 The unit is the run, never what was counted within it; a block's difference is the logarithm of the ratio of its two runs, so
-that a level that is 5 % slower is so at any load. Sources: reference measurement.md 2.4; R. A. Fisher, The Design of
-Experiments, 1935, 21 (the sign-flip test); D. J. Schuirmann, J. Pharmacokin. Biopharm. 15 (1987) 657 (two one-sided tests).
+that a level that is 5 % slower is so at any load. Test and intervals are of the schedules that could have been drawn. Sources:
+reference measurement.md 2.4; D. J. Schuirmann, J. Pharmacokin. Biopharm. 15 (1987) 657 (two one-sided tests).
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from enum import StrEnum
-from math import expm1, fsum, log, log1p, sqrt
+from math import comb, expm1, fsum, log, log1p, sqrt
 
 from exacell.core.values import dataclass
-from exacell.measure.distributions import LN10, log_two_sided_t, t_quantile
-from exacell.measure.experiments.power import FEWEST, LEVEL, detectable, wider
+from exacell.measure.distributions import LN10, log_two_sided_t
+from exacell.measure.experiments.permutation import of_coins, permuted
+from exacell.measure.experiments.power import findable
+from exacell.measure.experiments.schedule import ALPHA, fewest, least_p
 
 
 class Finding(StrEnum):
@@ -25,6 +26,7 @@ class Finding(StrEnum):
     NEGLIGIBLE = "different, and smaller than what matters"
     SAME = "no difference that matters"
     OPEN = "open"
+    LOPSIDED = "no verdict: gave way at one level more than at the other"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +63,10 @@ class Verdict:
     Attributes:
         blocks: whole blocks.
         effect: of the second level; None where there is no block.
-        low, high: its 95 % interval; None below the number of blocks that a verdict needs.
-        p: of the sign-flip test, two-sided; None likewise.
+        low, high: its 95 % interval: the differences that the test does not refuse; None below the number of blocks that a
+            verdict needs.
+        p: of the permutation test over the schedules that could have been drawn, two-sided; None likewise.
+        least: the smallest p that so many blocks can give.
         spread: the standard deviation of a block's difference.
         same_spread: that of two runs at the same level, from the A/A stretch; None without one.
         matters: the smallest difference that matters.
@@ -77,6 +81,7 @@ class Verdict:
     low: float | None = None
     high: float | None = None
     p: float | None = None
+    least: float = 1.0
     spread: float | None = None
     same_spread: float | None = None
     detectable: float | None = None
@@ -91,28 +96,29 @@ def judge(
     Args:
         matters: percent; a difference below it is of no interest.
         same: the pairs of runs of the A/A stretch.
-        seed: of the sign-flip test where there are too many patterns of signs to try all.
+        seed: of the draw of schedules where there are too many to try all.
     """
     differences = [block.difference for block in blocks]
     n = len(differences)
     mean = fsum(differences) / n if n else None
     same_spread = percent(spread_of_pairs(same)) if same else None
-    if mean is None or n < FEWEST:
+    drawn = permuted(differences, order, seed=seed)
+    interval, inner = drawn.interval(), drawn.interval(1 - 2 * ALPHA)
+    if mean is None or n < fewest(order) or interval is None or inner is None:
         return Verdict(
             finding=Finding.NOT_ENOUGH,
             blocks=n,
             matters=matters,
             effect=None if mean is None else percent(mean),
+            least=least_p(n, order),
             same_spread=same_spread,
         )
     deviation = sqrt(fsum((each - mean) ** 2 for each in differences) / (n - 1))
-    error = deviation / sqrt(n) * wider(n, order)
-    half = t_quantile(LEVEL, n - 1) * error
-    p = sign_flip(differences, seed=seed)
-    inner = t_quantile(2 * LEVEL - 1, n - 1) * error
+    means = [total / count for total, count in of_coins(differences, order)]
+    apart_by = sqrt(fsum((each - mean) ** 2 for each in means) / (len(means) - 1))
     limit = log1p(matters / 100)
-    apart = abs(mean) > half and p <= max(1 - LEVEL, 4 / 2**n)
-    within = abs(mean) + inner < limit
+    apart = drawn.p <= ALPHA
+    within = -limit < inner[0] and inner[1] < limit
     finding = {
         (True, True): Finding.NEGLIGIBLE,
         (True, False): Finding.DIFFERENT,
@@ -124,14 +130,37 @@ def judge(
         blocks=n,
         matters=matters,
         effect=percent(mean),
-        low=percent(mean - half),
-        high=percent(mean + half),
-        p=p,
+        low=percent(interval[0]),
+        high=percent(interval[1]),
+        p=drawn.p,
+        least=least_p(n, order),
         spread=percent(deviation),
         same_spread=same_spread,
-        detectable=percent(detectable(n, order) * deviation),
+        detectable=percent(findable(len(means)) * apart_by),
         doubts=tuple(_doubts(blocks, differences, same)),
     )
+
+
+def lopsided(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether giving way fell on one level more than chance would have it, so that its runs are not a fair part of it.
+
+    Runs that were made anew are chosen by what they showed, so that for them three on one side and none on the other are enough.
+
+    Args:
+        one, other: how often at each level, and how many of these runs were made anew.
+    """
+    times, again = (one[0], other[0]), (one[1], other[1])
+    return _by_coins(*times) <= ALPHA or (max(again) > 2 and _by_coins(*again) <= _CHOSEN)
+
+
+_CHOSEN = 0.25
+"""How rarely chance may bring so uneven a number of runs made anew."""
+
+
+def _by_coins(one: int, other: int) -> float:
+    """Return how often so many tosses of a coin fall as unevenly, two-sided."""
+    n = one + other
+    return float(min(1.0, 2 * sum(comb(n, k) for k in range(min(one, other) + 1)) / 2**n))
 
 
 def percent(ratio: float) -> float:
@@ -142,31 +171,6 @@ def percent(ratio: float) -> float:
 def spread_of_pairs(pairs: Sequence[tuple[float, float]]) -> float:
     """Return the standard deviation of the logarithm of the ratio of two runs at one level, whose mean is 0 by itself."""
     return sqrt(fsum(log(b / a) ** 2 for a, b in pairs) / len(pairs))
-
-
-_ALL = 14
-"""Differences up to which every pattern of signs is tried; 8,192 patterns, as the first sign may stay."""
-_DRAWN = 20_000
-
-
-def sign_flip(differences: Sequence[float], *, seed: int = 1) -> float:
-    """Return how often a sum as far from 0 comes up when each difference's sign is as likely as the other: two-sided p.
-
-    All patterns are tried for 14 differences and fewer; else 20,000 are drawn, the one that was seen counting with them.
-    """
-    n, seen = len(differences), abs(fsum(differences))
-    near = seen * (1 - 1e-12)
-    if n <= _ALL:
-        sums = [differences[0]] if differences else [0.0]
-        for each in differences[1:]:
-            sums = [found + sign for found in sums for sign in (each, -each)]
-        return sum(1 for found in sums if abs(found) >= near) / len(sums)
-    rng = random.Random(seed)
-    as_far = 0
-    for _ in range(_DRAWN):
-        signs = rng.getrandbits(n)
-        as_far += abs(sum(each if signs >> place & 1 else -each for place, each in enumerate(differences))) >= near
-    return (as_far + 1) / (_DRAWN + 1)
 
 
 _SURE = 0.01

@@ -51,6 +51,18 @@ for (n in list(c(15, 50), c(0, 10), c(10, 10), c(3, 3), c(19190, 551342))) {
   put("wilson", paste(n[1], n[2], "low"), p[1]); put("wilson", paste(n[1], n[2], "high"), p[2])
 }
 
+# The difference up to which a permutation test does not refuse it, on one side of the mean, by halving.
+edge <- function(d, signs, alpha, side) {
+  inside <- mean(d); outside <- mean(d) + side * 10 * (max(d) - min(d))
+  for (step in 1:100) {
+    middle <- (inside + outside) / 2
+    p <- mean(abs(signs %*% (d - middle)) >= abs(sum(d - middle)) * (1 - 1e-12))
+    if (p > alpha) inside <- middle else outside <- middle
+  }
+  inside
+}
+ends <- function(d, signs, alpha) c(edge(d, signs, alpha, -1), edge(d, signs, alpha, 1))
+
 # Experiments: differences of blocks as logarithms, on by off; a trend and a carry-over are what judges look for besides.
 set.seed(20261127)
 for (n in c(6, 7, 12, 14)) {
@@ -61,16 +73,25 @@ for (n in c(6, 7, 12, 14)) {
   d <- log(on / off)
   text(name, "on", paste(number(on), collapse = ",")); text(name, "off", paste(number(off), collapse = ","))
   text(name, "first", paste(as.integer(first), collapse = ","))
-  wide <- t.test(d, conf.level = .95)$conf.int
+  # A coin a block, and in order abba one for each two blocks.
+  signs <- as.matrix(expand.grid(rep(list(c(1, -1)), n)))
+  wide <- ends(d, signs, .05)
   put(name, "effect", 100 * (exp(mean(d)) - 1)); put(name, "spread", 100 * (exp(sd(d)) - 1))
   put(name, "low", 100 * (exp(wide[1]) - 1)); put(name, "high", 100 * (exp(wide[2]) - 1))
   # Two one-sided tests at 5 %: the smallest limit within which the 90 % interval lies.
-  put(name, "within", 100 * (exp(max(abs(t.test(d, conf.level = .90)$conf.int))) - 1))
-  signs <- as.matrix(expand.grid(rep(list(c(1, -1)), n)))
+  put(name, "within", 100 * (exp(max(abs(ends(d, signs, .10)))) - 1))
   put(name, "flip", mean(abs(signs %*% d) >= abs(sum(d)) * (1 - 1e-12)))
+  if (n >= 12) {
+    twos <- as.matrix(expand.grid(rep(list(c(1, -1)), n / 2)))[, rep(1:(n / 2), each = 2)]
+    wide <- ends(d, twos, .05)
+    put(name, "abba.low", 100 * (exp(wide[1]) - 1)); put(name, "abba.high", 100 * (exp(wide[2]) - 1))
+    put(name, "abba.flip", mean(abs(twos %*% d) >= abs(sum(d)) * (1 - 1e-12)))
+  }
   levels <- (log(on) + log(off)) / 2
   put(name, "trend", summary(lm(levels ~ seq_len(n)))$coefficients[2, 4])
   put(name, "carry", t.test(d[!first], d[first], var.equal = TRUE)$p.value)
   put(name, "power", power.t.test(n = n, sd = 1, power = .8, type = "paired")$delta)
+  reached <- floor(.05 * 2^(n - 1)) / 2^(n - 1)
+  put(name, "reached", power.t.test(n = n, sd = 1, power = .8, sig.level = reached, type = "paired")$delta)
 }
 put("-", "f99", qf(.99, 5, 3))
