@@ -20,6 +20,7 @@ from exacell.commands.subjects.listed import (
     told_apart,
 )
 from exacell.core.errors import ExitCode, RefusedError, StatementError
+from exacell.core.paths import at_home
 from exacell.core.units import and_more, counted
 from exacell.core.values import dataclass
 from exacell.language.registry import Call
@@ -211,11 +212,7 @@ def _both(session: Session, names: tuple[str, str], *, listings: bool) -> list[d
     """
     store = Store(session.home.state_dir / "store.db")
     kept = store.snapshot_names(session.rack.name) if session.rack is not None else []
-    files = [
-        name
-        for name in names
-        if name.lower() not in {one.lower() for one in kept} and Path(name).expanduser().is_file()
-    ]
+    files = [name for name in names if name.lower() not in {one.lower() for one in kept} and at_home(name).is_file()]
     if not files or not listings:
         rack = session.need_rack().name
         return [{one.kind: one for one in store.find(rack, name)} for name in names]
@@ -224,7 +221,7 @@ def _both(session: Session, names: tuple[str, str], *, listings: bool) -> list[d
         raise RefusedError(
             f"{files[0]} is a file and {other} is none", hint="name two files, or two snapshots: snaps lists them"
         )
-    return [_listing(Path(name).expanduser()) for name in names]
+    return [_listing(at_home(name)) for name in names]
 
 
 def _listing(path: Path) -> dict[str, Snapshot]:

@@ -16,6 +16,7 @@ KNOWN = {
     Kind.RACK: ["t1"],
     Kind.RECIPE: ["reset_cold", "flashlog_ab"],
     Kind.SNAPSHOT: ["before", "after"],
+    Kind.MEASURED: ["before", "after"],
     Kind.DISKGROUP: ["DATA"],
     Kind.PREFIX: ["ssddisk"],
     Kind.SETTING: ["/proc/sys/vm/swappiness", "/sys/block/*/queue/scheduler"],

@@ -21,7 +21,7 @@ def waves(plan: Plan, *flushed: str, canary: str = "", **changes: Any) -> tuple[
     """Return the waves of a plan for a rack on which the flush of these cells is in force."""
     facts = rack(**changes) | {name: cell(name, flash_cache=cache(name, status="normal - flushed")) for name in flushed}
     place = SimpleNamespace(cells=CELLS, asm={}, production=False)
-    ctx: Any = SimpleNamespace(need_rack=lambda: place, request=Request())
+    ctx: Any = SimpleNamespace(need_rack=lambda: place, request=Request(), in_production=lambda cells: False)
     found = rolled(ctx, ctx.request, Planned(plan, facts), {"canary": canary} if canary else {"rolling": True}).rolling
     assert found is not None
     return found.waves
