@@ -16,7 +16,8 @@ import pytest
 from tests.support.patience import until
 from tests.support.program import Done, InProcess, Program, plain, told
 
-AB = ("experiment", "factor=flashlog", "db=SPOT")
+AB = ("experiment", "factor=flashlog", "db=SPOT", "seed=24")
+"""The seed draws on off, off on, and so on: in its second run and the third the flash log is off."""
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +178,7 @@ def test_resume_of_a_run_goes_on_with_its_experiment(rack: InProcess) -> None:
     the lines behind it and with finally."""
     folder = rack.home / "recipes"
     folder.mkdir(exist_ok=True)
-    text = "list cell\nexperiment factor=flashlog db=SPOT blocks=6 aa=0 as=within for=5s\ndisable flashlog db=ERP\n"
+    text = "list cell\nexperiment factor=flashlog db=SPOT blocks=6 aa=0 seed=24 as=within for=5s\ndisable flashlog db=ERP\n"
     (folder / "measured.exa").write_text(f"{text}finally\nundo run\nend\n")
     rack.dies("block 1, ", "-r", "t1", "run", "measured", "-y")
     assert "resume goes on with it, resume --abandon carries out only its finally" in rack("-r", "t1", "cells").err

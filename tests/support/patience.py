@@ -35,9 +35,11 @@ def patiently(check: Callable[[float], object], *seconds: float) -> None:
 def until(found: Callable[[], object], *, seconds: float = LONG_S, step: float = 0.005) -> bool:
     """Wait until something is so, and return whether it came to be so in time."""
     deadline = time.monotonic() + seconds
-    while not found() and time.monotonic() < deadline:
+    while not found():  # Once: what is so for a moment only has come to be so.
+        if time.monotonic() >= deadline:
+            return False
         time.sleep(step)
-    return bool(found())
+    return True
 
 
 def must_come(found: Callable[[], object], *, step: float = 0.01) -> None:
