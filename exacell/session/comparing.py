@@ -47,7 +47,7 @@ def compare(
         pairs: first and second snapshot of each kind; all of one rack, or of none: listings that were saved as texts.
     """
     counters = [m.name for m in metric_table().values() if m.metric_type == "Cumulative" and m.unit != "%"]
-    if not pairs[0][0].rack:
+    if pairs and not pairs[0][0].rack:
         return _listed(pairs, counters)
     differs = tuple(dict.fromkeys(line for pair in pairs for line in unlike(*pair)))
     missing = dict.fromkeys(name for pair in pairs if pair[0].kind != SYSSTAT for name in untold(*pair))

@@ -17,7 +17,7 @@ LONG: Mapping[str, float] = {
     "/e2e/programs/": 1,
     "/e2e/prompt/": 1.2,
     "/e2e/rehearsal/": 1.5,
-    "/e2e/test_cli_interrupt": 2,
+    "/e2e/cli/": 2,
     "/e2e/test_completions_shells": 1.3,
     "/e2e/test_docs_installed": 20,
     "/e2e/test_docs_pictures": 8,
