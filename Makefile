@@ -44,17 +44,17 @@ REST := tests/e2e tests/faults tests/referees
 # named in setup.cfg, so that what is not run is not collected.
 test: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
-	@echo "make test: the modules and the main job on emulated racks; on two quiet cores some 4 minutes. make test-all runs everything" >&2
+	@echo "make test: the modules and the main job on emulated racks; on two quiet cores some 9 minutes. make test-all runs everything" >&2
 	@$(PYTEST) $(ARGS)
 
 test-rest: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
-	@echo "make test-rest: what make test leaves out: $(REST); on two quiet cores some 12 minutes" >&2
+	@echo "make test-rest: what make test leaves out: $(REST); on two quiet cores some 20 minutes" >&2
 	@$(PYTEST) $(REST) $(ARGS)
 
 test-all: $(VENV)/.tested
 	@sh .ci/install-os-packages tests
-	@echo "make test-all: every test; on two quiet cores some 15 minutes" >&2
+	@echo "make test-all: every test; on two quiet cores some 30 minutes" >&2
 	@$(PYTEST) tests $(ARGS)
 
 # What is compared with what only some machines have: R (docs/measuring.md), a browser for reports (docs/reports.md), and two
