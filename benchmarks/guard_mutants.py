@@ -235,13 +235,17 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
         ("tests/change/test_change_confirming.py",),
     ),
+    "change/door.py": (
+        ("door_of", "refuse_unread", "journal_accepted", "_body", "journal_refusal"),
+        (
+            "tests/opaque/test_opaque_carriers.py",
+            "tests/change/test_doors.py",
+            "tests/dcli/test_dcli_judge.py",
+            "tests/e2e/dcli/test_dcli_guarded.py",
+        ),
+    ),
     "change/dcli/verdict.py": (
         (
-            "door_of",
-            "refuse_unread",
-            "journal_accepted",
-            "_body",
-            "journal_refusal",
             "single_change",
             "stale_by_then",
             "judge",

@@ -6,17 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from exacell.change.dcli.verdict import door_of, journal_accepted, refuse_unread
+from exacell.change.door import door_of, journal_accepted, refuse_unread
 from exacell.core.errors import JournalError
 from exacell.core.paths import at_home
 from exacell.language.line import with_call_flags
-from exacell.language.registry import Kind, Value
+from exacell.language.registry import Call, Kind, Value
 from exacell.language.shellwords import command_given
 from exacell.language.words import split_words
 from exacell.opaque.here import is_device, is_held, replaces, replacing
-from exacell.opaque.scan import command_findings
 from exacell.session.given import Request, Services, Session
-from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
 
 if TYPE_CHECKING:
     from exacell.recipes.parsing import Recipe
@@ -75,12 +73,33 @@ def pass_programs(
         services.console.say(f"this is not journalled: {error.message}")
 
 
+def pass_pager(session: Session, services: Services, request: Request, call: Call) -> None:
+    """Return when ``set pager`` may set it: it is a word of ours, is read as a filter, or passes the door.
+
+    Raises:
+        RefusedError: it does not.
+    """
+    from exacell.opaque.scan import filter_findings  # Reads shell text; few statements set a pager.
+    from exacell.output.pager import OFF, ON
+
+    command = call.text_arg("value")
+    if command.lower() in (*OFF, *ON):
+        return
+    pass_programs(
+        session, services, request, filter_findings(command).unseen, statement=call.text,
+        flags=session.options.over(call.flags), accept="--accept-opaque before the file lets it", undone="nothing was set",
+        instead="set pager on" if held(session, request) else "",
+    )  # fmt: skip
+
+
 def note_config(session: Session, services: Services, name: str) -> None:
     """Journal that an ssh_config of the command line names programs that may be started here; where none may, nothing is.
 
     Raises:
         ConfigError: it can't be read.
     """
+    from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named  # Only where a file is named.
+
     rack = session.rack
     if session.options.monitor or (rack is not None and rack.production):
         return
@@ -148,6 +167,8 @@ def pass_loads(
     Raises:
         RefusedError: they may not.
     """
+    from exacell.opaque.scan import command_findings  # Reads shell text; most runs have no load.
+
     unread = [what for load in sorted(loads - request.loads) for what in command_findings(load).unseen]
     if unread:  # What the loads put to work is read and changed next: whose it is counts before they start.
         services.recognition.recognise(session.chosen())

@@ -8,8 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from exacell.change.clocks import refuse_absences
-from exacell.change.dcli.hosts import current_rack
-from exacell.change.dcli.verdict import door_of, refuse_unread
+from exacell.change.door import current_rack, door_of, refuse_unread
 from exacell.change.here import held, pass_programs, refuse_replacing
 from exacell.change.running import REPLY_KEPT
 from exacell.core.errors import (

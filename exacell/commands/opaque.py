@@ -23,9 +23,10 @@ from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.output import UNREACHABLE, Outcome
 from exacell.change.dcli.record import Record
 from exacell.change.dcli.told import told
-from exacell.change.dcli.verdict import Judgement, agree, judge, refuse_unread, single_change
+from exacell.change.dcli.verdict import Judgement, agree, judge, single_change
 from exacell.change.dcli.work import Step, in_parallel, work_through
 from exacell.change.detached import begin, follow, keep_output, still_there
+from exacell.change.door import refuse_unread
 from exacell.change.racklock import lock_of
 from exacell.change.sending import Sending, size_of
 from exacell.commands.diskgroup import asm_change

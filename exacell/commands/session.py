@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from exacell.cellcli.secrets import holds_secret, masked
-from exacell.change.dcli.hosts import current_rack
-from exacell.change.here import held, may_replace, pass_programs, refuse_replacing
+from exacell.change.door import current_rack
+from exacell.change.here import may_replace, pass_pager, refuse_replacing
 from exacell.commands.declared.session import HISTORY_SHOWN, SETTINGS
 from exacell.core.cellset import fold
 from exacell.core.config import load, transport_name
@@ -23,8 +23,6 @@ from exacell.language.registry import Call, commands
 from exacell.language.shorthand import ALIAS_NAME
 from exacell.language.words import refuse_typography, unquote
 from exacell.opaque.here import is_device
-from exacell.opaque.scan import filter_findings
-from exacell.output.pager import OFF, ON
 from exacell.output.result import Column, Result
 from exacell.session.given import Request, Services, Session
 from exacell.session.history import Aliases, history_file, read_entries
@@ -164,23 +162,11 @@ def set_value(session: Session, services: Services, request: Request, call: Call
     """
     name = call.text_arg("name")
     if name == "pager":
-        _pass_pager(session, services, request, call)
+        pass_pager(session, services, request, call)
     session.settings = session.settings.with_value(name, call.text_arg("value"))
     if name in _OF_CONNECTIONS:
         services.close()
     return Result(notes=(f"{name} is {getattr(session.settings, name)}",))
-
-
-def _pass_pager(session: Session, services: Services, request: Request, call: Call) -> None:
-    """Return when a pager may be set: it is a word of ours, is read as a filter, or passes the door."""
-    command = call.text_arg("value")
-    if command.lower() in (*OFF, *ON):
-        return
-    pass_programs(
-        session, services, request, filter_findings(command).unseen, statement=call.text,
-        flags=session.options.over(call.flags), accept="--accept-opaque before the file lets it", undone="nothing was set",
-        instead="set pager on" if held(session, request) else "",
-    )  # fmt: skip
 
 
 def set_echo(services: Services, call: Call) -> Result:

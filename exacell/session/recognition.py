@@ -16,13 +16,13 @@ from exacell.core.belonging import Identity, Owner, Place, comparable, owner_of
 from exacell.core.errors import ConfigError, ExacellError, TransportError
 from exacell.core.values import replace
 from exacell.transport.base import Role, Transport
-from exacell.transport.ssh.hostkeys import KnownHostsCache
 
 if TYPE_CHECKING:
     from exacell.core.config import RackConfig
     from exacell.session.fleet import Fleet
     from exacell.session.state import Session
     from exacell.session.store import Store
+    from exacell.transport.ssh.hostkeys import KnownHostsCache
 
 
 class Recognition:
@@ -41,7 +41,7 @@ class Recognition:
         self._transport: Transport | None = None
         self._known: Mapping[Place, Identity] = {}
         self._asked: set[str] = set()
-        self._files = KnownHostsCache()
+        self._files: KnownHostsCache | None = None
         self._noted: object = None
         self._pinned = False
 
@@ -111,7 +111,9 @@ class Recognition:
 
     def _emulated(self) -> frozenset[str]:
         """Return the host keys of all hosts that exacell's emulator runs here: ids of those are made up or copied."""
-        session = self._session
+        from exacell.transport.ssh.hostkeys import KnownHostsCache  # Not where no host has shown anything.
+
+        session, self._files = self._session, self._files or KnownHostsCache()
         racks = [session.rack, *session.config.racks.values()]
         beside = [rack.ssh_config.parent for rack in racks if rack is not None and rack.emulated and rack.ssh_config]
         folders = [

@@ -23,7 +23,7 @@ from exacell.core.cellset import CellSet
 from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError, why_unreadable
 from exacell.core.paths import at_home
-from exacell.core.racks import NoRackError, parse_group_file
+from exacell.core.racks import parse_group_file
 from exacell.core.values import dataclass, replace
 from exacell.session.services import Services
 from exacell.session.state import Session
@@ -141,29 +141,6 @@ class Group:
     def login(self) -> str:
         """Who logs in there when ``-l`` names nobody; empty where each host's group says who."""
         return "" if self.hosts else self.rack.write_user
-
-
-def current_rack(session: Session, services: Services) -> RackConfig | None:
-    """Return the rack that the session is on, None when it is on none and none was asked for.
-
-    A default rack that can't be had is told in one line, since its production mark is not heeded then.
-
-    Raises:
-        ConfigError: the rack that was asked for does not exist.
-    """
-    if session.rack is None:
-        try:
-            session.choose_rack()
-        except NoRackError:
-            return None
-        except ConfigError as error:
-            if session.options.rack or session.env.get("EXACELL_RACK"):
-                raise
-            default = session.config.default_rack
-            of = "default_rack in config.toml: " if default and default in error.message else ""
-            way = f" ({error.hint})" if error.hint else ""
-            services.console.say(f"{of}{error.message}{way}: this goes on without a rack")
-    return session.rack
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from exacell.change.dcli.files import (
     public_key,
     push_command,
 )
-from exacell.change.dcli.hosts import Group, Target, current_rack, reached, target, targets_of
+from exacell.change.dcli.hosts import Group, Target, reached, target, targets_of
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.options import (
     DcliExit,
@@ -63,6 +63,7 @@ from exacell.change.dcli.work import (
     in_parallel,
     work_through,
 )
+from exacell.change.door import current_rack
 from exacell.change.here import held, pass_programs
 from exacell.core.cellset import fold, known_as
 from exacell.core.errors import ExitCode

@@ -1,0 +1,148 @@
+"""The door for work that exacell does not read: what rack and session say of it, and the row of each answer in the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from exacell.cellcli.secrets import without
+from exacell.core.config import RackConfig
+from exacell.core.errors import ConfigError, JournalError, RefusedError
+from exacell.core.racks import NoRackError
+from exacell.core.values import replace
+from exacell.journal.actor import actor
+from exacell.journal.reading import HERE
+from exacell.journal.record import Row
+from exacell.language.registry import Value
+from exacell.opaque.findings import Door
+from exacell.session.given import Request, Services, Session
+
+
+def current_rack(session: Session, services: Services) -> RackConfig | None:
+    """Return the rack that the session is on, None when it is on none and none was asked for.
+
+    A default rack that can't be had is told in one line, since its production mark is not heeded then.
+
+    Raises:
+        ConfigError: the rack that was asked for does not exist.
+    """
+    if session.rack is None:
+        try:
+            session.choose_rack()
+        except NoRackError:
+            return None
+        except ConfigError as error:
+            if session.options.rack or session.env.get("EXACELL_RACK"):
+                raise
+            default = session.config.default_rack
+            of = "default_rack in config.toml: " if default and default in error.message else ""
+            way = f" ({error.hint})" if error.hint else ""
+            services.console.say(f"{of}{error.message}{way}: this goes on without a rack")
+    return session.rack
+
+
+def door_of(session: Session, targets: Sequence[str] | None = None) -> Door:
+    """Return what the session's rack says about unread work; of no rack, only what the session's mode says.
+
+    Args:
+        targets: what the work goes to; None for this machine. One that is a production rack's has that rack's rules.
+    """
+    rack, door = session.rack, Door(read_only=session.read_only, monitor=session.options.monitor)
+    if rack is None:
+        return door
+    door = replace(door, rack=rack.name, production=rack.production, allows=rack.opaque == "allow")
+    owner = None if rack.production else session.owner(targets)
+    if owner is None:
+        return door
+    closed = session.closed(targets) is not None
+    return replace(door, rack=owner.named, production=True, read_only=door.read_only or closed)
+
+
+def refuse_unread(
+    session: Session,
+    services: Services,
+    request: Request,
+    unread: Sequence[str],
+    *,
+    statement: str,
+    flags: Mapping[str, Value],
+    accept: str,
+    where: str = "",
+    undone: str = "nothing was sent",
+    instead: str = "",
+    named: bool = False,
+    targets: Sequence[str] | None = None,
+) -> None:
+    """Return when unread work may go on here; journal that it was refused otherwise.
+
+    Args:
+        targets: what it goes to; None for this machine.
+        statement: as it was given.
+        flags: the statement's: whether it was accepted, and why it is done.
+        accept: how to accept it.
+        named: the rack's configuration names the programs that are not read, so that production alone is no reason.
+
+    Raises:
+        RefusedError: the rack is read-only or in production, or nobody accepted it.
+    """
+    if not unread:
+        return
+    door = door_of(session, targets)
+    refusal = (replace(door, production=False) if named else door).refusal(
+        unread, accepted=bool(flags.get("accept-opaque")), where=where, undone=undone, accept=accept, instead=instead
+    )
+    if refusal is None:
+        return
+    journal_refusal(session, services, request, refusal, unread, statement=statement, flags=flags)
+    raise refusal
+
+
+def journal_accepted(
+    session: Session,
+    services: Services,
+    request: Request,
+    unread: Sequence[str],
+    *,
+    statement: str,
+    flags: Mapping[str, Value],
+) -> None:
+    """Record that a line with unread text for this machine goes on, before it does; what becomes of it is not looked at.
+
+    Raises:
+        JournalError: the journal can't be written; nothing was run.
+    """
+    rack = "" if session.rack is None else session.rack.name
+    change = services.journal.begin(rack, _body(request, unread, statement, flags) | {"on": HERE})
+    services.journal.append(rack, change, [Row(kind="end", body={"exitCode": 0})])
+
+
+def _body(request: Request, unread: Sequence[str], statement: str, flags: Mapping[str, Value]) -> dict[str, object]:
+    return {
+        "statement": statement,
+        "reason": str(flags.get("reason") or ""),
+        "ticket": str(flags.get("ticket") or ""),
+        "origin": request.origin,
+        **actor(),
+        "risk": "unknown",
+        "opaque": [without(statement, phrase) for phrase in unread],
+    }
+
+
+def journal_refusal(
+    session: Session,
+    services: Services,
+    request: Request,
+    refusal: RefusedError,
+    unread: Sequence[str],
+    *,
+    statement: str,
+    flags: Mapping[str, Value],
+) -> None:
+    """Record a refusal as a change of one row, unless nothing was to be sent; where the journal takes none, that is said and the
+    refusal stands."""
+    if flags.get("dry-run"):
+        return
+    body = _body(request, unread, statement, flags) | {"refused": without(statement, refusal.message)}
+    try:
+        services.journal.note("" if session.rack is None else session.rack.name, Row(kind="refused", body=body))
+    except JournalError as error:
+        services.console.say(f"this refusal is not journalled: {error.message}")
