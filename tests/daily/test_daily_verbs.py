@@ -95,7 +95,7 @@ def test_verbs_leave_everything_as_it_was(inside: InProcess, story: tuple[str, .
 def test_an_experiment_gives_its_factor_back(shared: InProcess) -> None:
     """Two runs of a second are no verdict, which is said; the flash log is on again."""
     before = state(shared)[0]
-    words = "experiment factor=flashlog levels=on,off db=SPOT blocks=1 aa=0 for=1s -y"
+    words = "experiment factor=flashlog levels=on,off db=SPOT blocks=1 aa=0 seed=24 for=1s -y"
     done = shared("-r", "t1", words)
     assert done.code == 0 and "Not enough data" in done.out + done.err
     assert state(shared)[0] == before

@@ -196,7 +196,7 @@ def test_what_disturbs_a_run_is_named_with_it(rack: InProcess) -> None:
     folder = rack.home / "recipes"
     folder.mkdir(exist_ok=True)
     runs = "emulator load t1 db=ERP for=3m\nemulator load t1 db=SPOT for=1m\non exa1cel02 alter cell restart services cellsrv"
-    text = f"experiment factor=flashlog db=SPOT blocks=1 aa=0 as=disturbed\n{runs}\nend\n"
+    text = f"experiment factor=flashlog db=SPOT blocks=1 aa=0 seed=24 as=disturbed\n{runs}\nend\n"
     (folder / "disturbed.exa").write_text(f'recipe "Disturbed"\nrisk data\n{text}')
     done = rack("-r", "t1", "run", "disturbed", "-y")
     assert done.code == 0, done.err

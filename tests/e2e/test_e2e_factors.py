@@ -107,7 +107,7 @@ def test_what_no_factor_can_be_is_one_clear_line(rack: InProcess, words: str, wh
 def test_a_comparison_that_can_not_show_anything_is_refused_and_said(rack: InProcess) -> None:
     """With IORM keeping the database out of the flash cache a table's clause shows nothing; --anyway makes it and says so."""
     rack.ok("-r", "t1", "set iorm db=SPOT flashcache=off -y")
-    words = "experiment factor=cell_flash_cache:app.customers levels=keep,none db=SPOT blocks=1 aa=0"
+    words = "experiment factor=cell_flash_cache:app.customers levels=keep,none db=SPOT blocks=1 aa=0 seed=24"
     done = rack("-r", "t1", f"{words} -y")
     again = rack.ok("-r", "t1", "-o", "json", f"{words} -y --anyway")
     rack.ok("-r", "t1", "unset iorm db=SPOT flashcache -y")
@@ -127,7 +127,7 @@ def redo_ms(rack: InProcess) -> float:
     return max(row["metricValue"] for row in rows) / 1000
 
 
-YIELD = "experiment factor=flashlog db=SPOT aa=0 for=4m yield=2ms -y"
+YIELD = "experiment factor=flashlog db=SPOT aa=0 seed=24 for=4m yield=2ms -y"
 
 
 def test_an_experiment_gives_way_while_production_waits_for_its_redo(rack: InProcess) -> None:
@@ -166,14 +166,14 @@ def test_a_block_that_production_disturbs_is_made_anew(rack: InProcess) -> None:
 
 def test_giving_way_has_an_end(rack: InProcess) -> None:
     """A workload that is above the limit by itself is told after a block was made anew five times; nothing is left switched."""
-    done = rack("-r", "t1", "experiment factor=flashlog db=SPOT aa=0 for=4m yield=0.1ms as=tight -y")
+    done = rack("-r", "t1", "experiment factor=flashlog db=SPOT aa=0 seed=24 for=4m yield=0.1ms as=tight -y")
     assert done.code == 1 and "was disturbed 6 times" in told(done.err)
     rack.ok("-r", "t1", "resume", "--abandon", "-y")
 
 
 MISTAKEN = """\
 recipe "Its load switches what is compared"
-experiment factor=flashlog db=SPOT blocks=1 aa=0 as=mistaken
+experiment factor=flashlog db=SPOT blocks=1 aa=0 seed=24 as=mistaken
   enable flashlog db=SPOT
   emulator load t1 db=SPOT for=1m
 end

@@ -215,7 +215,7 @@ recipe "Keep a table in the cache, or keep it out"
 param db   : db = SPOT
 param warm : choice(yes|no) = no
 matrix level in keep,none
-  experiment factor=cell_flash_cache:app.customers levels=${level},default db=$db blocks=1 aa=0 as=clause_${level}
+  experiment factor=cell_flash_cache:app.customers levels=${level},default db=$db blocks=1 aa=0 seed=24 as=clause_${level}
     @look who=$level
     emulator load t1 db=$db for=1m
     emulator load t1 db=$db for=9m when $warm = yes

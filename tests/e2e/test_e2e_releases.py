@@ -46,7 +46,7 @@ def test_the_oldest_release_takes_every_verb(old: Any) -> None:
 
 def test_an_experiment_goes_without_sizes_where_the_database_has_none(old: Any) -> None:
     """Databases of before 12.1 have no V$EVENT_HISTOGRAM_MICRO: the runs are measured all the same, and no size is shown."""
-    words = ("experiment", "factor=flashlog", "db=SPOT", "blocks=1", "aa=0", "for=1s", "-y")
+    words = ("experiment", "factor=flashlog", "db=SPOT", "blocks=1", "aa=0", "seed=24", "for=1s", "-y")
     done = old("-r", "old", "-o", "json", *words)
     assert done.code == 0, done.err
     assert [row["count"] > 0 for row in done.records if "block" in row] == [True]
