@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TextIO
@@ -308,8 +309,9 @@ class Runner:
             return execute(self.session, self.services, self._request(), line)
         if line.effect is not Effect.READ:
             silence = Silence(self.console, self.services.waiting)
+            request = dataclasses.replace(self._request(), shows=self._shows(line))
             with told_while_waiting(silence.sentence, silence.tell):
-                return execute(self.session, self.services, self._request(), line)
+                return execute(self.session, self.services, request, line)
 
         at_once = self._shows_at_once(line)
         recording = Recording(self.services.fleet, self._show_raw if at_once else None)
@@ -323,6 +325,14 @@ class Runner:
                 return dataclasses.replace(result, raw=(), pieces=(), data=False) if at_once else result
         finally:
             self.session.selection.take_over(session.selection)
+
+    def _shows(self, line: Line) -> Callable[[Result], None] | None:
+        """Return what shows a recipe's answers between its talk; None where somebody reads the answers alone."""
+        form = str(line.flags.get("format") or self.session.settings.format)
+        if form != "table" or line.pipe or line.redirect or not self.delivery.one_screen():
+            return None
+        folds = wants_folding(line.flags, self.session.settings.fold)
+        return partial(self.delivery.show_at_once, folds=folds)
 
     def _shows_at_once(self, line: Line) -> bool:
         """Whether the cells' own text is shown as each of them answers: on a terminal, where order means nothing."""

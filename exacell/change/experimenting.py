@@ -164,7 +164,7 @@ class _Conduct:
         self._quiet = SilentConsole()
         self._session, self._services = services.aside(services.fleet, same_interruption=True, console=self._quiet)
         self._session.options = replace(self._session.options, quiet=True)
-        self._request = request
+        self._request = replace(request, shows=None)  # It shows its verdict, not what each run answers.
         self._flags: dict[str, Value] = {
             **{k: v for k, v in flags.items() if k in _PASSED_ON},
             "yes": True,

@@ -193,7 +193,8 @@ class RecipeRunner:
             self._note(number, BEGUN)
         if self._track is not None:
             self._request = replace(self._request, place=f"{self._ready.place}{number}")
-        services.console.say(f"[{self._begun}/{self._of}] {each.place}: {line.text}")
+        if line.call is None or line.call.command.words != ("prompt",):  # It says its text itself.
+            services.console.say(f"[{self._begun}/{self._of}] {each.place}: {line.text}")
         interrupted = session.interrupted.is_set()
         if interrupted:
             session.interrupted.clear()  # It ended the lines; what is final ends only with another one.
@@ -234,6 +235,8 @@ class RecipeRunner:
             line = replace(line, call=replace(line.call, flags=flags, text=line.call.text), flags=flags)
             if inner is not None and line.call is not None:
                 turns = own_turns(self._turns, each.line.flags)
+                if each.chosen:
+                    request = replace(request, shows=None)
                 runner = RecipeRunner(session, services, request, inner, line.call, self._track, turns=turns)
                 result = runner.run()
                 self._planned = self._planned or runner._planned
@@ -334,12 +337,11 @@ class RecipeRunner:
             if result.raw:
                 draw, apart = (partial(for_eyes, shown) for shown in (result, each_cell_apart(result)))
                 result = replace(result, draw=draw, apart=apart)
-            self._results.append(result)
+            self._answer(each, result)
         elif (reads(line) or _runs(line)) and result.data:
             # What a matrix chose tells its records apart.
-            self._results.append(
-                replace(result, records=[{**row, **_besides(each.chosen, row)} for row in result.records])
-            )
+            records = [{**row, **_besides(each.chosen, row)} for row in result.records]
+            self._answer(each, replace(result, records=records))
         elif result.text:
             self._services.console.say(result.text)
         elif line.effect is Effect.WRITE:
@@ -353,6 +355,13 @@ class RecipeRunner:
             )
             error.exit_code = result.exit_code
             raise error
+
+    def _answer(self, each: ReadyLine, result: Result) -> None:
+        """Show what a line answers where talk goes, too; what the choices of a matrix answer is one table at the end."""
+        if self._request.shows is None or each.chosen:
+            self._results.append(result)
+        else:
+            self._request.shows(result)
 
     def _gathered(self, stopped: ExacellError | None) -> Result:
         records = [record for result in self._results for record in result.records]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TextIO
 
 from exacell.cellcli.fold import has_own_name
@@ -73,7 +74,7 @@ class Delivery:
         if unfolded or folds is False:
             result = whole
         # The data and the talk go to one screen: what one of them says the other need not repeat.
-        seen = format_name == "table" and to_terminal and self.console.on_terminal
+        seen = format_name == "table" and not (pipe or redirect) and self.one_screen()
         if pipe:
             with self.piped(pipe) as process:
                 assert process.stdin is not None
@@ -119,6 +120,27 @@ class Delivery:
             self.console.tell(problem, "error")
         if unwritten is not None:
             raise unwritten
+
+    def one_screen(self) -> bool:
+        """Whether data and talk go to one terminal."""
+        return self.out.isatty() and self.console.on_terminal
+
+    def show_at_once(self, result: Result, *, folds: bool | None) -> None:
+        """Show a part of an answer before the rest of it comes; no pager holds up what comes next.
+
+        What can't be written any more is told with the answer's end.
+        """
+        if result.problems and not (result.records or result.text or result.raw):
+            return
+        self.console.progress(None)
+        pages, self.pages = self.pages, False
+        try:
+            self.deliver(replace(result, notes=(), problems=(), exit_code=ExitCode.DONE), "table", folds=folds)
+        except OSError as error:
+            if error is not self.console.lost:
+                raise
+        finally:
+            self.pages = pages
 
     def _show(self, result: Result, format_name: str, width: int | None, color: bool, *, explained: bool) -> None:
         """Write a result where data goes; what ``{cell}`` means is said once below it, unless that is ``explained``."""

@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 from exacell.core.values import dataclass
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from exacell.journal.confirming import WaitingRun
     from exacell.language.line import Line
+    from exacell.output.result import Result
     from exacell.session.artifacts import Keeping
     from exacell.session.saved import Expected
 
@@ -31,6 +34,8 @@ class Request:
         typed: whether the operator typed the line, at the prompt or as arguments; False for what a file, standard input, an alias
             or a recipe holds.
         loads: commands of this machine that the operator typed as the load of the recipe or experiment around it.
+        shows: shows what a line of a recipe answers, before the next line begins, where answers and talk go to one screen; None
+            where they are gathered to the end.
         waiting_run: the changes of the recipe's run around it that is to be confirmed as a whole.
     """
 
@@ -44,6 +49,7 @@ class Request:
     place: str = ""
     keeping: Keeping | None = None
     waiting_run: WaitingRun | None = None
+    shows: Callable[[Result], None] | None = None
     typed: bool = False
     loads: frozenset[str] = frozenset()
 

@@ -206,3 +206,33 @@ def test_names_are_learned_behind_the_prompt(outside):
     prompt.child.expect(re.escape(PROMPT))
     assert "names learned" in prompt.type("refresh")
     prompt.leave()
+
+
+LOOK = """\
+recipe "Look"
+list cell attributes name, status
+prompt "the cells stand above"
+list flashcache attributes name, size
+confirm "go on?"
+matrix n in 1,2
+  list cell attributes status
+end
+prompt "the end"
+"""
+
+
+def test_what_a_recipe_shows_keeps_its_order(outside, tmp_path):
+    """A line's table stands before the next line's text and before its question; only what a matrix chose waits for the end, as
+    one table."""
+    (tmp_path / "look.exa").write_text(LOOK)
+    prompt = Typist(outside)
+    prompt.type("connect t1")
+    prompt.child.sendline(f"run {tmp_path}/look.exa")
+    prompt.child.expect_exact("[y/N]", timeout=60)
+    before = plain(prompt.child.before).partition("[1/")[2]
+    after = plain(prompt.type("y"))
+    told = ["online", "the cells stand above", "_FLASHCACHE", "confirm"]
+    assert [before.index(one) for one in told] == sorted(before.index(one) for one in told), before
+    assert after.index("n=1") < after.index("n=2") < after.index("the end") < after.index("online")
+    assert [(before + after).count(one) for one in (*told[1:3], "the end")] == [1, 1, 1], "each comes once"
+    prompt.leave()
