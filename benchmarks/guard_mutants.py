@@ -472,6 +472,26 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 
 EQUIVALENT: dict[tuple[str, str], str] = {
     (
+        "plan/planners/asm_disks.py:_dropped",
+        "without disk.state != 'DROPPING' in disk not in going and disk.state != 'DROPPING'",
+    ): "a failure group with a disk that ASM is dropping counts as away, and another beside it is refused before",
+    (
+        "plan/planners/asm_disks.py:offline",
+        "without seconds is not None in seconds is not None and seconds < needed_for('')",
+    ): "the reader of the statement takes no DROP AFTER that is no time; type checkers need the first side",
+    (
+        "plan/planners/asm_attribute.py:_short",
+        "without 0.0 in seconds_of(value) or 0.0",
+    ): "what is short is a time; type checkers need the other side",
+    (
+        "plan/planners/clock.py:clock_of",
+        "without found[0] in unread or found[0]",
+    ): "where none is unread the shortest was returned; type checkers need the other side",
+    (
+        "plan/guards/targets.py:refuse_one_name",
+        "True instead of isinstance(name, Scalar)",
+    ): "the grammar gives a name no other value; type checkers need it",
+    (
         "recipes/values.py:with_places",
         "place >= first instead of place > first",
     ): "sh and host hold no value themselves",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from exacell.core.meant import absent, closest, near, unknown
+from exacell.core.meant import absent, closest, near, no_such, unknown
 
 
 @pytest.mark.parametrize(
@@ -51,9 +51,27 @@ def test_where_something_is_near_the_list_of_all_is_left_out() -> None:
         ("XYZ", ["DATA", "RECO"], "it is not there; there are: DATA, RECO"),
         ("XYZ", [], "it is not there"),
         ("data", ["DATA", "RECO"], "it is not there"),
+        ("XYZ", [f"D{n}" for n in range(6)], "it is not there; there are: D0, D1, D2, D3, D4, D5"),
         ("XYZ", [f"D{n}" for n in range(7)], "it is not there"),
     ],
 )
 def test_what_is_absent_is_told_with_the_nearest(name: str, known: list[str], why: str) -> None:
     """What can't be dropped because it is not there is told with the nearest that is, else with all where they are few."""
     assert absent("it is not there", [name], known) == why
+
+
+@pytest.mark.parametrize(
+    ("names", "known", "hint"),
+    [
+        (["SPTO"], ["SPOT", "STOP2"], "did you mean SPOT?"),
+        (["DATA_SSD10"], ["DATA_SSD9", "RECO"], "did you mean DATA_SSD9?"),
+        (["zzz"], ["SPOT"], ""),
+        (["SPTO", "zzz"], ["SPOT"], "did you mean SPOT?"),
+    ],
+)
+def test_a_refusal_of_names_offers_slips_first_then_what_is_alike(
+    names: list[str], known: list[str], hint: str
+) -> None:
+    """Names for which it may be a slip, else the nearest one."""
+    error = no_such("alter griddisk x", "grid disk", "exa1cel01", names, known)
+    assert error.hint == hint and "there is no such grid disk on exa1cel01" in error.message

@@ -12,6 +12,7 @@ from exacell.plan.asmchange import CREATE_ONLY, SetAttribute, read_asm_change
 from exacell.plan.asmfacts import ATTRIBUTES, AsmFacts, AsmInstance
 from exacell.plan.model import Gate, Op, Plan, Risk, Step, Undo
 from exacell.plan.planners.asm_attribute import CHANGEABLE, attribute_plan
+from exacell.plan.planners.clock import needed_for
 from exacell.plan.planners.diskgroup import dismount_plan, mount_plan
 
 NODE = "exa1db01"
@@ -119,6 +120,11 @@ def test_disks_that_are_away_are_not_given_less_time() -> None:
     assert short.risk is Risk.REDUNDANCY
     assert short.warnings[0].startswith("59m is too short for a reboot of a cell and a patch of a cell: ASM would drop")
     assert planned("failgroup_repair_time", "179m").risk is Risk.REDUNDANCY
+    assert (
+        planned("disk_repair_time", f"{needed_for('reboot') / 60:g}m")
+        .warnings[0]
+        .startswith(f"{needed_for('reboot') / 60:g}m is too short for a patch of a cell:")
+    ), "just long enough for the other"
     assert not planned("disk_repair_time", "3h").warnings and not planned("content.type", "system", away).warnings
 
 

@@ -13,9 +13,10 @@ from exacell.cellcli.statement import Change, parse
 from exacell.core.errors import RefusedError
 from exacell.plan.asmfacts import AsmDisk, AsmFacts
 from exacell.plan.facts import CellFacts
+from exacell.plan.gate import NOT_IN_USE
 from exacell.plan.guards.choice import guard_plan
-from exacell.plan.model import Plan, Risk
-from exacell.plan.planners.availability import offline_plan, restart_plan
+from exacell.plan.model import Check, Plan, Risk
+from exacell.plan.planners.availability import gone_offline, offline_plan, restart_plan
 from exacell.plan.planners.clock import (
     DEFAULTS,
     STAYS,
@@ -82,6 +83,13 @@ def typed(text: str, *clusters: AsmFacts) -> Plan:
         (LONG, False, "19.0.0.0.0", "disk_repair_time", 12960.0),
         (LONG, True, "19.0.0.0.0", "disk_repair_time", 12960.0),
         ({**LONG, "failgroup_repair_time": "5m"}, True, "19.0.0.0.0", "failgroup_repair_time", 300.0),
+        (
+            {"disk_repair_time": "24h", "failgroup_repair_time": "3h"},
+            True,
+            "19.0.0.0.0",
+            "failgroup_repair_time",
+            10800.0,
+        ),
         ({**LONG, "failgroup_repair_time": "5m"}, False, "19.0.0.0.0", "disk_repair_time", 12960.0),
         ({"disk_repair_time": "30m"}, True, "11.2.0.4.0", "disk_repair_time", 1800.0),
         ({**LONG, "failgroup_repair_time": "1m"}, True, "11.2.0.4.0", "failgroup_repair_time", 60.0),
@@ -284,3 +292,27 @@ def test_disks_that_nobody_uses_have_no_clock() -> None:
     assert taken_by(step, {ONE: pooled}) == {"data_cd_00_exa1cel01": "DATA"}
     # With no fact of the cell the names that ASM is asked about count.
     assert taken_by(step, {}).keys() == {"data_cd_00_exa1cel01", "ssd_fd_00_exa1cel01"}
+
+
+def test_what_is_taken_is_what_asm_is_asked_about() -> None:
+    """One name or several in a question about deactivation; names in other questions are taken by nobody. A disk of a pool that
+    a disk group uses all the same is taken."""
+    (step,) = offline_plan("t1", cell(), statement="x").steps
+    asked = Check(object="griddisk", attribute="asmDeactivationOutcome", value="Yes", where={"name": "A_1"})
+    other = Check(object="griddisk", attribute="status", value="active", where={"name": "B_1"})
+    assert taken_by(replace(step, needs=(asked, other)), {}) == {"a_1": ""}
+    both = replace(asked, where={"name": ("A_1", "A_2")})
+    assert taken_by(replace(step, needs=(both, other)), {}) == {"a_1": "", "a_2": ""}
+    pooled = cell(grid_disks=(grid("CD_00_exa1cel01", pool="p"),))
+    mine = replace(asked, where={"name": "DATA_CD_00_exa1cel01"})
+    assert taken_by(replace(step, needs=(mine,)), {ONE: pooled}) == {"data_cd_00_exa1cel01": "DATA"}
+    inactive = cell(grid_disks=(grid("CD_00_exa1cel01", pool="p", status="inactive"),))
+    assert taken_by(replace(step, needs=(mine,)), {ONE: inactive}) == {"data_cd_00_exa1cel01": ""}
+
+
+def test_disks_whose_asm_tells_no_mode_may_be_gone_afterwards() -> None:
+    """A disk that ASM used has to be OFFLINE; of one that no ASM told of, not in use will do."""
+    sure, untold = grid("CD_00_exa1cel01"), grid("CD_01_exa1cel01", asm_mode="")
+    proofs = {check.where["name"]: check.value for check in gone_offline([sure, untold])}
+    names = {(name,) if isinstance(name, str) else tuple(name): value for name, value in proofs.items()}
+    assert names[sure.name,] == "OFFLINE" and names[untold.name,] == ("OFFLINE", *NOT_IN_USE)

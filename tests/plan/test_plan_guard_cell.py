@@ -197,12 +197,15 @@ def test_two_addresses_of_a_cell_differ() -> None:
     with pytest.raises(RefusedError, match="would be two addresses of one cell"):
         guard("alter cell ipaddress1='10.0.0.1/22', ipaddress2='10.0.0.1/22'", cell())
     assert guard("alter cell ipaddress1='10.0.0.1/22', ipaddress2='10.0.0.2/22'", cell()).steps
+    assert guard("alter cell name='10.0.0.1', ipaddress2='10.0.0.1'", cell()).steps, "a name is no address"
     assert guard("alter cell ipaddress3='', ipaddress4=''", cell(CELLS[0]), cell(CELLS[1])).steps
 
 
 @pytest.mark.parametrize("setting", ["interconnect1=ib0", "realmName=x"])
 def test_what_asm_finds_a_cell_by_is_a_risk_for_mirrors(setting: str) -> None:
-    """The interface and the realm may be alike on several cells."""
+    """The interface and the realm may be alike on several cells; what can be read back is."""
+    (proof,) = only(guard(f"alter cell {setting}, comment=y", cell())).proves
+    assert (proof.attribute, proof.value) == ("comment", "y")
     assert guard(f"alter cell {setting}", cell(CELLS[0]), cell(CELLS[1])).risk is Risk.REDUNDANCY
 
 
@@ -211,6 +214,8 @@ def test_events_are_of_unknown_risk(setting: str) -> None:
     """Nobody documents what they do."""
     assert guard(f"alter cell {setting}", cell()).risk is Risk.UNKNOWN
     assert guard("alter cell traceLevel=FINE", cell()).risk is Risk.PERFORMANCE
+    (proof,) = only(guard(f"alter cell {setting.partition(',')[0]}, comment=y", cell())).proves
+    assert (proof.attribute, proof.value) == ("comment", "y"), "what can be read back is"
 
 
 @pytest.mark.parametrize(
@@ -222,6 +227,8 @@ def test_events_are_of_unknown_risk(setting: str) -> None:
         ("alter cell name=exa1cel01", ""),
         ("alter cell name=exa1cel04", ""),
         ("alter flashcache all size=1g", ""),
+        ("alter griddisk DATA_CD_00 name=exa1cel02", ""),
+        ("list cell attributes name", ""),
     ],
 )
 def test_no_cell_gets_the_name_of_another_one_of_its_rack(text: str, taken: str) -> None:

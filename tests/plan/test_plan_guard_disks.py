@@ -91,6 +91,10 @@ def test_cells_without_such_disks_are_left_out() -> None:
         plan = guard(text)
         assert all(why.startswith("it has no such grid disk; there are: DATA") for why in plan.done.values())
         assert [*plan.done] == [*CELLS] and not plan.changes_something
+    (named,) = guard("drop griddisk nix", cell(CELLS[0])).done.values()
+    assert named == "it has no such grid disk; there are: DATA_CD_00_exa1cel01, DATA_CD_01_exa1cel01"
+    (prefix,) = guard("drop griddisk all prefix=DATB", cell(CELLS[0])).done.values()
+    assert prefix == "it has no such grid disk; did you mean DATA?"
     with pytest.raises(RefusedError, match=r"there is no such grid disk on exa1cel\[01-03\]"):
         guard("alter griddisk nix comment=x")
     with pytest.raises(RefusedError, match=r"there is no such cell disk on exa1cel\[01-03\]"):

@@ -298,6 +298,7 @@ def test_a_privilege_that_is_granted_unasked_is_told() -> None:
     rows = ({"name": "r", "privileges": SOME},)
     assert doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:2]) and not doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:1])
     assert doubt(parse("grant privilege list on cell to role r"), {}, CELLS[:1])
+    assert not doubt(parse("create flashcache all"), {}, CELLS), "it names nothing that a cell may lack"
     assert not doubt(parse("grant role r to user u"), {}, CELLS) and not doubt(parse("describe privilege"), {}, CELLS)
 
 
