@@ -146,7 +146,8 @@ def _changed_since(
 ) -> Result:
     """Return one record per finding that is new or gone since then."""
     begin = moment(since, datetime.now().astimezone())
-    before = Store(session.home.state_dir / "store.db").health_at(session.need_rack().name, begin)
+    rack = session.need_rack()
+    before = Store(session.home.state_dir / "store.db").health_at(rack.name, begin, rack.cells)
     found = changed(before, findings)
     unkept = _kept(session, findings)
     rows = [{"cell": c.cell, "area": c.area, "change": c.change, "finding": c.finding} for c in found]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from exacell.core.cellset import known_as
 from exacell.core.errors import RefusedError, StatementError
 from exacell.core.meant import ask_for
 from exacell.language.registry import Call
@@ -18,11 +19,12 @@ def trust(session: Session, services: Services, call: Call) -> Result:
         RefusedError: the key has changed or was revoked, or nobody agreed.
     """
     rack = session.need_rack()
-    name = call.text_arg("cell")
-    if name not in (*rack.cells, *rack.host_names):
+    known = (*rack.cells, *rack.host_names)
+    name = known_as(call.text_arg("cell"), known)
+    if name not in known:
         raise StatementError(
             f"{name} is neither a cell nor a host of rack {rack.name}",
-            hint=ask_for(name, (*rack.cells, *rack.host_names)) or "cells lists them",
+            hint=ask_for(name, known) or "cells lists them",
         )
     if not services.transport.capabilities.known_hosts:
         raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")

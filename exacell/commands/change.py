@@ -149,7 +149,8 @@ def _rehearse_run(session: Session, services: Services, request: Request, run: C
 
 def apply(session: Session, services: Services, request: Request, call: Call) -> Result:
     """Return one record per target with its outcome."""
-    saved = services.store().find_plan(session.need_rack().name, call.text_arg("name"))
+    rack = session.need_rack()
+    saved = services.store().find_plan(rack.name, call.text_arg("name"), (*rack.cells, *rack.host_names))
     line = with_call_flags(saved.statement, saved.flags_with(call.flags))
     expected = Expected(saved)
     try:

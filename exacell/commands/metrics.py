@@ -27,7 +27,7 @@ from exacell.language.registry import Call
 from exacell.measure.delta import CellDelta, over_all, without_load
 from exacell.measure.explain import Figure, explain
 from exacell.measure.listing import read_listing
-from exacell.measure.snapshot import LISTED, SYSSTAT, CellCounters, Snapshot
+from exacell.measure.snapshot import LISTED, SYSSTAT, CellCounters, Snapshot, named
 from exacell.output.explained import explained
 from exacell.output.result import Column, Result
 from exacell.output.tables import table_lines
@@ -214,14 +214,19 @@ def _both(session: Session, names: tuple[str, str], *, listings: bool) -> list[d
     kept = store.snapshot_names(session.rack.name) if session.rack is not None else []
     files = [name for name in names if name.lower() not in {one.lower() for one in kept} and at_home(name).is_file()]
     if not files or not listings:
-        rack = session.need_rack().name
-        return [{one.kind: one for one in store.find(rack, name)} for name in names]
+        rack = session.need_rack()
+        hosts = (*rack.cells, *rack.host_names)
+        return [{one.kind: one for one in store.find(rack.name, name, hosts)} for name in names]
     if len(files) == 1 and names[0] != names[1]:
         (other,) = (name for name in names if name != files[0])
         raise RefusedError(
             f"{files[0]} is a file and {other} is none", hint="name two files, or two snapshots: snaps lists them"
         )
-    return [_listing(at_home(name)) for name in names]
+    first, second = (_listing(at_home(name)) for name in names)
+    return [
+        first,
+        {kind: named(one, tuple(first[kind].cells)) if kind in first else one for kind, one in second.items()},
+    ]
 
 
 def _listing(path: Path) -> dict[str, Snapshot]:

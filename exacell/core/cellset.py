@@ -8,7 +8,7 @@ the left and have equal weight, as in ClusterShell's NodeSet, which does the fol
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from exacell.core.errors import CellSetError
@@ -87,6 +87,15 @@ def as_known(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
     pairs = {(label_of(one).lower(), one.lower()) for one in (*named, *there)}
     full = [label for label, one in pairs if label != one]
     return {name: known_as(name, there) if full.count(label_of(name).lower()) < 2 else name for name in named}
+
+
+def called_now(kept: Mapping[str, V], hosts: Iterable[str]) -> dict[str, V]:
+    """Return what is kept of each cell and host under the name that it has now, see :func:`as_known`.
+
+    Of what is kept of one under both of its names the later one stays.
+    """
+    now = as_known(kept, hosts)
+    return {now[name]: own for name, own in kept.items()}
 
 
 class CellSet:

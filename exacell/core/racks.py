@@ -240,7 +240,7 @@ def _found_on_host(config: Config, cellip_path: Path, cell_group_path: Path) -> 
     else:
         return None
     owner = _owner(config, found.cells)
-    if owner is not None and {*owner.cells} != {*found.cells}:
+    if owner is not None and {*owner.cells} != {*_as_known(found.cells, owner)}:
         raise ConfigError(
             f"{found.source} names {CellSet(found.cells)}, which is not all of rack {owner.name}",
             hint=f"say what is meant: -r {owner.name}",

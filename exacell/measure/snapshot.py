@@ -14,7 +14,8 @@ from dataclasses import asdict, field
 from datetime import UTC, datetime
 from typing import Any
 
-from exacell.core.values import dataclass
+from exacell.core.cellset import called_now
+from exacell.core.values import dataclass, replace
 
 SYSSTAT = "sysstat"
 """The kind of a snapshot of a database's statistics, V$SYSSTAT, by instance."""
@@ -80,6 +81,15 @@ def to_json(snapshot: Snapshot) -> str:
 def from_json(data: Mapping[str, Any]) -> Snapshot:
     """Return the snapshot that :func:`to_json` wrote."""
     return Snapshot(**{**data, "cells": {cell: CellCounters(**counters) for cell, counters in data["cells"].items()}})
+
+
+def named(snapshot: Snapshot, hosts: Sequence[str]) -> Snapshot:
+    """Return the snapshot with its cells and hosts called as they are now.
+
+    Args:
+        hosts: how they are called now, short or in full.
+    """
+    return replace(snapshot, cells=called_now(snapshot.cells, hosts), hosts=called_now(snapshot.hosts, hosts))
 
 
 _LOG = "FL_"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any
 
+from exacell.core.cellset import as_known
 from exacell.core.errors import RefusedError
 from exacell.core.units import and_more, size_text, sizes_apart
-from exacell.core.values import dataclass
+from exacell.core.values import dataclass, replace
 from exacell.plan.facts import CellFacts
 from exacell.plan.model import FORMER, Plan, as_data
 from exacell.plan.rolling import with_given
@@ -57,6 +58,24 @@ class SavedPlan:
         """How it is planned again from what is there now, under its own name."""
         return f"plan it again: plan as={self.name} {self.line}"
 
+    def named(self, hosts: Iterable[str]) -> SavedPlan:
+        """Return the plan with its cells and hosts called as they are now.
+
+        Args:
+            hosts: how they are called now, short or in full.
+        """
+        stages = json.loads(self.stages)
+        steps = [step for stage in stages for step in stage["steps"]]
+        now = as_known({*self.cells, *self.facts, *(step["target"] for step in steps)}, hosts)
+        for step in steps:
+            step["target"] = now[step["target"]]
+        return replace(
+            self,
+            cells=tuple(now[cell] for cell in self.cells),
+            facts={now[cell]: facts for cell, facts in self.facts.items()},
+            stages=_canonical(stages),
+        )
+
     def flags_with(self, given: Mapping[str, Value]) -> dict[str, Value]:
         """Return the flags to apply it with; those that are given now win."""
         return with_given(self.flags, given)
@@ -83,6 +102,10 @@ def stages_json(plan: Plan) -> str:
     stages = as_data(plan)["stages"]
     for step in (step for stage in stages for step in stage["steps"]):
         del step["estimate"]
+    return _canonical(stages)
+
+
+def _canonical(stages: Sequence[Mapping[str, Any]]) -> str:
     return json.dumps(stages, sort_keys=True, separators=(",", ":"))
 
 

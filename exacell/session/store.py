@@ -16,12 +16,12 @@ from typing import Any, TypeVar
 from exacell.care.since import Past, Told
 from exacell.cellcli.secrets import masked_data
 from exacell.core.belonging import Identity, Place
-from exacell.core.cellset import as_known
+from exacell.core.cellset import called_now
 from exacell.core.errors import ExacellError, ExitCode
 from exacell.core.meant import unknown
 from exacell.core.sharedfile import sure
 from exacell.measure.collected import Collected, collected_from_state, collected_to_state
-from exacell.measure.snapshot import Snapshot, from_json, to_json
+from exacell.measure.snapshot import Snapshot, from_json, named, to_json
 from exacell.recipes.record import LineState
 from exacell.session.saved import SavedPlan
 
@@ -156,13 +156,17 @@ class Store:
         """Return the names of a rack's snapshots, each once, sorted."""
         return tuple(sorted({snapshot.name for snapshot in self.snapshots(rack)}))
 
-    def find(self, rack: str, name: str) -> list[Snapshot]:
+    def find(self, rack: str, name: str, hosts: Iterable[str] = ()) -> list[Snapshot]:
         """Return the snapshots of that name, one a kind.
+
+        Args:
+            hosts: as for :meth:`find_baseline`.
 
         Raises:
             StoreError: there is none; names those that there are.
         """
-        found = [s for s in self.snapshots(rack) if s.name.lower() == name.lower()]
+        known = tuple(hosts)
+        found = [named(s, known) for s in self.snapshots(rack) if s.name.lower() == name.lower()]
         if not found:
             raise none_of("snapshot", name, self.snapshot_names(rack), rack=rack, hint="snap flashlog as=NAME")
         return found
@@ -192,8 +196,11 @@ class Store:
                 found.append(made_of(json.loads(body)))
         return found
 
-    def find_plan(self, rack: str, name: str) -> SavedPlan:
+    def find_plan(self, rack: str, name: str, hosts: Iterable[str] = ()) -> SavedPlan:
         """Return the kept plan of that name.
+
+        Args:
+            hosts: as for :meth:`find_baseline`.
 
         Raises:
             StoreError: there is none; names those that there are.
@@ -201,7 +208,7 @@ class Store:
         found = self.plans(rack)
         for plan in found:
             if plan.name.lower() == name.lower():
-                return plan
+                return plan.named(hosts)
         raise none_of("plan", name, [plan.name for plan in found], rack=rack, hint="plan as=NAME <statement>")
 
     def keep_identities(self, rack: str, found: Mapping[str, Identity]) -> None:
@@ -287,7 +294,7 @@ class Store:
             StoreError: there is none; names those that there are.
         """
         kept = self._kept("baseline", rack, name, what="baseline", hint="save baseline as=NAME")
-        return _called(kept, hosts)
+        return called_now(kept, hosts)
 
     def save_iorm(self, rack: str, name: str, plans: Mapping[str, Mapping[str, str]]) -> None:
         """Keep cell → ``dbPlan`` and ``objective``; what has the same name is replaced."""
@@ -302,7 +309,7 @@ class Store:
         Raises:
             StoreError: there is nothing; names those that there are.
         """
-        return _called(self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME"), hosts)
+        return called_now(self._kept("iorm", rack, name, what="IORM plan", hint="save iorm as=NAME"), hosts)
 
     def save_import(self, name: str, taken: str, body: str) -> None:
         """Keep what was imported, as JSON with its ``name``; it belongs to no rack. What has the same name is replaced."""
@@ -356,10 +363,24 @@ class Store:
                 (rack, oldest, oldest),
             )
 
-    def health_at(self, rack: str, moment: float) -> dict[str, Past]:
-        """Return what the findings on each cell were at ``moment``, epoch seconds; the first that is kept where it is younger."""
+    def health_at(self, rack: str, moment: float, hosts: Iterable[str] = ()) -> dict[str, Past]:
+        """Return what the findings on each cell were at ``moment``, epoch seconds; the first that is kept where it is younger.
+
+        Args:
+            hosts: as for :meth:`find_baseline`.
+        """
+        known = tuple(hosts)
         with self._open() as connection:
-            return self._health(connection, rack, float("inf"), first=True) | self._health(connection, rack, moment)
+            first, then = (
+                self._health(connection, rack, float("inf"), first=True),
+                self._health(connection, rack, moment),
+            )
+        ages = (
+            sorted(first.items(), key=lambda entry: -entry[1].at),
+            sorted(then.items(), key=lambda entry: entry[1].at),
+        )
+        oldest, newest = (called_now(dict(age), known) for age in ages)
+        return oldest | newest
 
     def _health(
         self, connection: sqlite3.Connection, rack: str, until: float, *, first: bool = False
@@ -386,12 +407,6 @@ class Store:
                 with self._reading(what, known, hint.replace("NAME", known)):
                     return {str(cell): dict(own) for cell, own in json.loads(body).items()}
         raise none_of(what, name, [row[0] for row in rows], rack=rack, hint=hint)
-
-
-def _called(kept: Mapping[str, dict[str, str]], hosts: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Return what is kept of each cell under the name that it has now."""
-    now = as_known(kept, hosts)
-    return {now[cell]: own for cell, own in kept.items()}
 
 
 def _unsecret(body: Mapping[str, Mapping[str, str]]) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from exacell.change.dcli.hosts import Target, targets_of
+from exacell.change.dcli.hosts import Target, place_of, targets_of
 from exacell.change.dcli.options import DcliExit, parse_dcli
+from exacell.core.config import RackConfig
 
 
 def labels(*argv: str) -> list[str]:
@@ -64,3 +67,27 @@ def test_a_missing_group_file_is_an_environment_error(tmp_path: Path) -> None:
     with pytest.raises(DcliExit) as end:
         labels("-g", str(tmp_path / "none"))
     assert (end.value.status, end.value.out) == (2, "") and end.value.err.startswith("Error: ")
+
+
+@pytest.mark.parametrize(
+    ("host", "current", "found"),
+    [
+        ("cel01", None, ("real", "cel01.example.com")),
+        ("CEL01.example.com", None, ("real", "cel01.example.com")),
+        ("cel02.example.com", None, ("real", "cel02")),
+        ("emu01", None, (None, "emu01")),
+        ("emu01.example.com", "emulated", ("emulated", "emu01")),
+        ("db01.example.com", None, ("real", "db01")),
+        ("nobody", "emulated", (None, "nobody")),
+    ],
+)
+def test_a_cell_is_its_rack_s_under_both_forms_of_its_name(
+    host: str, current: str | None, found: tuple[str | None, str]
+) -> None:
+    """Short or in full it is one cell, and called as its rack calls it; an emulated rack's counts only on that rack."""
+    real = RackConfig(name="real", cells=("cel01.example.com", "cel02"), dbnodes=("db01",))
+    emulated = RackConfig(name="emulated", cells=("emu01",), emulated=True)
+    racks = {rack.name: rack for rack in (real, emulated)}
+    session: Any = SimpleNamespace(config=SimpleNamespace(racks=racks), rack=racks.get(current or ""))
+    rack, name = place_of(session, host)
+    assert (rack and rack.name, name) == found

@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from exacell.change.dcli.options import DcliOptions, SshOptions, environment_error
-from exacell.core.cellset import CellSet
+from exacell.core.cellset import CellSet, known_as
 from exacell.core.config import RackConfig, Reach
 from exacell.core.errors import CellSetError, ConfigError, why_unreadable
 from exacell.core.paths import at_home
@@ -163,7 +163,7 @@ def reached(
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="exacell-"))) if options.settings else None
         sorted_in: dict[str, tuple[RackConfig, list[Target]]] = {}
         for target in targets:
-            rack = _rack_of(session, target.host) or _made_up(session, targets)
+            rack = place_of(session, target.host)[0] or _made_up(session, targets)
             sorted_in.setdefault(rack.name, (rack, []))[1].append(target)
         groups = []
         for rack, members in sorted_in.values():
@@ -184,15 +184,21 @@ def reached(
         yield tuple(groups)
 
 
-def _rack_of(session: Session, host: str) -> RackConfig | None:
+def place_of(session: Session, host: str) -> tuple[RackConfig | None, str]:
+    """Return the rack that has a host, and what it is called there, short or in full; no rack and the name itself where
+    none has it. A rack that has the very name goes before one that has its other form."""
     racks = [session.rack] if session.rack is not None else []
     # An emulated rack's names may be a real rack's: only being on it means it.
     racks += [rack for rack in session.config.racks.values() if not rack.emulated]
-    return next((rack for rack in racks if host in rack.cells or host in rack.dbnodes), None)
+    hosts = [(rack, (*rack.cells, *rack.host_names)) for rack in racks]
+    for rack, names in hosts:
+        if host in names:
+            return rack, host
+    return next(((rack, found) for rack, names in hosts if (found := known_as(host, names)) in names), (None, host))
 
 
 def _made_up(session: Session, targets: Sequence[Target]) -> RackConfig:
-    hosts = tuple(dict.fromkeys(target.host for target in targets if _rack_of(session, target.host) is None))
+    hosts = tuple(dict.fromkeys(target.host for target in targets if place_of(session, target.host)[0] is None))
     config = at_home(session.options.ssh_config) if session.options.ssh_config else None
     # A transport that the session has chosen needs its program for these hosts, too.
     known = session.rack.reach if session.rack is not None else Reach()

@@ -28,7 +28,7 @@ from exacell.change.dcli.files import (
     public_key,
     push_command,
 )
-from exacell.change.dcli.hosts import Group, Target, reached, target, targets_of
+from exacell.change.dcli.hosts import Group, Target, place_of, reached, target, targets_of
 from exacell.change.dcli.leaving import Leaving
 from exacell.change.dcli.options import (
     DcliExit,
@@ -65,7 +65,7 @@ from exacell.change.dcli.work import (
 )
 from exacell.change.door import current_rack
 from exacell.change.here import held, pass_programs
-from exacell.core.cellset import fold, known_as
+from exacell.core.cellset import fold
 from exacell.core.errors import ExitCode
 from exacell.core.paths import at_home
 from exacell.core.values import dataclass, field, replace
@@ -218,9 +218,7 @@ class _Run:
     def _targets(self) -> tuple[Target, ...]:
         rack = current_rack(self.session, self.services)
         named = targets_of(self.options, lambda group: self.session.selection.resolve(group))
-        if rack is not None:
-            hosts = (*rack.cells, *rack.host_names)
-            named = tuple(replace(where, host=known_as(where.host, hosts)) for where in named)
+        named = tuple(replace(where, host=place_of(self.session, where.host)[1]) for where in named)
         limit = self.session.selection.limit if rack is not None else None
         if limit is not None:
             named = tuple(t for t in named if t.host in limit)
