@@ -39,23 +39,23 @@ _EFFECTS = {
     Effect.READ: "reads; never asks",
     Effect.LOCAL: "local: sends nothing that changes a cell",
     Effect.WRITE: "changes cells or ASM: plan, confirmation, journal, verification",
-    Effect.OPAQUE: "carries text: what exacell can't read in it needs --accept-opaque",
+    Effect.OPAQUE: "carries text; text that exacell can't read needs --accept-opaque",
 }
-_RUNS = "runs other statements: each change among them is planned, confirmed, journalled"
+_RUNS = "runs statements; each change among them is planned and confirmed"
 
 _SAFETY = """\
 Safety in ten lines
 
- 1. Reading never asks; every change is planned, shown, confirmed, journalled, sent, and verified by reading back.
- 2. -n shows the plan and sends nothing; -y answers yes, but never to a loss of data.
- 3. Risk is judged from what is there: a disk group with files or a cache with dirty lines is data, an empty one is not.
- 4. Data is lost only where you type its name, or give it: --accept-data-loss=NAME.
- 5. A grid disk that ASM uses is never dropped, whatever is given.
- 6. A write-back cache is flushed, proven flushed, and only then dropped or resized.
- 7. A production rack starts read-only and is red; set mode rw asks for its name. -m keeps a session read-only.
+ 1. Reading never asks. Each change is planned, shown, confirmed, journalled, sent, and verified by reading back.
+ 2. -n shows the plan and sends nothing. -y answers yes, but never to a loss of data.
+ 3. The risk comes from what is there: a disk group with files or a cache with dirty lines is data, an empty one is not.
+ 4. Data is lost only if you type its name, or give --accept-data-loss=NAME.
+ 5. A grid disk that ASM uses is never dropped, whatever you type.
+ 6. A write-back cache is flushed, and the flush is proven, before the cache is dropped or resized.
+ 7. A production rack is red and starts read-only; set mode rw asks for its name. -m keeps a session read-only.
  8. Without a terminal and without -y the answer is no.
- 9. Ctrl-C, SIGTERM or a lost terminal lets cells finish and starts no more; a second Ctrl-C detaches. All are journalled.
-10. The guard ends at text that exacell can't read (dcli, sh, host, SQL it doesn't know): that is refused or named.
+ 9. After Ctrl-C, SIGTERM or a lost terminal cells finish their statement and no new one starts; a second Ctrl-C detaches.
+10. exacell can't guard text that it can't read (dcli, sh, host, SQL it doesn't know): that is refused or needs your word.
 """
 
 _WRITE_BACK = (
@@ -71,13 +71,12 @@ _GUARDS = {
     "accepted by the cell's name (--accept-data-loss).",
     "GRIDDISK": _IN_USE
     + "carve griddisk, release griddisk and resize griddisk work on all cells alike; offline cell and "
-    "online cell say INACTIVE and ACTIVE and wait for ASM.",
+    "online cell send INACTIVE and ACTIVE and wait for ASM.",
     "CELLDISK": _IN_USE + "Dropping a cell disk drops the grid disks and the part of the cache on it.",
-    "IORMPLAN": "A plan is replaced as a whole. set iorm, enable flashlog and disable flashlog change one directive and keep "
-    "the others.",
-    "DBSERVER": "It goes to database nodes: on @db alter dbserver location='row 7'. Planned are texts that nothing but mails and "
-    "people read, which help docs hosts lists; the rest is refused, and on @db sh --accept-opaque dbmcli ... carries it "
-    "unguarded.",
+    "IORMPLAN": "A plan is always replaced as a whole. set iorm, enable flashlog and disable flashlog change one directive "
+    "and keep the others.",
+    "DBSERVER": "It goes to database nodes: on @db alter dbserver location='row 7'. Only texts for people and mails are planned; "
+    "help docs hosts lists them. The rest is refused; on @db sh --accept-opaque dbmcli ... sends it without a guard.",
     "CELL": _WRITE_BACK
     + "set flashcache mode=... does all of it; restart service cellsrv restarts one cell after the other, "
     "its disks offline meanwhile.",
@@ -263,19 +262,19 @@ def _flag_row(flag: Flag) -> tuple[str, str]:
 def _flags() -> Iterator[str]:
     yield "[on <cells>] statement [-y] [-n] [--flag=value] [| command] [> file] [;]"
     yield ""
-    yield "CellCLI's statements go to all selected cells as they are: list flashcache detail"
+    yield "CellCLI's statements go to all selected cells unchanged: list flashcache detail"
     yield "A last - continues the line. # and rem begin comments. !command runs a local command. @recipe runs a recipe."
     yield ""
-    yield "Flags of statements, which may stand before or behind them."
-    yield "Behind dcli, sh, host and ! all words are the command's: exacell's flags stand before it, and -- ends them."
+    yield "Flags of statements; they may stand before or after the statement."
+    yield "After dcli, sh, host and ! all words belong to the command: exacell's flags stand before it, and -- ends them."
     yield ""
     yield from columns([_flag_row(flag) for flag in COMMON_FLAGS])
     yield ""
     yield from wrap(
-        "A wave is the cells that go together. Its gate opens when all grid disks in ASM use are ONLINE, ASM can spare those "
-        "that the wave takes offline, no rebalance runs and the flash cache of the other cells is normal. How long one changing "
-        "statement may take is a setting (set write_timeout 5m). A deadline that passes takes nothing back: what was sent may "
-        "still run on the cell."
+        "A wave is the cells that change together. Its gate opens when all grid disks in ASM use are ONLINE, ASM can spare "
+        "the disks that the wave takes offline, no rebalance runs, and the flash cache of the other cells is normal. A setting "
+        "limits how long one changing statement may take (set write_timeout 5m). After that time nothing is taken back: the "
+        "statement may still run on the cell."
     )
     yield ""
     yield "Example: resize flashcache size=288g --rolling -n"
@@ -289,9 +288,9 @@ _SETS = (
     ("a&b", "what is in both"),
     ("@all", "every cell of the rack"),
     ("@db, @GROUP", "hosts, or a group that the configuration names"),
-    ("@up, @down", "what answered when it was last asked, and what did not"),
-    ("@ok, @failed", "where the newest change is complete, and where it is not"),
-    ("(where flashCacheMode=writeback)", "the cells for which that holds now"),
+    ("@up, @down", "cells that answered when they were last asked, and those that did not"),
+    ("@ok, @failed", "cells on which the newest change is complete, and those on which it is not"),
+    ("(where flashCacheMode=writeback)", "the cells for which this is true now"),
 )
 """What may stand behind ON."""
 
@@ -300,16 +299,16 @@ def _on() -> Iterator[str]:
     yield "on <cells> statement"
     yield ""
     yield from wrap(
-        "The cells or the hosts to which one statement goes; without it a statement goes to the cells in use (use <cells>). "
-        "Never to both: what is for cells is refused on hosts."
+        "Sends one statement to these cells or hosts; without it a statement goes to the cells in use (use <cells>). "
+        "A statement goes to cells or to hosts, never to both: statements for cells are refused on hosts."
     )
     yield ""
     yield from columns(list(_SETS))
     yield ""
     behind = [command.name for command in commands().values() if command.on_behind]
     yield from wrap(
-        f"Behind {', '.join(behind[:-1])} and {behind[-1]} it may stand as well: facts on @db. A set with blanks in it "
-        "stands in parentheses."
+        f"ON may also stand after {', '.join(behind[:-1])} and {behind[-1]}: facts on @db. Put a set with blanks in it "
+        "into parentheses."
     )
     yield ""
     yield "Page:    help docs hosts; help docs recipes: what it does in a recipe"
@@ -395,7 +394,7 @@ def _form_shape(form: Form, subject: ObjectType) -> str:
     else:
         settings = list(form.settings)
     if len(settings) > _MANY:
-        parts.append(f"[attribute=value[, ...]] (help {subject.name.lower()} says which are modifiable)")
+        parts.append(f"[attribute=value[, ...]] (help {subject.name.lower()} lists the modifiable ones)")
     elif settings:
         parts.append(" ".join("[attribute=value]" if name == "*" else f"[{name}=...]" for name in settings))
     parts += [f"[{flag}]" for flag in form.flags]

@@ -20,11 +20,11 @@ def tutorial(session: Session, services: Services, call: Call) -> Result:
     lesson = Tutorial(session.home.state_dir)
     if where == "quit":
         services.companion = no_companion
-        return Result(text=f"The tutorial waits at step {lesson.place + 1}: tutorial goes on.")
+        return Result(text=f"The tutorial waits at step {lesson.place + 1}: type `tutorial` to continue.")
     if session.rack is None or not session.rack.emulated:
         known = sorted(name for name, rack in session.config.racks.items() if rack.emulated)
         raise RefusedError(
-            "the tutorial changes the rack that it runs on, so it wants an emulated one",
+            "the tutorial changes the rack that it runs on, so it needs an emulated one",
             hint=f"connect {known[0]}, then tutorial"
             if known
             else "emulator start demo, then connect demo, then tutorial",

@@ -35,8 +35,8 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="ssh-config", value="FILE", help="instead of ~/.ssh/config"),
     Option(name="no-header", help="tables and csv without titles"),
     Option(name="quiet", short="q", help="no talk on standard error, only problems"),
-    Option(name="version", short="V", help="say the version"),
-    Option(name="help", short="h", help="this page; 'exacell help STATEMENT' tells more"),
+    Option(name="version", short="V", help="show the version"),
+    Option(name="help", short="h", help="this page; more: 'exacell help STATEMENT'"),
 )
 """Every option before or behind the statement, in the order of ``--help``."""
 

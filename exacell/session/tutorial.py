@@ -55,10 +55,12 @@ def said(*words: str, flag: str = "", refused: bool = False) -> Check:
         if _words_of(line)[: len(words)] != words:
             return ELSEWHERE
         if flag and not line.flags.get(flag):
-            return f"almost: with {'-n' if flag == 'dry-run' else '--' + flag} behind it"
+            return f"almost: add {'-n' if flag == 'dry-run' else '--' + flag} at the end"
         if refused:
             return "" if code is ExitCode.NOT_EXECUTED else "it should have been refused"
-        return "" if code is ExitCode.DONE else f"it ended with exit code {int(code)}: try again, or tutorial skip"
+        return (
+            "" if code is ExitCode.DONE else f"it ended with exit code {int(code)}: try again, or type `tutorial skip`"
+        )
 
     return check
 
@@ -76,7 +78,7 @@ def seen(
         if _words_of(line)[: len(words)] != words and _words_of(line)[:1] not in _GOING_ON:
             return ELSEWHERE
         if line.flags.get("dry-run"):
-            return "that was the plan alone: now without -n"
+            return "that was only the plan: type it again without -n"
         if code is ExitCode.INTERRUPTED:
             return "it was stopped before its end: resume finishes it"
         answers = services.fleet.query(session.need_rack().cells, [statement])
@@ -115,65 +117,66 @@ def _group(words: tuple[str, ...], there: bool) -> Check:
 STEPS: tuple[Step, ...] = (
     Step(
         title="Where am I?",
-        text="The prompt names the rack, how many cells a statement goes to, and RO or RW. Tab completes everything; Enter "
-        "on an empty line does nothing.",
+        text="The prompt shows the rack, how many cells a statement goes to, and RO or RW. Tab completes "
+        "everything; Enter on an empty line does nothing.",
         type="cells",
         check=said("cells"),
     ),
     Step(
         title="CellCLI, on every cell at once",
-        text="CellCLI's own statements work as on a cell. Cells that answer alike are shown once, folded.",
+        text="CellCLI's own statements work as on one cell. Cells with the same answer share one line.",
         type="list flashcache attributes name, size, status",
         check=said("list", "flashcache"),
     ),
     Step(
         title="Are the cells well?",
-        text="One line for all cells that are alike, a word for each area, and below it what to do.",
+        text="One line for each area, with the cells that are not ok; below it what to type next.",
         type="show health",
         check=said("show", "health"),
     ),
     Step(
         title="Help",
-        text="help lists the statements; help with a statement, an object, a metric or an error code explains it.",
+        text="help lists the statements. help with a statement, an object, a metric or an error code explains it.",
         type="help resize flashcache",
         check=said("help"),
     ),
     Step(
         title="A plan first",
-        text="-n shows what a change would send to which cell, and sends nothing. This cache is write-back and holds dirty "
-        "data: see how the plan flushes it first.",
+        text="-n shows what a change would send to which cell, and sends nothing. This cache is write-back and has "
+        "dirty data: look how the plan flushes it first.",
         type="resize flashcache size=288g -n",
         check=said("resize", "flashcache", flag="dry-run"),
     ),
     Step(
         title="The change",
-        text="Without -n the plan is shown and you are asked. Answer y: each cache is flushed, proven empty, dropped and made "
-        "anew, smaller, so that flash is left over.",
+        text="Without -n you see the plan and are asked. Answer y: each cache is flushed, proven empty, dropped and "
+        "created again, smaller, so that some flash is free.",
         type="resize flashcache size=288g",
         check=seen(("resize", "flashcache"), "list flashcache attributes name, size", "each cache is 288G", _sizes),
     ),
     Step(
         title="Flash for ASM",
-        text="carve makes one grid disk on each flash disk out of what is free now, equal on all cells. -y answers the "
+        text="carve creates one grid disk on each flash disk in the free space, equal on all cells. -y answers the "
         "question in advance.",
         type="carve griddisk prefix=tut -y",
         check=seen(("carve", "griddisk"), "list griddisk attributes name", "grid disks tut_... on the cells", _carved),
     ),
     Step(
         title="A disk group",
-        text="On those grid disks, one failure group for each cell, mounted on every node.",
+        text="Create it on these grid disks: one failure group for each cell, mounted on every node.",
         type="create diskgroup TUT prefix=tut redundancy=normal -y",
         check=_group(("create", "diskgroup"), there=True),
     ),
     Step(
         title="A guard",
-        text="Now try to pull the grid disks away under the disk group. It is refused, whatever is added to it.",
+        text="Try to drop the grid disks under the disk group. It is refused, whatever you add.",
         type="drop griddisk all flashdisk prefix=tut force",
         check=said("drop", "griddisk", refused=True),
     ),
     Step(
         title="Taking it back",
-        text="undo takes the last change back: here the disk group, which is empty. It is planned like any other change.",
+        text="undo takes the last change back: here the disk group, which is empty. It is planned like any other "
+        "change.",
         type="undo -y",
         check=_group(("undo",), there=False),
     ),
@@ -187,8 +190,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         title="What happened",
-        text="Everything that was sent stands in the journal: who, when, what, and what the cells said. What is longer than the "
-        "screen opens a pager: q leaves it.",
+        text="The journal has everything that was sent: who, when, what, and what the cells answered. Output longer "
+        "than the screen opens a pager: q leaves it.",
         type="journal show",
         check=said("journal", "show"),
     ),
@@ -229,8 +232,8 @@ class Tutorial:
         """Return the present step as lines."""
         if self.over:
             return [
-                "That was the tutorial. Go on with: help safety, recipes, top, help docs",
-                "tutorial restart begins anew.",
+                "That was the tutorial. Next: help safety, recipes, top, help docs",
+                "Type `tutorial restart` to start again.",
             ]
 
         step = STEPS[self.place]

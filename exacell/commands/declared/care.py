@@ -12,14 +12,15 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and what to do",
-        details="ok, or what is wrong in a word; below the matrix each finding with the statement that comes next. "
-        "image and iorm compare a cell with most others. Where the rack's file names database nodes, ASM tells how long it "
-        "waits before it drops offline disks for good (disk_repair_time), and which disk group is nearly full (less than "
-        "10% free; less than 3% counts as broken). Cells do not tell how worn flash is: look at the status of a flash disk "
-        "(warning - predictive failure, warning - poor performance). Exit code 1 when something is broken or a cell gave no "
-        "answer, 0 with mere warnings. --since=yesterday tells only what changed since the last look before today: a line for "
-        "each finding that is new or gone; exit code 0 when nothing changed, 5 when something did, 1 when something new is "
-        "broken or a cell gives no answer. Each look is kept, those of cron too, wherever it was asked for.",
+        details="The matrix shows ok, or one word for the problem. Below it each finding stands with the statement "
+        "to type next. image and iorm compare a cell with most others. If the rack's file names database nodes, ASM "
+        "is asked how long it waits before it drops offline disks for good (disk_repair_time), and which disk group "
+        "is nearly full (less than 10% free; less than 3% counts as broken). Cells don't report how worn flash is: "
+        "look at the status of a flash disk (warning - predictive failure, warning - poor performance). Exit code "
+        "1: something is broken or a cell did not answer; 0: all well, or warnings only. --since=yesterday shows "
+        "only what changed since the last look before today: one line for each finding that is new or gone. Its "
+        "exit code is 0 when nothing changed, 5 when something did, 1 when something new is broken or a cell does "
+        "not answer. Each look is kept, also those from cron.",
         example="show health --since=yesterday",
         flags=(Flag(name="since", value=Kind.TEXT, help="only what changed: yesterday, 24h, 7d, '2026-11-24 18:00'"),),
         handler="exacell.commands.care:show_health",
@@ -29,9 +30,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="alerts that are open: one line for each sequence, the worst first",
-        details="A stateful alert (3_1, 3_2 ...) is open until its condition clears, a stateless one until it is "
-        "examined. critical: only those; all: also what is over. Numbers count per cell: 3_1 on two cells are two "
-        "alerts.",
+        details="A stateful alert (3_1, 3_2 ...) is open until its condition clears, a stateless one until somebody "
+        "has examined it. critical shows only critical ones; all also shows closed ones. Each cell numbers its own "
+        "alerts: 3_1 on two cells are two alerts.",
         example="show alerts critical",
         params=(
             Param(
@@ -68,9 +69,9 @@ COMMANDS = (
         name="show quarantine",
         group=GROUP,
         effect=Effect.READ,
-        summary="what cells have put in quarantine: type, reason, database, SQL",
-        details="A cell that crashed on a statement, a disk region or a plan keeps it from offloading. drop "
-        "quarantine lifts it, after the cause is patched.",
+        summary="what cells keep in quarantine: type, reason, database, SQL",
+        details="After a crash a cell keeps the statement, disk region or plan that caused it from offloading. drop "
+        "quarantine lifts that; patch the cause first.",
         example="show quarantine",
         handler="exacell.commands.care:show_quarantine",
     ),
@@ -79,10 +80,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="whether a cell can go offline now, and if not, why and what would change that",
-        details="Each cell is judged alone, as if the others stay: several at a time is never possible, each is a "
-        "failure group. Yes needs asmDeactivationOutcome Yes for every grid disk in use, the other cells' disks "
-        "ONLINE and caches normal, and no rebalance. Without a cell all selected ones are judged. Exit code 1 when "
-        "the answer is no for any.",
+        details="Each cell is judged alone, as if all others stay: several at a time is never possible, because "
+        "each cell is a failure group. Yes needs four things: asmDeactivationOutcome is Yes for every grid disk in "
+        "use, the other cells' disks are ONLINE, their caches are normal, and no rebalance runs. Without a cell all "
+        "selected cells are judged. Exit code 1 when the answer is no for one of them.",
         example="can offline exa1cel02",
         params=(
             Param(name="cell", kind=Kind.CELLSET, positional=True, help="one cell, or several to be judged each alone"),
@@ -94,9 +95,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="whether the cells are ready to be patched one after the other, check by check",
-        details="Health of every cell, alerts, one release, asmDeactivationOutcome of every grid disk, a quiet ASM, "
-        "and room in the disk groups to mirror again what a lost cell held. What the patch itself needs, patchmgr "
-        "checks. Exit code 1 when it is not ready.",
+        details="Checks the health of every cell, alerts, one release, asmDeactivationOutcome of every grid disk, "
+        "that no rebalance runs, and that the disk groups have room to mirror again what a lost cell held. The "
+        "patch's own needs are checked by patchmgr. Exit code 1 when the rack is not ready.",
         example="check patch",
         handler="exacell.commands.care:check_patch",
     ),

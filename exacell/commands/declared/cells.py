@@ -10,9 +10,8 @@ COMMANDS = (
         group="racks",
         effect=Effect.LOCAL,
         summary="show a cell's host key and keep it in known_hosts after you agreed",
-        details="Compare the fingerprint with what the cell's console says (ssh-keygen -lf "
-        "/etc/ssh/ssh_host_ed25519_key.pub) before you agree. A key that has changed or was revoked is never replaced "
-        "here.",
+        details="Before you agree, compare the fingerprint with the one on the cell's console (ssh-keygen -lf "
+        "/etc/ssh/ssh_host_ed25519_key.pub). A key that has changed or was revoked is never replaced here.",
         example="trust exa1cel01",
         params=(Param(name="cell", kind=Kind.CELL, positional=True, required=True, help="the cell or database node"),),
         recipe_ok=False,

@@ -16,9 +16,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="show what a statement would do; as=NAME keeps the plan for apply",
-        details="plan @NAME key=value shows a recipe's run: each line, those of a matrix written out, with its plan from the "
-        "rack as it is now. A kept plan is of one statement: it remembers everything that was read for it, the cells, and how "
-        "it was to roll; apply refuses it when any of what was read has moved. Flags of apply win.",
+        details="plan @NAME key=value shows a recipe's run: each line with its plan from the rack as it is, matrix "
+        "lines written out. as= keeps the plan of one statement, with the cells, the way it rolls and everything "
+        "that was read for it. apply refuses it when any of that has changed. Flags given to apply win.",
         example="plan as=monday resize flashcache size=288g",
         params=(Param(name="as", kind=Kind.PLAN, help="keep it under this name"), _STATEMENT),
         recipe_ok=False,
@@ -28,13 +28,13 @@ COMMANDS = (
         name="rehearse",
         group=GROUP,
         effect=Effect.READ,
-        summary="carry a statement or a recipe out on an emulated copy of the rack as it is now, and show what it would leave",
-        details="The copy gets every value that somebody can have set on the cells, their disks, caches, logs, IORM "
-        "plans, thresholds, alerts and other objects, and the disk groups; it ends with the rehearsal. A value that "
-        "it can't have is named, and nothing is rehearsed then. Passwords and keys stay on the rack. The rack is only "
-        "read and its journal gets nothing. What would be refused on the rack is refused on the copy. Counters and "
-        "timing are the emulator's own, and so is every answer: it proves the plan, not the hardware. A copy has no hosts, "
-        "no databases and runs no commands (sh, host): a recipe with lines for these is refused and they are named, unless "
+        summary="run a statement or a recipe on an emulated copy of the rack as it is now, and show the result",
+        details="The copy gets every value that somebody can have set: cells, disks, caches, logs, IORM plans, "
+        "thresholds, alerts, other objects and disk groups. It ends with the rehearsal. If it can't have a value, "
+        "that value is named and nothing is rehearsed. Passwords and keys stay on the rack. The rack is only read, "
+        "and its journal gets nothing. What the rack would refuse, the copy refuses. Counters, timing and answers "
+        "are the emulator's own: a rehearsal proves the plan, not the hardware. A copy has no hosts and no "
+        "databases, and runs no commands (sh, host). A recipe with such lines is refused, and the lines are named; "
         "without= leaves them out.",
         example="rehearse resize flashcache size=288g",
         params=(
@@ -42,7 +42,7 @@ COMMANDS = (
                 name="without",
                 kind=Kind.NAMES,
                 choices=("hosts", "databases", "commands"),
-                help="leave a recipe's lines out that are for these",
+                help="leave out the recipe's lines for these",
             ),
             _STATEMENT,
         ),
@@ -53,7 +53,7 @@ COMMANDS = (
         name="apply",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="carry out a kept plan, refused when what it was made from has moved",
+        summary="carry out a kept plan; refused when anything that it was made from has changed",
         example="apply monday -y",
         params=(Param(name="name", kind=Kind.PLAN, positional=True, required=True, help="of the plan"),),
         recipe_ok=False,
@@ -72,22 +72,22 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="finish what a crash, a kill, a lost link or Ctrl-C left unfinished: a change, a recipe's run, an experiment",
-        details="First it is found out what became of statements whose end was not recorded. Then each unfinished "
-        "change is planned again from what is on the cells now, so that what is done is not done twice; the new plan "
-        "is shown and confirmed like any other. undo takes an unfinished change back instead. A run of a recipe that was "
-        "killed goes on at the line that was under way, with the text and the values that were agreed to, and with its finally: "
-        "how its lines stand and what will be done is shown first. What was read before the plan and differs now is asked about, "
-        "whatever -y says. A command on hosts that runs apart (--detach) is picked up; any other that exacell can't read is "
-        "carried out again only with --accept-opaque, or when that is asked for and answered with yes. It ends with 1 while a "
-        "cache is off on a cell where something was broken off or failed, and says what to type; a cache that was dropped on "
-        "purpose does not count.",
+        details="First exacell finds out what became of statements whose end is not in the journal. Then it plans "
+        "each unfinished change again from what is on the cells, so that nothing is done twice, and shows the new "
+        "plan and asks, as always. undo takes an unfinished change back instead. A recipe's run that was killed "
+        "continues at the line that was running, with the text and values you agreed to, and with its finally; "
+        "first you see the state of its lines and what will be done. If a value that was read before the plan is "
+        "different now, you are asked, even with -y. A command that runs apart on hosts (--detach) is picked up. "
+        "Any other command that exacell can't read runs again only with --accept-opaque, or after you are asked and "
+        "say yes. While a cache is off on a cell because a change broke off or failed, the exit code is 1 and the "
+        "statement to type is shown; a cache dropped on purpose does not count.",
         example="resume -y",
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="only this one"),),
         flags=(
-            Flag(name="abandon", help="leave a change as it is, and of a run carry out only its finally"),
+            Flag(name="abandon", help="leave a change as it is; of a run, carry out only its finally"),
             Flag(
                 name="accept-opaque",
-                help="let commands that can't be read be carried out again",
+                help="run commands again that exacell can't read",
             ),
         ),
         recipe_ok=False,
@@ -107,9 +107,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="take a change back: sizes, grid disks, empty disk groups, IORM plans",
-        details="Without a number the newest change of this rack that was done and not undone; of a recipe's run that has "
-        "ended, the whole run. Refused when the change can't be taken back, or when what it left has been changed since. "
-        "The inverse is planned, shown and confirmed like any other statement. What the cache held does not come back.",
+        details="Without a number: the newest change of this rack that was done and not undone; after a recipe's "
+        "run, the whole run. Refused when the change can't be taken back, or when somebody has changed the result "
+        "since. The inverse is planned, shown and confirmed like any other statement. The blocks that the cache "
+        "held do not come back.",
         example="undo 12 -y",
         params=(Param(name="change", kind=Kind.CHANGE, positional=True, help="its number, as journal show tells"),),
         recipe_ok=False,
@@ -119,10 +120,12 @@ COMMANDS = (
         name="undo run",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="put back what a run of a recipe changed; in its finally this run, at the prompt what this session changed",
-        details="Newest first, each change as undo takes it back. What left nothing behind, such as a flush, what was taken back "
-        "already and what exacell did not read is named and passed over. A name is for the prompt and scripts: Tab and "
-        "undo run alone tell which there are. A run that was broken off is for resume first.",
+        summary="take back what a recipe's run changed; in its finally: this run; at the prompt: what this session "
+        "changed",
+        details="Newest first, each change as undo takes it back. Some things are named and left out: changes that "
+        "leave nothing to undo (a flush), changes that were taken back before, and text that exacell could not "
+        "read. Give a run's name at the prompt and in scripts; Tab and undo run alone list the names. If a run was "
+        "broken off, use resume first.",
         example="undo run r3",
         params=(Param(name="run", kind=Kind.RUN, positional=True, help="a run of this rack that has ended: r3"),),
         handler="exacell.commands.change:undo_run",
@@ -132,8 +135,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="what earlier changes left behind: unfinished, caching off, services stopped, disks offline, unconfirmed",
-        details="Every start of exacell says the same in one line each, from the journal alone. pending asks the "
-        "cells first: what was started, activated or switched on by other hands is left out, here and at later starts.",
+        details="Every start of exacell lists the same, one line each, from the journal alone. pending asks the "
+        "cells first: what other people have started, activated or switched on is left out, here and at later "
+        "starts.",
         example="pending",
         handler="exacell.commands.change:pending",
     ),
@@ -142,9 +146,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="keep the rack for yourself until unlock; without it a change locks the rack while it runs",
-        details="The others are told who holds it and since when. A reason goes to your own journal: everybody on the "
-        "host can read a lock, so it holds no text of yours.",
+        summary="keep the rack for yourself until unlock; otherwise a change locks the rack only while it runs",
+        details="Others see who holds it and since when. The reason goes to your own journal only, because "
+        "everybody on the host can read a lock.",
         example="lock reason='benchmark until noon'",
         params=(
             Param(name="reason", kind=Kind.TEXT, help="why, for your journal; --reason and --ticket say it as well"),
@@ -158,8 +162,8 @@ COMMANDS = (
         effect=Effect.LOCAL,
         dry_runs=False,
         summary="give the rack's lock back; --takeover removes somebody else's",
-        details="A change of a process that has ended on this host holds nothing, and needs no takeover. Who took "
-        "over from whom, and why (--reason), is in the journal. A change that still runs elsewhere stops before its "
+        details="No takeover is needed when the process has ended on this host: its lock holds nothing. The journal "
+        "keeps who took over from whom, and why (--reason). A change that still runs elsewhere stops before its "
         "next statement.",
         example="unlock",
         flags=(Flag(name="takeover", help="remove it although somebody else holds it"),),

@@ -8,18 +8,19 @@ GROUP = "metrics"
 
 FORMS = ("html", "md", "json")
 
-_ANYWAY = Flag(name="anyway", help="also what is not alike, marked with what differs")
+_ANYWAY = Flag(name="anyway", help="compare also what is not alike, and mark what differs")
 
 COMMANDS = (
     Command(
         name="compare",
         group=GROUP,
         effect=Effect.READ,
-        summary="what B says beside A, and whether it is more than chance",
-        details="A and B are imports, files that import reads, what runs of recipes kept ([r3:]NAME[@HOST]), snapshots, "
-        "intervals between two snapshots (on1..on2 beside off1..off2: counts a second, shares, what differs), or sets of trace "
-        "files (with * and in quotes). Imports are compared load by load: the ratio, with an interval where runs or samples tell "
-        "how much it varies. What was measured by other programs or under other conditions is refused with what differs.",
+        summary="compare B with A, and show whether the difference is more than chance",
+        details="A and B are imports, files that import can read, files that recipes kept ([r3:]NAME[@HOST]), "
+        "snapshots, intervals between two snapshots (on1..on2 and off1..off2: counts a second, shares, what "
+        "differs), or sets of trace files (with *, in quotes). Imports are compared load by load: the ratio, with "
+        "an interval if several runs or samples show how much it varies. Measurements of different programs or "
+        "under different conditions are refused, and the difference is named.",
         example="compare before after",
         params=(
             Param(name="a", kind=Kind.MEASURED, positional=True, required=True, help="what is compared with"),
@@ -33,12 +34,13 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="one file that says what an experiment, A alone, or B beside A comes to: html, md or json",
-        details="A is an experiment, the newest one where none is named, or A and B are what compare takes. The page needs "
-        "no network and no script, reads on a phone and on paper, light and dark: the verdict first, distributions up to their "
-        "tail, curves, the runs in time, conditions with what differs, the journal's changes meanwhile, and how to repeat it. "
-        "--evidence packs it with the distributions as CSV and the files that were read into one archive; report verify "
-        "proves that nothing in it was changed. The page reports has the details.",
+        summary="one file with the result of an experiment, of A alone, or of B compared with A: html, md or json",
+        details="A is an experiment (default: the newest one); or A and B are what compare takes. The page needs no "
+        "network and no script, and can be read on a phone and on paper, light and dark. It has the verdict first, "
+        "then distributions with their tail, curves, the runs in time, conditions with what differs, changes in the "
+        "journal meanwhile, and how to repeat it. --evidence packs one archive: the page, the distributions as CSV "
+        "and the files that were read. report verify proves that nothing in it was changed. The page reports has "
+        "the details.",
         example="report before after html to=/tmp/flashlog.html",
         params=(
             Param(
@@ -46,7 +48,7 @@ COMMANDS = (
                 kind=Kind.MEASURED,
                 positional=True,
                 words=FORMS,
-                help="what is reported, or compared with; the newest experiment without",
+                help="what is reported, or the side to compare with (default: the newest experiment)",
             ),
             Param(name="b", kind=Kind.MEASURED, positional=True, words=FORMS, help="what is compared; or the form"),
             Param(name="form", kind=Kind.CHOICE, positional=True, choices=FORMS, help="html where none is given"),
@@ -64,8 +66,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="prove that nothing in a report's archive was changed",
-        details="Each file is compared with its SHA-256. The seal, which the sender was told when the archive was made, proves "
-        "that the list of sums is the one of then.",
+        details="Each file is compared with its SHA-256. The seal was shown when the archive was made; it proves "
+        "that the list of sums is the same as then.",
         example="report verify /tmp/flashlog.zip",
         params=(Param(name="file", kind=Kind.FILE, positional=True, required=True, help="the archive"),),
         handler="exacell.commands.comparing:verify_report",

@@ -12,9 +12,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="the objects that fill the flash cache, summed over the cells, with owner and name from the database",
-        details="Each cell names its 100 biggest objects; what is small everywhere is not counted. Names come from "
-        "DBA_OBJECTS of the database, asked on a node that runs it; without database nodes, or with names=no, the "
-        "object numbers stay.",
+        details="Each cell lists its 100 biggest objects; an object that is small on every cell is not counted. "
+        "Names come from DBA_OBJECTS, read on a node that runs the database. Without database nodes, or with "
+        "names=no, you see object numbers.",
         example="show flashcachecontent db=SPOT top=20",
         params=(
             Param(name="db", kind=Kind.DB, help="only this database's objects"),

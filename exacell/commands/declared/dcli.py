@@ -12,11 +12,12 @@ COMMANDS = (
         group="racks",
         effect=Effect.OPAQUE,
         summary="run dcli's command line as it is, with dcli's output, order and exit codes",
-        details="All words behind dcli are its own, cut as a shell cuts them; dcli --help lists its options. --live "
-        "prints lines as they arrive. CellCLI changes in the command, in -x files and in .scl scripts are guarded "
-        "like typed ones. What exacell can't read is refused on production and read-only racks; elsewhere it needs "
-        "--accept-opaque as the first word behind dcli, and there the guard ends. It is always journalled. A rack "
-        'that is not in production may say opaque = "allow" in its configuration, for scripts that used dcli.',
+        details="All words after dcli are dcli's own, split as a shell splits them; dcli --help lists its options. "
+        "--live prints lines as they arrive. CellCLI changes in the command, in -x files and in .scl scripts are "
+        "guarded like typed ones. Text that exacell can't read is refused on production and read-only racks. "
+        "Elsewhere it needs --accept-opaque as the first word after dcli; exacell can't guard such text. It is "
+        'always journalled. For scripts that used dcli, a rack that is not in production may have opaque = "allow" '
+        "in its configuration.",
         example="dcli -c exa1cel01,exa1cel02 cellcli -e list cell detail",
         params=(
             Param(

@@ -33,8 +33,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="create a disk group on grid disks of one prefix, and mount it on all nodes",
-        details="One failure group per cell. compatible.asm is the ASM software's, compatible.rdbms that of the disk "
-        "groups in use now, unless given; both can only be raised. Any other key=value becomes an ATTRIBUTE.",
+        details="One failure group per cell. compatible.asm defaults to the ASM software's version, "
+        "compatible.rdbms to that of the disk groups in use; both can only be raised later. Any other key=value "
+        "becomes an ATTRIBUTE.",
         example="create diskgroup DATA_SSD prefix=ssddisk redundancy=normal au_size=4m -y",
         params=(
             Param(name="name", kind=Kind.DISKGROUP, positional=True, required=True, help="at most 30 characters"),
@@ -57,8 +58,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="dismount a disk group on the other nodes and drop it",
-        details="Without files -y suffices. With files its name must be typed, or given to --accept-data-loss. "
-        "Refused while a database is connected to it, or when it holds voting files.",
+        details="For a disk group without files -y is enough. With files you must type its name, or give it to "
+        "--accept-data-loss. Refused while a database is connected to it, or when it holds voting files.",
         example="drop diskgroup DATA_SSD -y",
         params=(Param(name="name", kind=Kind.DISKGROUP, positional=True, required=True, help="the disk group"), _ASM),
         handler="exacell.commands.diskgroup:drop",
@@ -68,7 +69,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="what ASM moves or resyncs now: disk group, power, percent, minutes left as ASM estimates",
-        details="Only the instance that does the work knows how far it is; the others wait. Nothing listed: ASM is quiet.",
+        details="Only the instance that does the work knows how far it is; the others wait. An empty list means "
+        "that ASM moves nothing.",
         example="show rebalance",
         params=(_ASM,),
         handler="exacell.commands.diskgroup:show_rebalance",
@@ -78,7 +80,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="change the power of the rebalances that run; diskgroup=NAME starts one of that group",
-        details="power=0 makes a rebalance stand still. 1 to 4 leaves databases their disks, more is for a window.",
+        details="power=0 stops a rebalance for now. 1 to 4 leaves enough I/O for databases; use more in a "
+        "maintenance window.",
         example="set rebalance power=4 -y",
         params=(
             Param(name="power", kind=Kind.INT, required=True, help="0 to 1024"),

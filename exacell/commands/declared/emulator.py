@@ -101,10 +101,10 @@ COMMANDS = (
         effect=Effect.LOCAL,
         dry_runs=False,
         summary="start an emulated rack; every process then reaches it with -r NAME",
-        details="Its state, ports and host keys survive stop and start; reset=yes begins anew. Its clock runs speed= "
-        "times as fast as yours. Starting a running rack says so. port22=yes is for ssh clients that insist on port "
-        "22: each host then has a loopback address of its own (emulator hosts NAME), which takes root or "
-        "net.ipv4.ip_unprivileged_port_start=22.",
+        details="Its state, ports and host keys survive stop and start; reset=yes starts with a new rack. Its clock "
+        "runs speed= times as fast as yours. If the rack runs already, this is said. port22=yes is for ssh clients "
+        "that can only use port 22: each host then has a loopback address of its own (emulator hosts NAME); this "
+        "needs root or net.ipv4.ip_unprivileged_port_start=22.",
         example="emulator start t1",
         params=(
             _NAME,
@@ -114,7 +114,7 @@ COMMANDS = (
                 kind=Kind.BOOL,
                 help="an address for each host, with port 22, from now on (as last time; no)",
             ),
-            Param(name="reset", kind=Kind.BOOL, default="no", help="forget the old state first"),
+            Param(name="reset", kind=Kind.BOOL, default="no", help="start with a new rack"),
         ),
         recipe_ok=False,
         handler="exacell.commands.emulator:start",
@@ -155,8 +155,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="the addresses with port 22 of the hosts of a rack that was started with port22=yes, for /etc/hosts",
-        details="For ssh clients that insist on port 22 and read no ssh_config. The key is id_ed25519 beside the file "
-        "that emulator status -o json names as sshConfig.",
+        details="For ssh clients that can only use port 22 and read no ssh_config. The key is id_ed25519 beside the "
+        "file that emulator status -o json names as sshConfig.",
         example="emulator hosts t1",
         params=(_NAME,),
         recipe_ok=False,
@@ -169,9 +169,10 @@ COMMANDS = (
         dry_runs=False,
         summary="let a database work for a while: redo that races disk against flash on two cells, reads, writes, scans",
         details="Begins at the rack's next whole minute, lasts exactly for= on the rack's clock and ends on a "
-        "collection. profile= says what comes with each redo write: redo (little else), oltp (small reads that hit or "
-        "miss the flash cache), dw (smart scans), mixed (both), batch (mostly writes, which make the cache dirty). commits= lets "
-        "sessions= change a row and commit so often each; those that are traced write 10046 files on the database's first node.",
+        "collection. profile= is the kind of work beside each redo write: redo (little else), oltp (small reads "
+        "that hit or miss the flash cache), dw (smart scans), mixed (both), batch (mostly writes, which make the "
+        "cache dirty). With commits= each of sessions= sessions changes a row and commits that often; traced "
+        "sessions write 10046 files on the database's first node.",
         example="emulator load t1 profile=oltp db=SPOT for=10m",
         params=(
             _NAME,
@@ -189,12 +190,12 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="plant a true effect in the loads of a database, so that what measures it can be judged",
-        details="adds= and prevents= say what the flash log does to redo writes: loads from now on have it in the counters "
-        "of cells and in the waits of the database. hits= and cache= go together: a full flash cache of that size a cell "
-        "serves so many percent of the reads of blocks, a smaller or emptier one in proportion less; with keeps= so many of "
-        "those of tables with KEEP. With when= it is a parameter of the database that adds, while it has that value. Without "
-        "any of them it tells what is planted; --forget lets the model decide again.",
+        summary="plant a known effect in the loads of a database, to check what measures it",
+        details="adds= and prevents= set what the flash log does to redo writes: later loads have it in the "
+        "counters of cells and in the waits of the database. hits= and cache= go together: a full flash cache of "
+        "that size a cell serves that percent of the block reads, a smaller or emptier one in proportion less; "
+        "keeps= is the percent for tables with KEEP. With when= a parameter of the database has the effect, while "
+        "it has that value. Without any of them the planted effects are shown; --forget removes them.",
         example="emulator truth t1 db=SPOT adds=6 prevents=25",
         params=(
             _NAME,
@@ -219,10 +220,11 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="let something go wrong on hosts of an emulated rack, list such faults, or clear them",
-        details="emulator fault NAME CELLS KIND … injects, emulator fault NAME list lists, emulator fault NAME CELLS "
-        "clear [KIND] ends. A fault stays, over stops and starts of the rack, until it is over or cleared; one of the "
-        "same kind for the same statements or disk takes its place. help docs emulator says what each kind does.",
+        summary="make hosts of an emulated rack fail, list such faults, or clear them",
+        details="emulator fault NAME CELLS KIND … makes a fault, emulator fault NAME list shows them, emulator "
+        "fault NAME CELLS clear [KIND] ends them. A fault stays until it is over or cleared, also when the rack is "
+        "stopped and started. A new fault of the same kind for the same statements or disk replaces it. help docs "
+        "emulator explains each kind.",
         example="emulator fault t1 exa1cel02 error code=CELL-02559 match=flashcache nth=2",
         params=(
             _NAME,
@@ -257,7 +259,7 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="start an emulated quarter rack, run a statement on it or open the prompt, and stop it",
-        details="Without a statement and without a terminal the statements come from standard input; when it holds "
+        details="Without a statement and without a terminal the statements come from standard input; if there are "
         "none, run reset_cold -y shows the main job.",
         example="demo show flashcache",
         params=(Param(name="statement", kind=Kind.STATEMENT, positional=True, rest=True, help="what to run on it"),),

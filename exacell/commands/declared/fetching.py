@@ -11,10 +11,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="bring files of hosts here, compared by checksum",
-        details="copy from @db:/path DIR, or with ON: on @db copy from /path DIR. Each file becomes DIR/HOST/NAME; one that is "
-        "here already is never replaced. Patterns stand for several files. A file that changed meanwhile, or did not come "
-        "whole, leaves nothing here. Regular files alone are copied, and nothing changes on the host. --timeout is for each "
-        "file (1h).",
+        details="copy from @db:/path DIR, or with ON: on @db copy from /path DIR. Each file becomes DIR/HOST/NAME; "
+        "a file that exists here is never replaced. A pattern stands for several files. If a file changes during "
+        "the copy, or does not arrive whole, nothing is left here. Only regular files are copied, and nothing "
+        "changes on the host. --timeout counts for each file (1h).",
         example="copy from @db:/etc/os-release /tmp/fetched",
         params=(
             Param(
@@ -25,7 +25,7 @@ COMMANDS = (
                 help="[HOSTS:]/path there, with * for several files",
             ),
             Param(
-                name="to", kind=Kind.FILE, positional=True, default=".", help="a folder here, made where it is missing"
+                name="to", kind=Kind.FILE, positional=True, default=".", help="a folder here; created if it is missing"
             ),
         ),
         hosts=True,

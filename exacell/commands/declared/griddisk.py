@@ -13,8 +13,8 @@ COMMANDS = (
         name="show griddisk",
         group=GROUP,
         effect=Effect.READ,
-        summary="grid disks per cell and prefix: how many, how big, on what, used by which disk group",
-        details="LIST GRIDDISK shows every single one.",
+        summary="grid disks per cell and prefix: how many, how big, on which media, in which disk group",
+        details="LIST GRIDDISK shows each grid disk.",
         example="show griddisk",
         params=(Param(name="prefix", kind=Kind.PREFIX, help="only these"),),
         handler="exacell.commands.griddisk:show",
@@ -23,11 +23,11 @@ COMMANDS = (
         name="carve griddisk",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="make one grid disk of equal, explicit size on every flash (or hard) cell disk",
-        details="Without size= every disk gets what is free on the fullest disk of all cells, rounded down to 16M. If "
-        "the flash cache owns the space, the way to make room is named. usable= counts the copies, what ASM needs for "
-        "itself and what it keeps free for the mirrors. Refused while a disk is not normal, and for a prefix that "
-        "grid disks on another kind of disk have.",
+        summary="create one grid disk of equal size on every flash (or hard) cell disk",
+        details="Without size= every disk gets the space that is free on the fullest disk of all cells, rounded "
+        "down to 16M. If the flash cache has the space, the statement that makes room is named. usable= counts the "
+        "copies, what ASM needs for itself and what it keeps free for the mirrors. Refused while a disk is not "
+        "normal, and for a prefix that grid disks on another kind of disk have.",
         example="carve griddisk prefix=ssddisk -y",
         params=(
             _PREFIX,
@@ -36,7 +36,7 @@ COMMANDS = (
             Param(
                 name="usable",
                 kind=Kind.SIZE,
-                help="usable_file_mb that an empty disk group of redundancy= on them shall have",
+                help="usable_file_mb that an empty disk group with redundancy= on them will have",
             ),
             Param(
                 name="redundancy",
@@ -65,8 +65,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="deactivate and drop grid disks that no disk group uses",
-        details="Refused while ASM uses one of them, whatever is given. regrow=yes then re-creates the flash cache "
-        "over all the flash that is free, with its own flush.",
+        details="Refused while ASM uses one of them, whatever you type. regrow=yes then flushes the flash cache and "
+        "re-creates it over all free flash.",
         example="release griddisk prefix=ssddisk regrow=yes -y",
         params=(
             _PREFIX,
@@ -80,10 +80,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="give all grid disks of a prefix another size, with the disk group that uses them",
-        details="To shrink, ASM goes first and its rebalance is waited for, then the cells; to grow, the cells go "
-        "first. Sizes are multiples of 16M. Refused when what the disk group holds would not fit, a cell disk has no "
-        "room, a disk is not ONLINE, another rebalance of the group has not ended, or only some of its disks are "
-        "selected.",
+        details="To shrink: ASM first, wait for its rebalance, then the cells. To grow: the cells first. Sizes are "
+        "multiples of 16M. Refused when the disk group's files would not fit, a cell disk has no room, a disk is "
+        "not ONLINE, another rebalance of the group runs, or only some of its disks are selected.",
         example="resize griddisk prefix=RECO size=96g -y",
         params=(
             _PREFIX,

@@ -11,10 +11,11 @@ COMMANDS = (
         name="facts",
         group=GROUP,
         effect=Effect.READ,
-        summary="what hosts are: kernel, disks and queues, drivers, firmware, multipath, iSCSI, network, interrupts",
-        details="On the hosts that ON names. Kinds are kernel, cpu, numa, block, scsi, multipath, iscsi, net, irq and module "
-        "(drivers' versions and parameters); without one all are read. --diff shows only where hosts differ. What a host "
-        "can't tell, ethtool's part without ethtool, is not there. Nothing is copied to a host.",
+        summary="facts of hosts: kernel, disks and queues, drivers, firmware, multipath, iSCSI, network, interrupts",
+        details="Asks the hosts that ON names. Kinds are kernel, cpu, numa, block, scsi, multipath, iscsi, net, irq "
+        "and module (drivers' versions and parameters); without a kind all are read. --diff shows only where hosts "
+        "differ. Facts that a host can't give are left out, such as ethtool's without ethtool. Nothing is copied to "
+        "a host.",
         example="facts on @db --diff",
         params=(
             Param(
@@ -23,7 +24,7 @@ COMMANDS = (
                 positional=True,
                 choices=FACT_KINDS,
                 rest=True,
-                help="of what, several with commas: block,net",
+                help="which kinds, several with commas: block,net",
             ),
         ),
         hosts=True,

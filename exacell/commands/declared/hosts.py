@@ -12,8 +12,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="the rack's hosts beside its cells, with their groups",
-        details="@db are the database nodes; other groups are named in the configuration: [racks.t1.hosts.initiators] "
-        'nodes = "ini[1-2]" (help docs hosts). on @db ..., on @initiators ... sends a statement there. Asks no host.',
+        details="@db are the database nodes. The configuration names other groups: [racks.t1.hosts.initiators] "
+        'nodes = "ini[1-2]" (help docs hosts). on @db ... or on @initiators ... sends a statement there. hosts '
+        "itself asks no host.",
         example="hosts",
         handler="exacell.commands.hosts:hosts",
     ),

@@ -11,9 +11,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="settings of hosts' kernels: block queues, SCSI hosts, module parameters, sysctls",
-        details="On the hosts that ON names. Paths are /sys/block/DEVICE/queue/NAME, /sys/block/DEVICE/device/NAME, "
-        "/sys/class/scsi_host/HOST/NAME, /sys/module/MODULE/parameters/NAME and /proc/sys/.../NAME, with * ? and [ab]. "
-        "Hosts and devices with the same value share a row; where the kernel lists words, allowed has them.",
+        details="Asks the hosts that ON names. Paths are /sys/block/DEVICE/queue/NAME, "
+        "/sys/block/DEVICE/device/NAME, /sys/class/scsi_host/HOST/NAME, /sys/module/MODULE/parameters/NAME and "
+        "/proc/sys/.../NAME, with * ? and [ab]. Hosts and devices with the same value share a row. If the kernel "
+        "lists the possible words, they are in allowed.",
         example="on @db show setting /sys/block/sd*/queue/rotational",
         params=(
             Param(
@@ -34,11 +35,11 @@ COMMANDS = (
         name="set setting",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="set settings of hosts' kernels, planned, read back and undone",
-        details="On the hosts that ON names; paths as for show setting. Numbers, Y or N and the words that the kernel lists "
-        "are set, never text. The plan shows each value before and after; what is written is read back, because kernels "
-        "round values or take wrong ones. It holds until the next boot: the plan shows the line for udev, sysctl.d or "
-        "modprobe.d that keeps it, and writes none.",
+        summary="change settings of hosts' kernels: planned, read back, can be undone",
+        details="Goes to the hosts that ON names; paths as for show setting. A value is a number, Y or N, or a word "
+        "that the kernel lists, never free text. The plan shows each value before and after. Each value is read "
+        "back, because kernels round values or take wrong ones. It lasts until the next boot: the plan shows the "
+        "line for udev, sysctl.d or modprobe.d that keeps it, and does not write that line.",
         example="on @initiators set setting /sys/block/sd*/queue/scheduler=none",
         params=(
             Param(

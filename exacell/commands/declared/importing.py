@@ -30,18 +30,18 @@ COMMANDS = (
         effect=Effect.LOCAL,
         dry_runs=False,
         summary="read what fio, iostat, sar, ORION, AWR and others wrote, show it, and keep it under a name",
-        details="What a file is, its content tells; kind= says it where that is not clear. Several files are one set: parts of "
-        "one run (hosts, named NAME@HOST.json where the text does not tell them: their rates are added), or repetitions of "
-        "it, which give compare an interval. Points at the same load are put together, latencies weighted by the I/Os that "
-        "they are of, the peak and the knee of a curve are marked, and a cold first pass is set apart. Files of gzip and "
-        "UTF-16 are unpacked; what is refused says which form is needed. "
-        "Without as= nothing is kept. What a recipe kept is read by its name: fio_1280 of the newest run, r3:fio_1280 of r3, "
-        "fio_1280@ini1 where it was kept of several hosts. IMPORT CELLDISK stays CellCLI's own statement. The page importing has "
-        "the details.",
+        details="The content of a file shows which program wrote it; kind= names the program if that is not clear. "
+        "Several files are one set. They are either parts of one run (hosts; NAME@HOST.json names a host that the "
+        "text does not: rates are added), or repetitions of a run, which give compare an interval. Points at the "
+        "same load are put together, latencies are weighted by their I/Os, the peak and the knee of a curve are "
+        "marked, and a cold first pass is set apart. gzip and UTF-16 are unpacked. A refusal names the form that is "
+        "needed. Without as= nothing is kept. Files that a recipe kept are read by name: fio_1280 of the newest "
+        "run, r3:fio_1280 of r3, fio_1280@ini1 of one of several hosts. IMPORT CELLDISK stays CellCLI's own "
+        "statement. The page importing has the details.",
         example="import as=before /tmp/run1.json /tmp/run2.json",
         params=(
-            Param(name="as", kind=Kind.NAME, help="the name to keep it under; an older one of it is replaced"),
-            Param(name="kind", kind=Kind.CHOICE, choices=PROGRAMS, help="whose output it is"),
+            Param(name="as", kind=Kind.NAME, help="keep it under this name; replaces an older one"),
+            Param(name="kind", kind=Kind.CHOICE, choices=PROGRAMS, help="the program that wrote it"),
             Param(
                 name="files",
                 kind=Kind.KEPT,
@@ -57,7 +57,7 @@ COMMANDS = (
         name="imports",
         group=GROUP,
         effect=Effect.READ,
-        summary="what was imported, oldest first",
+        summary="the imports that were kept, oldest first",
         example="imports",
         handler="exacell.commands.importing:imports",
     ),

@@ -10,14 +10,14 @@ NONE = "none"
 _SWITCH = ("on", "off")
 
 _ATTRIBUTES = (
-    Param(name="share", kind=Kind.INT, help="of the I/O, beside the other databases' shares: 1 to 32"),
-    Param(name="limit", kind=Kind.INT, help="at most so many percent of each disk: 1 to 100"),
+    Param(name="share", kind=Kind.INT, help="share of the I/O, compared with the other databases' shares: 1 to 32"),
+    Param(name="limit", kind=Kind.INT, help="at most this percent of each disk: 1 to 100"),
     Param(name="level", kind=Kind.INT, help="1 to 8, with allocation"),
     Param(name="allocation", kind=Kind.INT, help="percent of its level: 0 to 100"),
     Param(name="flashCache", kind=Kind.CHOICE, choices=_SWITCH, help="may use the flash cache"),
-    Param(name="flashCacheMin", kind=Kind.SIZE, help="so much of the flash cache is its own"),
-    Param(name="flashCacheLimit", kind=Kind.SIZE, help="at most so much of the flash cache"),
-    Param(name="flashCacheSize", kind=Kind.SIZE, help="exactly so much of the flash cache"),
+    Param(name="flashCacheMin", kind=Kind.SIZE, help="this much of the flash cache is reserved for it"),
+    Param(name="flashCacheLimit", kind=Kind.SIZE, help="at most this much of the flash cache"),
+    Param(name="flashCacheSize", kind=Kind.SIZE, help="exactly this much of the flash cache"),
     Param(name="flashLog", kind=Kind.CHOICE, choices=_SWITCH, help="may use the flash log"),
 )
 """What a directive may hold, for completion; later releases have more."""
@@ -64,7 +64,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="the objective and every directive of the database plan, per cell",
-        details="Cells that hold the same plan are shown once; the odd one stands out. saved= shows what save iorm kept instead.",
+        details="Cells with the same plan are shown once, so that a different one is easy to see. saved= shows a "
+        "plan that save iorm kept instead.",
         example="show iorm",
         params=(Param(name="saved", kind=Kind.IORM, help="what save iorm kept under this name"),),
         handler="exacell.commands.iorm:show",
@@ -73,7 +74,7 @@ COMMANDS = (
         name="set iorm",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="set attributes of one database's directive, or the objective; every other word stays",
+        summary="set attributes of one database's directive, or the objective; everything else stays",
         details="Reads the database plan of all cells (they must agree), changes this one directive, sends the whole plan back "
         "and reads it again. A database that had no directive of its own gets one with what it inherited. db=default and "
         f"db=other are the directives for all others. like=CELL makes cells equal that hold different plans. {_SEVERAL}",
@@ -87,7 +88,9 @@ COMMANDS = (
                 help="what IORM optimizes for, on the whole cell",
             ),
             Param(
-                name="like", kind=Kind.CELLSET, help="alone: database plan and objective of this cell, on all selected"
+                name="like",
+                kind=Kind.CELLSET,
+                help="without other words: give all selected cells the database plan and objective of this cell",
             ),
             *WHICH,
         ),
@@ -99,7 +102,7 @@ COMMANDS = (
         name="unset iorm",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="take attributes out of a database's directive, or the whole directive",
+        summary="remove attributes from a database's directive, or the whole directive",
         details=f"Without an attribute the directive goes, and the database gets what DEFAULT or OTHER say. {_SEVERAL}",
         example="unset iorm limit db=SPOT -y",
         params=(
@@ -120,8 +123,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="empty the database plan on every cell: no directive is left",
-        details="The objective, category and cluster plans stay as they are. Cells may hold different plans before; "
-        "undo gives each its own back.",
+        details="The objective, category and cluster plans stay. The cells' plans may differ before; undo gives "
+        "each cell its own plan back.",
         example="reset iorm -y",
         handler="exacell.commands.iorm:reset_iorm",
     ),

@@ -7,8 +7,8 @@ from exacell.language.registry import Command, Effect, Flag, Kind, Param
 GROUP = "change control"
 
 FILTERS = (
-    Param(name="since", kind=Kind.TEXT, help="from then on: 2h, 7d, 2026-03-01, 2026-03-01T08:00 (local time)"),
-    Param(name="until", kind=Kind.TEXT, help="up to then, in the same forms"),
+    Param(name="since", kind=Kind.TEXT, help="from that time on: 2h, 7d, 2026-03-01, 2026-03-01T08:00 (local time)"),
+    Param(name="until", kind=Kind.TEXT, help="up to that time, in the same forms"),
     Param(name="user", kind=Kind.NAME, help="changes of this operating-system user (or who became root by sudo)"),
     Param(name="cell", kind=Kind.CELL, help="changes that touched this cell or database node"),
     Param(name="ticket", kind=Kind.NAME, help="changes with this ticket"),
@@ -32,8 +32,8 @@ COMMANDS = (
         summary="the changes made on this rack, or one of them as a page",
         details="Who (operating-system user, SUDO_USER, host, key fingerprint when known), why (--reason, --ticket, "
         "recipe), statement, targets, risk and how it ended, in this host's time. With a number: that change as a "
-        "page, each statement with its reply and what was read back, equal cells together; --format=json has every "
-        "row of it.",
+        "page, each statement with its reply and what was read back, equal cells together. --format=json prints "
+        "every row of it.",
         example="journal show since=7d",
         params=(
             Param(
@@ -52,7 +52,7 @@ COMMANDS = (
         name="journal",
         group=GROUP,
         effect=Effect.READ,
-        summary=f"the last {RECENT} changes made on this rack; journal show tells of all",
+        summary=f"the last {RECENT} changes made on this rack; journal show lists all",
         details="With a number: that change as a page, as journal show does.",
         example="journal",
         params=(
@@ -72,10 +72,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="all rows, for an auditor or a program: jsonl with the hash chain, or csv",
-        details="jsonl: one object a row with everything, prev and hash included, so that the chain can be followed "
-        "outside (help docs journal says how). csv: one line a row with who, why, statement, reply and verification "
-        "as columns. Rows are written as they are read, and the chain is followed meanwhile: exit code 1 tells that "
-        "it is not whole.",
+        details="jsonl: one object a row with everything, prev and hash included, so that any program can follow "
+        "the chain (help docs journal explains how). csv: one line a row with who, why, statement, reply and "
+        "verification as columns. Rows are written while they are read, and the chain is checked at the same time: "
+        "exit code 1 means that it is not whole.",
         example="journal export format=csv since=30d > changes.csv",
         params=(
             Param(name="format", kind=Kind.CHOICE, choices=("jsonl", "csv"), default="jsonl", help="of the rows"),
@@ -91,8 +91,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="check the hash chain: no row edited, removed, moved or cut off",
-        details="The newest row's number and hash are kept in a second file as well, and every change prints them: "
-        "keep that line elsewhere, and a cut tail is found even when both files were rewritten.",
+        details="The number and hash of the newest row are also in a second file, and every change prints them. "
+        "Keep that line elsewhere: with it a cut tail is found even when both files were rewritten.",
         example="journal verify",
         params=(
             _FILE,
@@ -105,8 +105,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="put a damaged journal aside and begin a new one",
-        details="The damaged file stays beside the new one; the new one's first row names it and its last good row. "
-        "Warnings that still wait, as pending tells them, are carried over. Refused while the journal is whole.",
+        details="The damaged file stays beside the new one, whose first row names it and its last good row. "
+        "Warnings that pending shows are carried over. Refused while the journal is whole.",
         example="journal restart --reason='disk repaired'",
         recipe_ok=False,
         handler="exacell.commands.journal:restart",

@@ -11,12 +11,12 @@ COMMANDS = (
         name="keep",
         group=GROUP,
         effect=Effect.LOCAL,
-        summary="in a recipe: keep files of hosts, or what a statement answers, with the run; results lists them",
-        details="keep @db:/tmp/x.json as=x, keep list metriccurrent as=counters, keep on @db sh --detach fio job.fio as=fio. A "
-        "statement is one that reads, or sh; each host's output of sh is a file of its own, whatever its exit status. What "
-        "is kept lies in a folder that only you can enter, beside the journal, which has size and SHA-256. An answer is JSON "
-        "unless its -o says otherwise. A command in which | or ; stands goes in quotes. What came whole is not fetched again "
-        "by resume; what came in part leaves nothing.",
+        summary="in a recipe: keep files of hosts, or a statement's answer, with the run; results lists them",
+        details="keep @db:/tmp/x.json as=x, keep list metriccurrent as=counters, keep on @db sh --detach fio "
+        "job.fio as=fio. The statement must be one that reads, or sh; for sh each host's output is a file of its "
+        "own, whatever its exit status. Kept files lie beside the journal in a folder that only you can enter; the "
+        "journal has size and SHA-256. An answer is JSON unless its -o names another format. Put a command with | "
+        "or ; in quotes. resume does not fetch again what arrived whole; what arrived in part leaves nothing.",
         example="keep list flashcache detail as=before",
         params=(
             Param(name="as", kind=Kind.NAME, required=True, help="its name within the run"),

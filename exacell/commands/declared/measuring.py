@@ -20,9 +20,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="write the waits of a database's sessions into 10046 files on its nodes, by DBMS_MONITOR",
-        details="Without service= and session= every session of the database, on all of its instances. Waits are traced, bind "
-        "values are not. It holds until trace off, also over restarts; undo takes it back, and in a recipe undo run does "
-        "so at the end whatever happens. Files grow on the node, and tracing takes time: a measurement traces both arms.",
+        details="Without service= and session=: every session of the database, on all of its instances. Waits are "
+        "traced, bind values are not. Tracing lasts until trace off, also over restarts. undo ends it, and in a "
+        "recipe undo run ends it whatever happens. Files grow on the node, and tracing takes time: trace both sides "
+        "of a comparison.",
         example="trace on db=SPOT service=spot_batch -y",
         params=_WHOSE,
         handler="exacell.commands.measuring:trace_on",
@@ -31,8 +32,8 @@ COMMANDS = (
         name="trace off",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="end what trace on began; the files stay on the nodes",
-        details="The same words as trace on had name what is ended.",
+        summary="end what trace on started; the files stay on the nodes",
+        details="Give the same words as for trace on.",
         example="trace off db=SPOT service=spot_batch -y",
         params=_WHOSE,
         handler="exacell.commands.measuring:trace_off",
@@ -42,11 +43,11 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="the waits of 10046 trace files: an exact distribution of each event, its tail, and what is missing",
-        details="Every wait counts, by event and microsecond; nothing is sampled. Times are in microseconds, quantiles are "
-        "R's type 7. Texts of statements and bind values that look like waits are not counted, and said; so are files "
-        "whose size was limited or whose last line is cut, and tails that end just under a round number. Files are read "
-        "on all processors, those of gzip and UTF-16 as well. Give the .trc files, not the .trm beside them, or names that "
-        "trace collect gave.",
+        details="Every wait counts, by event and microsecond; nothing is sampled. Times are in microseconds, "
+        "quantiles are R's type 7. Text of statements and bind values that look like waits are not counted, and "
+        "this is reported. So are files with a limited size or a cut last line, and tails that end just under a "
+        "round number. Files are read on all processors, also gzip and UTF-16. Give .trc files, not the .trm files "
+        "beside them, or names from trace collect.",
         example="trace summarize event='log file sync' /tmp/spot1_ora_*.trc",
         params=(
             Param(name="event", kind=Kind.TEXT, help="one event as the files write it; all of them without"),
@@ -61,15 +62,15 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         summary="let sessions of a database update a row and commit, again and again: a load whose waits are log file sync",
-        details="On one node so many SQL*Plus sessions update a row of their own in the table EXACELL_COMMITS, which is made "
-        "for it and dropped behind it; that all commits are there is proven by reading the table. Plain SQL, because in "
-        "PL/SQL only the last commit of a call waits. tag= is the sessions' TRACEFILE_IDENTIFIER, by which "
-        "trace collect finds their files.",
+        details="On one node that many SQL*Plus sessions each update a row of their own in the table "
+        "EXACELL_COMMITS. The table is made for this and dropped at the end; before that it is read to prove that "
+        "all commits are there. It is plain SQL, because in PL/SQL only the last commit of a call waits. tag= "
+        "becomes the sessions' TRACEFILE_IDENTIFIER, by which trace collect finds their files.",
         example="drive commits db=SPOT sessions=20 commits=200000 tag=ON -y",
         params=(
             Param(name="db", kind=Kind.DB, required=True, help="the database"),
-            Param(name="sessions", kind=Kind.INT, default="20", help="that commit at the same time"),
-            Param(name="commits", kind=Kind.INT, default="200000", help="of each session"),
+            Param(name="sessions", kind=Kind.INT, default="20", help="number that commit at the same time"),
+            Param(name="commits", kind=Kind.INT, default="200000", help="commits of each session"),
             Param(name="tag", kind=Kind.NAME, help="TRACEFILE_IDENTIFIER of the sessions"),
             Param(name="node", kind=Kind.NAME, help="where they run (the first node that answers)"),
         ),
@@ -79,7 +80,7 @@ COMMANDS = (
         name="drive end",
         group=GROUP,
         effect=Effect.WRITE,
-        summary="drop the table that a load of drive commits left because it did not end",
+        summary="drop the table of a drive commits that did not end",
         example="drive end db=SPOT -y",
         params=(Param(name="db", kind=Kind.DB, required=True, help="the database"),),
         handler="exacell.commands.measuring:drive_end",
@@ -90,19 +91,19 @@ COMMANDS = (
         effect=Effect.LOCAL,
         dry_runs=False,
         summary="the waits of a database's 10046 trace files, reduced on its nodes and kept under a name",
-        details="On each node on which the database runs the files in its trace directory are read by awk, which writes nothing: "
-        "some KB travel, every wait by event and microsecond, file by file, and how many waits share a log write. The "
-        "figures are those of trace summarize on the same files. tag= takes the files of sessions with that "
-        "TRACEFILE_IDENTIFIER, last= those that were written to since. Where a node has no awk, and with fetch=yes, the "
-        "files come here and are read here. trace compare takes the name.",
+        details="On each node that runs the database, awk reads the files in the trace directory and writes "
+        "nothing. Only some KB travel: every wait by event and microsecond, file by file, and how many waits share "
+        "a log write. The figures are those of trace summarize on the same files. tag= takes the files of sessions "
+        "with that TRACEFILE_IDENTIFIER, last= those that were written to in that time. If a node has no awk, or "
+        "with fetch=yes, the files come here and are read here. trace compare takes the name.",
         example="trace collect db=SPOT as=on tag=ON",
         params=(
             Param(name="db", kind=Kind.DB, required=True, help="the database"),
-            Param(name="as", kind=Kind.NAME, required=True, help="the name; what has it is replaced"),
+            Param(name="as", kind=Kind.NAME, required=True, help="the name to keep it under; replaces an older one"),
             Param(name="event", kind=Kind.TEXT, help="one event as the files write it (log file sync)"),
             Param(name="tag", kind=Kind.NAME, help="TRACEFILE_IDENTIFIER of the sessions; without it files of all"),
             Param(name="last", kind=Kind.DURATION, help="only files written to in that time"),
-            Param(name="node", kind=Kind.NAME, help="that node's files only"),
+            Param(name="node", kind=Kind.NAME, help="only this node's files"),
             Param(name="user", kind=Kind.NAME, help="owner of the database's software (oracle)"),
             Param(name="fetch", kind=Kind.BOOL, default="no", help="fetch the files and read them here"),
         ),
@@ -120,12 +121,12 @@ COMMANDS = (
         name="trace compare",
         group=GROUP,
         effect=Effect.READ,
-        summary="what an event's waits differ by in two sets of 10046 trace files, and what such a test can't say",
-        details="a and b are names that trace collect gave, or files. b is compared with a: means, effect size, shift, "
-        "quantiles, and how many waits are longer than the mean by 1 to 500 ms. The test over all waits is naive, because "
-        "commits that share a log write wait for the same one; beside it stand one whose unit is a log write, and "
-        "one whose unit is a file, which is a session. Intervals of quantiles are drawn from whole files (they need "
-        "numpy: the extra analysis). None of it replaces several runs in turn. Times are in microseconds.",
+        summary="how an event's waits differ between two sets of 10046 trace files, and what such a test can't show",
+        details="a and b are names from trace collect, or files. b is compared with a: means, effect size, shift, "
+        "quantiles, and how many waits are longer than the mean by 1 to 500 ms. The test over all waits is naive, "
+        "because commits that share a log write wait for the same one. So there are two more: one counts log "
+        "writes, one counts files, and a file is a session. Intervals of quantiles are drawn from whole files (they "
+        "need numpy: the extra analysis). None of this replaces several runs in turn. Times are in microseconds.",
         example="trace compare a=off b=on",
         params=(
             Param(

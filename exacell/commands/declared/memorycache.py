@@ -6,18 +6,20 @@ from exacell.commands.declared.flashcache import GROUP, LIMIT
 from exacell.language.registry import Command, Effect
 
 _DETAILS = (
-    "The same cache under both names: PMEMCACHE before release 23.1, XRMEMCACHE since. memory is pmem (X8M, X9M) or dram (X10M "
-    "and later). used is as of the cell's last metric collection. dirty is 0 where the cache is write-through or its status is "
-    "normal - flushed; a write-back one has no metric of it. caching is off while the status says flushing or flushed, until "
-    "ALTER PMEMCACHE ALL CANCEL FLUSH. A cell without such a cache has empty columns."
+    "Both names mean the same cache: PMEMCACHE before release 23.1, XRMEMCACHE since. memory is pmem (X8M, X9M) or "
+    "dram (X10M and later). used comes from the cell's last metric collection. dirty is 0 when the cache is "
+    "write-through or its status is normal - flushed; cells have no metric for the dirty bytes of a write-back one. "
+    "caching is off while the status is flushing or flushed, until ALTER PMEMCACHE ALL CANCEL FLUSH. A cell without "
+    "such a cache has empty columns."
 )
 
 _FLUSH_DETAILS = (
-    "The same under both names: ALTER PMEMCACHE before release 23.1, ALTER XRMEMCACHE since. FLUSH is sent NOWAIT and followed "
-    "until every PMEM cell disk is complete and the status is normal - flushed; then CANCEL FLUSH, without which the cache "
-    "would stay off. What is dirty in write-back PMEM goes down to the flash cache; flush flashcache flushes both. Refused "
-    "while the cache is degraded, or a grid disk with dirty data can't be written. Ctrl-C, and --limit when it has passed, end "
-    "the wait and let it cache again. Not applicable from X10M on, where the cache is in DRAM, and on cells without one."
+    "Both names do the same: ALTER PMEMCACHE before release 23.1, ALTER XRMEMCACHE since. FLUSH is sent NOWAIT and "
+    "followed until every PMEM cell disk is complete and the status is normal - flushed. Then CANCEL FLUSH is sent, "
+    "without which the cache would stay off. Dirty data in write-back PMEM goes down to the flash cache; flush "
+    "flashcache flushes both. Refused while the cache is degraded, or a grid disk with dirty data can't be written. "
+    "Ctrl-C, or the end of --limit, ends the wait and lets it cache again. Not applicable from X10M on, where the "
+    "cache is in DRAM, and on cells without one."
 )
 
 _NAMES = {

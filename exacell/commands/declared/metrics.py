@@ -23,7 +23,7 @@ _OR_FILES = (
     Param(name="before", kind=Kind.MEASURED, positional=True, required=True, help="the earlier snapshot, or a file"),
     Param(name="after", kind=Kind.MEASURED, positional=True, required=True, help="the later one"),
 )
-_ANYWAY = Flag(name="anyway", help="also between snapshots that are not alike, marked with what differs")
+_ANYWAY = Flag(name="anyway", help="also between snapshots that are not alike; what differs is marked")
 
 COMMANDS = (
     Command(
@@ -32,18 +32,16 @@ COMMANDS = (
         effect=Effect.LOCAL,
         dry_runs=False,
         summary="keep the counters of this moment on every cell, or of a database, under a name",
-        details="Cells collect metrics once a minute, so a snapshot waits for the next collection on each cell's own "
-        "clock: what happened before the snap is in it. fresh=no takes the last collection instead, up to a minute "
-        "old. sysstat db=SPOT keeps V$SYSSTAT of each instance of a database. hosts=@db keeps the facts of these hosts with "
-        "it: delta refuses two snapshots between which one of them changed.",
+        details="Cells collect metrics once a minute. So a snapshot waits for the next collection on each cell's "
+        "own clock, and has everything that happened before the snap. fresh=no takes the last collection instead, "
+        "which may be a minute old. sysstat db=SPOT keeps V$SYSSTAT of each instance of a database. hosts=@db also "
+        "keeps the facts of these hosts: delta refuses two snapshots if one of the hosts changed between them.",
         example="snap flashlog as=before",
         params=(
             Param(
                 name="kind", kind=Kind.CHOICE, choices=COUNTED, positional=True, required=True, help="which counters"
             ),
-            Param(
-                name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; an older one of it is replaced"
-            ),
+            Param(name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; replaces an older one"),
             Param(name="fresh", kind=Kind.BOOL, default="yes", help="wait for a new collection"),
             Param(name="db", kind=Kind.DB, help="of sysstat: the database"),
             Param(name="hosts", kind=Kind.CELLSET, help="hosts beside the cells whose facts are kept with it: @db"),
@@ -55,15 +53,13 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="keep what a LIST statement tells on every cell under a name",
-        details="Any LIST statement of CellCLI. What tells its rows apart, such as name, is added to the attributes where it "
-        "is missing; collectionTime, upTime and lastRequestTime are not kept. delta of two snapshots of the same statement "
-        "shows the rows that came and went, and each attribute before and after.",
+        summary="keep the answer of a LIST statement from every cell under a name",
+        details="Any LIST statement of CellCLI. Attributes that identify the rows, such as name, are added if they "
+        "are missing; collectionTime, upTime and lastRequestTime are not kept. delta of two snapshots of the same "
+        "statement shows the rows that came and went, and each attribute before and after.",
         example="snap list griddisk attributes name,size,status as=before",
         params=(
-            Param(
-                name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; an older one of it is replaced"
-            ),
+            Param(name="as", kind=Kind.SNAPSHOT, required=True, help="the snapshot's name; replaces an older one"),
             Param(name="hosts", kind=Kind.CELLSET, help="hosts beside the cells whose facts are kept with it: @db"),
             Param(
                 name="statement",
@@ -89,16 +85,17 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="what happened between two snapshots, per cell and over the rack",
-        details="Only counters are subtracted. Counters begin anew with a flush, a new cache or log, and a restart of "
-        "CELLSRV, and a large load behind that hides it: so the counters, the time at which CELLSRV was started, this "
-        "host's journal and the cells' own metric history are asked. Such a cell has no difference, and the rack has "
-        "no figure. Snapshots that differ in release, flash cache mode or size, flash log, services or IORM plan are "
-        "refused, with what differs; --anyway shows the delta and marks each row with it. flashWinPercent = flash "
-        "first / (flash first + disk first). Kinds other than flashlog and flashcache have a row for each counter that moved, "
-        "with its rate over the true interval and its share of all that was counted until the second snapshot; -o json and "
-        "csv have those that did not move, too. Of snap list a row for each object that came or went and each attribute that "
-        "changed, numbers with their difference; conditions that changed as well are told, and refuse nothing. Two files with "
-        "what LIST METRICCURRENT printed are taken as well; no rack is needed for them.",
+        details="Only counters are subtracted. A flush, a new cache or log, or a restart of CELLSRV sets counters "
+        "back to 0, and a large load afterwards can hide that. So exacell checks the counters, CELLSRV's start "
+        "time, this host's journal and the cells' own metric history. A cell whose counters were set back has no "
+        "difference, and then the rack has no figure. Snapshots that differ in release, flash cache mode or size, "
+        "flash log, services or IORM plan are refused, and the difference is named; --anyway shows the delta and "
+        "marks each row. flashWinPercent = flash first / (flash first + disk first). Kinds other than flashlog and "
+        "flashcache have a row for each counter that moved, with its rate over the true interval and its share of "
+        "the total at the second snapshot; -o json and csv also list those that did not move. For snap list: a row "
+        "for each object that came or went and each attribute that changed, numbers with their difference; changed "
+        "conditions are named, but don't refuse the delta. Two files with the output of LIST METRICCURRENT work "
+        "too, without a rack.",
         example="delta before after",
         params=_OR_FILES,
         flags=(_ANYWAY,),
@@ -109,11 +106,11 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="what happened between two snapshots, in sentences, and the figures behind them",
-        details="For the flash log: how often flash answered first, outliers that were prevented, actual and missed, why "
-        "writes passed it by, errors, and when a comparison of flash logging can't show anything on these cells, with the "
-        "reason. For the flash cache: hits of small reads and scans, whether it was still filling, writes, errors. "
-        "Intervals are 95 %, from counting alone: they take the requests for independent and say nothing of the next "
-        "run. The same snapshots are refused as by delta, and --anyway goes on with what differs said first.",
+        details="For the flash log: how often flash answered first, outliers that were prevented, actual and "
+        "missed, why writes did not use it, errors, and when and why a comparison of flash logging can't show "
+        "anything on these cells. For the flash cache: hits of small reads and scans, whether it was still filling, "
+        "writes, errors. Intervals are 95 %, from counting alone: they assume independent requests and do not "
+        "predict the next run. It refuses the same snapshots as delta; with --anyway it first names what differs.",
         example="explain flashlog before after",
         params=(
             Param(name="kind", kind=Kind.CHOICE, choices=KINDS, positional=True, required=True, help="which counters"),

@@ -13,10 +13,11 @@ COMMANDS = (
         name="show metric",
         group=GROUP,
         effect=Effect.READ,
-        summary="what a metric was lately on every cell: the range, the highest value and when, and a chart",
-        details="From the cells' metric history, which has a value a minute, and the current value. Of a counter (cumulative) "
-        "the rate between two collections is shown, over the time that lay between them; one that fell began anew, and no "
-        "rate spans that. Times are the cells' own. object= takes one disk, database or the like.",
+        summary="how a metric developed on every cell: range, highest value and its time, a chart",
+        details="Reads the cells' metric history, which has a value a minute, and the current value. For a counter "
+        "(cumulative) it shows the rate between two collections, over the time between them; no rate is shown "
+        "across a counter that started again. Times are the cells' own. object= takes one disk, database or the "
+        "like.",
         example="show metric CL_CPUT last=1h",
         params=(
             Param(name="name", kind=Kind.METRIC, positional=True, required=True, help="the metric"),
@@ -30,10 +31,11 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="metric values of all cells for another program: csv, jsonl or Prometheus' text format",
-        details="Without last= the current values (METRICCURRENT), with it the history of that time. Values are numbers as exact "
-        "as the cells give them, written as they are read, however many there are. prometheus: a family for each metric, "
-        "counters and gauges, cell and object as labels, no times, as node_exporter's textfile collector takes it; it holds "
-        "one value of each, so last= is for csv and jsonl. Cells without an answer are told on stderr and by the exit code.",
+        details="Without last= the current values (METRICCURRENT), with it the history of that time. Values are "
+        "numbers, as exact as the cells give them, written while they are read, however many there are. prometheus: "
+        "one family for each metric, counters and gauges, cell and object as labels, no times, as node_exporter's "
+        "textfile collector needs it. It holds one value of each, so last= is for csv and jsonl. Cells without an "
+        "answer are named on stderr and change the exit code.",
         example="metrics export 'FL_.*' format=prometheus > exadata.prom",
         params=(
             Param(

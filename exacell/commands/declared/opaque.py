@@ -12,12 +12,13 @@ COMMANDS = (
         name="sql asm",
         group="ASM",
         effect=Effect.OPAQUE,
-        summary="one SQL statement on an ASM instance; a query just answers",
-        details="PL/SQL is one statement too; what ends with its session (alter session) is refused. A query of "
-        "Oracle's own views with SQL's own functions only reads, and never asks. create and drop diskgroup, and alter "
-        "diskgroup ... mount, dismount, rebalance power, set attribute, add, drop, resize, online and offline of disks are "
-        "planned, guarded, proven and undone (help docs sql). Anything else exacell can't read: refused on production and "
-        "read-only racks, elsewhere it needs --accept-opaque and is confirmed and journalled.",
+        summary="run one SQL statement on an ASM instance; a query just answers",
+        details="A block of PL/SQL counts as one statement. Statements that end with their session (alter session) "
+        "are refused. A query of Oracle's own views with SQL's own functions only reads, and never asks. create and "
+        "drop diskgroup, and alter diskgroup ... mount, dismount, rebalance power, set attribute, add, drop, "
+        "resize, online and offline of disks are planned, guarded, proven and can be undone (help docs sql). "
+        "exacell can't read anything else: it is refused on production and read-only racks; elsewhere it needs "
+        "--accept-opaque and is confirmed and journalled.",
         example='sql asm "select name, state, free_mb from v$asm_diskgroup"',
         params=(_SQL, Param(name="asm", kind=Kind.ASM, help="which ASM cluster, when the rack has several")),
         flags=(ACCEPT,),
@@ -27,13 +28,14 @@ COMMANDS = (
         name="sql",
         group="ASM",
         effect=Effect.OPAQUE,
-        summary="one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
-        details="The instance is found by its process and its home by oraenv, as the owner of the database software. PL/SQL "
-        "is one statement too; what ends with its session (alter session) is refused. A query of Oracle's own views "
-        "with SQL's own functions only reads. ALTER SYSTEM SET and RESET of what changes speed, ADD and DROP [STANDBY] LOGFILE, "
-        "and STORAGE (CELL_FLASH_CACHE ...) are planned, proven and undone (help docs sql). Anything else exacell "
-        "can't read, a query of users' tables, too: refused on production and read-only racks, elsewhere it needs "
-        "--accept-opaque and is confirmed and journalled.",
+        summary="run one SQL statement on a database, as SYSDBA on the first node that runs it; a query just answers",
+        details="The instance is found by its process and its home by oraenv, as the owner of the database "
+        "software. A block of PL/SQL counts as one statement. Statements that end with their session (alter "
+        "session) are refused. A query of Oracle's own views with SQL's own functions only reads. ALTER SYSTEM SET "
+        "and RESET of what changes speed, ADD and DROP [STANDBY] LOGFILE, and STORAGE (CELL_FLASH_CACHE ...) are "
+        "planned, proven and can be undone (help docs sql). exacell can't read anything else, also a query of "
+        "users' tables: it is refused on production and read-only racks; elsewhere it needs --accept-opaque and is "
+        "confirmed and journalled.",
         example='sql db=SPOT "select name, open_mode from v$database"',
         params=(
             _SQL,
@@ -48,12 +50,13 @@ COMMANDS = (
         group="racks",
         effect=Effect.OPAQUE,
         summary="a shell command on every selected cell, or on hosts (on @db sh uname -r); equal answers shown once",
-        details="All words behind sh are the command. What exacell reads as showing something (uptime, df -h, "
-        "imageinfo, cellcli -e list ...; help docs shell-text lists all) runs at once. CellCLI changes in it are "
-        "guarded like typed ones. What it can't read is refused on production and read-only racks, elsewhere it needs "
-        "--accept-opaque, and is always journalled. exacell's own flags stand before the command: sh --accept-opaque "
-        "-y ...; -- ends them. Cells from release 26.1 on take few commands beside cellcli. On hosts --detach runs a long "
-        "command apart from the link: it goes on when that is lost or exacell ends, and resume picks it up.",
+        details="All words after sh are the command. Commands that exacell knows as reads (uptime, df -h, "
+        "imageinfo, cellcli -e list ...; help docs shell-text lists all) run at once. CellCLI changes in it are "
+        "guarded like typed ones. Text that exacell can't read is refused on production and read-only racks; "
+        "elsewhere it needs --accept-opaque, and is always journalled. exacell's own flags stand before the "
+        "command: sh --accept-opaque -y ...; -- ends them. Cells from release 26.1 on accept few commands besides "
+        "cellcli. On hosts, --detach runs a long command apart from the connection: it continues when the "
+        "connection breaks or exacell ends, and resume picks it up.",
         example="sh uptime",
         params=(
             Param(
@@ -69,8 +72,8 @@ COMMANDS = (
         group="racks",
         effect=Effect.OPAQUE,
         summary="copy a local file to every selected cell, or to hosts (on @db copy …), as scp does",
-        details="exacell can't tell what a file is for: refused on production and read-only racks, elsewhere it needs "
-        "--accept-opaque. It is journalled. Cells from release 26.1 on take no files.",
+        details="exacell can't know what a file does. So it is refused on production and read-only racks; elsewhere "
+        "it needs --accept-opaque. It is journalled. Cells from release 26.1 on accept no files.",
         example="copy patch.log to=/tmp",
         params=(
             Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a local file"),

@@ -13,9 +13,9 @@ COMMANDS = (
         effect=Effect.LOCAL,
         dry_runs=False,
         summary="write a recipe in $EDITOR; it begins with a commented template",
-        details="It lies beside your other recipes (~/.config/exacell/recipes) and is checked when you leave the editor; "
-        "what is wrong is told, and you may edit again. One that is there already is never written over. A template "
-        "that is left as it is leaves nothing.",
+        details="The file lies beside your other recipes (~/.config/exacell/recipes). It is checked when you leave "
+        "the editor; if something is wrong you see it and may edit again. An existing recipe is never overwritten. "
+        "If you change nothing, no file is left.",
         example="new recipe weekly",
         params=(
             Param(name="name", kind=Kind.NAME, positional=True, required=True, help="of the recipe, without .exa"),
@@ -28,9 +28,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="set a recipe in the usual layout",
-        details="One blank between words, parameters and conditions in columns, blocks two blanks deeper, an empty line "
-        "behind the header. Comments stay, and so does what it says. A recipe that comes with exacell is not written.",
+        summary="rewrite a recipe in the usual layout",
+        details="One blank between words, parameters and conditions in columns, blocks indented by two blanks, an "
+        "empty line after the header. Comments and meaning stay the same. Recipes that come with exacell are not "
+        "changed.",
         example="fmt recipe ./weekly.exa --check",
         params=(Param(name="name", kind=Kind.RECIPE, positional=True, required=True, help="the recipe"),),
         flags=(Flag(name="check", help="write nothing: show what would change; exit 3 when something would"),),
@@ -42,9 +43,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="make a recipe of what is typed from now on, until record stop",
-        details="What ends well is kept, changes and readings alike; what only a prompt can do is not, and -n is not. "
-        "A statement that goes to some cells only, by use, is kept with them. Leaving exacell stops it, too.",
+        summary="record what you type as a recipe, until record stop",
+        details="Statements that end well are kept, changes and reads alike. Statements that only the prompt has, "
+        "and those with -n, are not. A statement that went to some cells only, because of use, is kept with these "
+        "cells. Leaving exacell ends the recording, too.",
         example="record start weekly",
         params=(
             Param(name="name", kind=Kind.NAME, positional=True, required=True, help="of the recipe, without .exa"),
@@ -57,9 +59,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         dry_runs=False,
-        summary="write the recipe of what was typed since record start; sizes and names become its parameters",
-        details="Sizes, databases, disk groups and prefixes of exacell's own statements become parameters whose defaults are "
-        "what was typed. A recipe that is there is never written over.",
+        summary="end the recording and write the recipe; sizes and names become its parameters",
+        details="Sizes, databases, disk groups and prefixes in exacell's own statements become parameters, with "
+        "what you typed as their defaults. An existing recipe is never overwritten.",
         example="record stop",
         recipe_ok=False,
         handler="exacell.commands.recipefiles:record_stop",

@@ -15,10 +15,10 @@ COMMANDS = (
         name="recipes",
         group=GROUP,
         effect=Effect.READ,
-        summary="the recipes there are, with what they do and their parameters",
-        details="A file of statements, one a line, is a recipe: put the lines that history shows into NAME.exa in the folder "
-        "recipes beside the configuration (~/.config/exacell/recipes), and run NAME repeats them; run NAME -n shows what it "
-        "would do.",
+        summary="list the recipes, with what they do and their parameters",
+        details="A recipe is a file of statements, one a line. To make one, put the lines that history shows into "
+        "NAME.exa in the folder recipes beside the configuration (~/.config/exacell/recipes). run NAME runs it; run "
+        "NAME -n only shows what it would do.",
         example="recipes",
         params=(Param(name="word", kind=Kind.TEXT, positional=True, help="only those whose name or title holds it"),),
         handler="exacell.commands.recipes:recipes",
@@ -37,9 +37,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="check every word of a recipe without running anything",
-        details="Header, blocks, conditions and every statement, with each word that a parameter may be; objects, "
-        "attributes, metrics and kinds must be known. All that is wrong is listed, a line each. Exit 2 when something "
-        "is.",
+        details="Checks header, blocks, conditions and every statement, with each word that a parameter may have. "
+        "Objects, attributes, metrics and kinds must exist. Each mistake is listed on a line of its own. Exit code "
+        "2 when there is one.",
         example="check recipe reset_cold",
         params=(_RECIPE,),
         recipe_ok=False,
@@ -50,9 +50,10 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="run a recipe; @name does the same",
-        details="Each changing statement is planned, shown, confirmed and journalled as if it were typed; -y confirms "
-        "them all. What its reading statements answer is the output; the rest is talk. -n shows what would be done; "
-        "it takes no snapshot and waits for nothing. Between the waves of a rolling --pause, --not-after and --timeout hold.",
+        details="Each changing statement is planned, shown, confirmed and journalled as if you typed it; -y "
+        "confirms all of them. stdout has the answers of its reading statements, stderr has the rest. -n shows what "
+        "would be done; it takes no snapshot and does not wait. --pause, --not-after and --timeout count between "
+        "the waves of a rolling block.",
         example="run reset_cold size=288g -y",
         params=(_RECIPE,),
         flags=(Flag(name="accept-opaque", help="let host commands of the recipe run"),),
@@ -64,11 +65,11 @@ COMMANDS = (
         name="check",
         group=GROUP,
         effect=Effect.READ,
-        summary="require a fact on every selected cell; the recipe stops when it does not hold",
-        details="check all <object>.<attribute> <op> <value> [where a=b and …]: every such object; check no <object> "
-        "[where …]: there is none; check same <object>.<attribute>, …: equal on all cells. check <statement that reads>.<column> "
-        '[of <cell or name>] <op> <value> ["why"]: every value in that column of its answer; = != < <= > >=, sizes, '
-        "durations and percents are understood.",
+        summary="check a condition on every selected cell; if it is not true, the recipe stops",
+        details="check all <object>.<attribute> <op> <value> [where a=b and …]: every such object; check no "
+        "<object> [where …]: there is no such object; check same <object>.<attribute>, …: equal on all cells. check "
+        '<statement that reads>.<column> [of <cell or name>] <op> <value> ["why"]: every value in that column of '
+        "its answer. Operators are = != < <= > >=; sizes, durations and percents can be compared.",
         example="check all flashcache.status = normal",
         params=(
             Param(
@@ -88,8 +89,8 @@ COMMANDS = (
         effect=Effect.READ,
         dry_runs=False,
         summary="wait for a time, or until a check holds",
-        details="wait 60s, or wait until all flashcache.status = normal: looked at every so often (every=, the rack's "
-        "poll), for at most so long (for=, 1h). Ctrl-C ends the wait.",
+        details="wait 60s, or wait until all flashcache.status = normal. With until the cells are read every every= "
+        "(default: the rack's poll), for at most for= (1h). Ctrl-C ends the wait.",
         example="wait until all flashcache.status = normal every=5s for=1h",
         params=(
             Param(name="every", kind=Kind.DURATION, help="with until: between two looks at the cells"),
@@ -104,7 +105,7 @@ COMMANDS = (
         name="prompt",
         group=GROUP,
         effect=Effect.READ,
-        summary="say something to the operator",
+        summary="show a text to the operator",
         example='prompt "the caches are cold"',
         params=(_TEXT,),
         handler="exacell.commands.recipes:prompt",
@@ -114,8 +115,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="keep a change made with --confirm-within; in a recipe, ask the operator a question",
-        details="Without anything behind it every change of this rack that waits is kept, with a number that one. "
-        "With a text it asks: no, or nobody to ask, ends the recipe.",
+        details="confirm alone keeps every change of this rack that waits; with a number only that change. With a "
+        "text it asks a question: the answer no, or nobody at the terminal, ends the recipe.",
         example='confirm "is the load stopped?"',
         params=(
             Param(

@@ -35,7 +35,7 @@ COMMANDS = (
         name="connect",
         group=GROUP,
         effect=Effect.LOCAL,
-        summary="make a rack the one that statements go to",
+        summary="choose the rack that statements go to",
         details="Connections open on first use and stay open. A production rack starts read-only.",
         example="connect t1",
         params=(
@@ -49,11 +49,12 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="select the cells that statements go to",
-        details="A set such as exa1cel[01-02], a,b, a!b, @group, or the end of one cell's name; @down are the cells "
-        "that gave no answer when they were last asked, @failed those and the ones on which the newest change is not "
-        "complete, @up and @ok the others; +set adds, not set takes away, @all ends it. where "
-        "flashCacheMode=writeback takes the cells for which that holds now, where griddisk.status=inactive those that "
-        "have such an object. For one statement only: on <cells> <statement>, on (where …) <statement>.",
+        details="A set is exa1cel[01-02], a,b, a!b, @group, or the end of one cell's name. @down are the cells that "
+        "did not answer when they were last asked; @failed are those and the cells on which the newest change is "
+        "not complete; @up and @ok are the others. +set adds cells, not set takes cells away, @all selects all. "
+        "where flashCacheMode=writeback selects the cells for which this is true now, where "
+        "griddisk.status=inactive those that have such an object. For one statement only: on <cells> <statement>, "
+        "on (where …) <statement>.",
         example="use exa1cel[01-02]",
         params=(
             Param(name="cells", kind=Kind.CELLSET, positional=True, required=True, rest=True, help="a set of cells"),
@@ -66,7 +67,7 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="the rack's cells, and which of them are in use",
-        details="Asks no cell; show versions or list cell do.",
+        details="Only lists names; show versions and list cell ask the cells.",
         example="cells",
         handler="exacell.commands.session:cells",
     ),
@@ -75,7 +76,7 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="the racks of the configuration",
-        details="-o json tells as source which file each is written in.",
+        details="In -o json, source is the file in which a rack is written.",
         example="racks",
         handler="exacell.commands.session:racks",
     ),
@@ -84,8 +85,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="read-only or read-write; enforced below every statement",
-        details="rw on a production rack asks for the rack's name; on another rack it asks for that name once a cell or host "
-        "there was recognised as the production rack's. After ro dcli changes nothing on hosts of other racks either.",
+        details="On a production rack rw asks for the rack's name. On another rack it asks for that name too, once "
+        "a cell or host there is known to belong to the production rack. After ro dcli changes nothing on hosts of "
+        "other racks either.",
         example="set mode ro",
         params=(
             Param(name="mode", kind=Kind.CHOICE, choices=("ro", "rw"), positional=True, required=True, help="ro or rw"),
@@ -110,9 +112,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="how the rack is reached: over exacell's own SSH, the system's ssh, dcli, exacli or ClusterShell",
-        details="auto is what the rack's configuration says, else ssh. Each can do different things: show transports "
-        "lists them, and what one cannot do is refused before anything is asked or sent. help docs transports tells "
-        "when to use which.",
+        details="auto takes the way from the rack's configuration, else ssh. show transports lists what each way "
+        "can do; what it can't do is refused before you are asked and before anything is sent. help docs transports "
+        "explains when to use which.",
         example="set transport openssh",
         params=(
             Param(
@@ -121,7 +123,7 @@ COMMANDS = (
                 choices=(AUTO, *TRANSPORTS),
                 positional=True,
                 required=True,
-                help="of statements to come",
+                help="how the next statements reach the rack",
             ),
         ),
         recipe_ok=False,
@@ -140,12 +142,12 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="change a setting for this session",
-        details="timeout (of a command that reads), write_timeout (of one changing statement) and connect_timeout "
-        "take seconds or 90s, 5m; max_answer is how large one cell's answer may be; fanout is the number of cells "
-        "worked on at a time; editing_mode is emacs or vi; timing on says how long each statement took; patience is "
-        "how long the prompt waits for slow cells before it comes back; fold is on, off or auto: whether equal cells "
-        "share a row of a table, auto on a terminal alone; pager is on, off, or a command for what is longer than the "
-        "screen. The configuration file keeps settings for good.",
+        details="timeout (for a command that reads), write_timeout (for one changing statement) and connect_timeout "
+        "take seconds or 90s, 5m. max_answer is the largest answer of one cell. fanout is the number of cells asked "
+        "at a time. editing_mode is emacs or vi. timing on shows how long each statement took. patience is how long "
+        "the prompt waits for slow cells before it comes back. fold is on, off or auto: whether equal cells share a "
+        "row of a table; auto means only on a terminal. pager is on, off, or a command for output longer than the "
+        "screen. To keep a setting, write it into the configuration file.",
         example="set timeout 90s",
         params=(
             Param(
@@ -182,7 +184,7 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="CellCLI's: how times are shown in tables",
-        details="standard is ISO 8601 with the cell's zone; local is this host's form and zone. Other formats than "
+        details="standard is ISO 8601 with the cell's zone; local is this host's form and zone. Formats other than "
         "table keep ISO 8601.",
         example="set dateformat standard",
         params=(
@@ -210,10 +212,10 @@ COMMANDS = (
         name="refresh",
         group=GROUP,
         effect=Effect.LOCAL,
-        summary="forget what was learned about the rack, open its connections anew and learn again",
-        details="At the prompt names, values and metric descriptions are learned in the background and kept on disk; "
-        "they are read again when they are older than an hour. On a production rack all hosts are asked who they are, so that "
-        "they are known again under any name.",
+        summary="forget what was learned about the rack, open new connections and learn again",
+        details="At the prompt names, values and metric descriptions are learned in the background and kept on "
+        "disk; after an hour they are read again. On a production rack all hosts are asked for their identity, so "
+        "that exacell knows them under any name.",
         example="refresh",
         recipe_ok=False,
         handler="exacell.commands.session:refresh",
@@ -235,8 +237,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="CellCLI's: run the statements of a script file (= @path/file)",
-        details="One statement a line; a last - continues it. It stops behind the first statement that fails. Flags "
-        "and ON hold for each of its statements: -y answers yes, -n only plans.",
+        details="One statement a line; a - at the end of a line continues it. It stops after the first statement "
+        "that fails. Flags and ON count for each statement: -y answers yes, -n only plans.",
         example="start check.scl",
         params=(Param(name="file", kind=Kind.FILE, positional=True, required=True, help="a file of statements"),),
         recipe_ok=False,
@@ -247,8 +249,8 @@ COMMANDS = (
         name="spool",
         group=GROUP,
         effect=Effect.LOCAL,
-        summary="CellCLI's: write a copy of all answers to a file; spool off ends it, spool alone tells",
-        details="An existing file is replaced; create refuses that, append adds to it.",
+        summary="CellCLI's: write a copy of all answers to a file; spool off ends it, spool alone shows the file",
+        details="An existing file is replaced. create refuses to replace it; append adds to it.",
         example="spool answers.txt append",
         params=(
             Param(name="file", kind=Kind.FILE, positional=True, words=("off",), help="the file, or off"),
@@ -269,11 +271,11 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="the statements entered at the prompt, oldest first",
-        details="Those of this rack, and of none; rack=NAME shows another rack's, rack=all every one. Kept on disk "
-        "for its owner only; statements with passwords or keys are not kept.",
+        details="Those typed on this rack, and without a rack; rack=NAME shows another rack's, rack=all all of "
+        "them. Kept on disk, readable by you alone; statements with passwords or keys are not kept.",
         example="history last=10",
         params=(
-            Param(name="last", kind=Kind.INT, default=str(HISTORY_SHOWN), help="so many"),
+            Param(name="last", kind=Kind.INT, default=str(HISTORY_SHOWN), help="how many"),
             Param(name="rack", kind=Kind.RACK, words=("all",), help="where they were entered"),
             Param(name="word", kind=Kind.TEXT, positional=True, help="only those that contain it"),
         ),
@@ -285,9 +287,9 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="a short word for a statement at the prompt; alias alone lists them",
-        details="$1 to $9 are the words behind the alias, ${1:-word} has a default, $* is all of them; words that no "
-        "placeholder takes are added at the end. The definition takes the whole line, ';' and '|' included. Aliases "
-        "are for the prompt: scripts and recipes do not know them.",
+        details="$1 to $9 are the words after the alias, ${1:-word} has a default, $* is all of them; other words "
+        "are added at the end. The definition takes the whole line, also ';' and '|'. Aliases work at the prompt "
+        "only, not in scripts and recipes.",
         example="alias fd list griddisk attributes name,size where name like ${1:-.*}",
         params=(
             Param(name="definition", kind=Kind.COMMAND, positional=True, rest=True, help="a name and its statement"),
@@ -311,8 +313,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.LOCAL,
         summary="write a statement in $EDITOR: the last one, or the one of that number in history",
-        details="What is saved stands at the next prompt, where Enter runs it. Ctrl-X Ctrl-E (v in vi's navigation "
-        "mode) does the same with the line that is being typed.",
+        details="The text that you save appears at the next prompt, where Enter runs it. Ctrl-X Ctrl-E (v in vi's "
+        "navigation mode) does the same with the line that you are typing.",
         example="edit 12",
         params=(Param(name="number", kind=Kind.INT, positional=True, help="as history shows it"),),
         recipe_ok=False,

@@ -10,9 +10,9 @@ COMMANDS = (
         group="help",
         effect=Effect.LOCAL,
         summary="learn exacell in ten minutes on an emulated rack: twelve steps, each checked",
-        details="You type at the ordinary prompt; the tutorial looks on and says what comes next. tutorial shows the "
-        "present step again, next and back move, quit pauses (tutorial goes on there, also tomorrow), restart begins "
-        "anew.",
+        details="You type at the ordinary prompt; the tutorial watches and explains the next step. tutorial shows "
+        "the present step again, next and back move, quit pauses; after quit, tutorial continues at that step, also "
+        "tomorrow. restart starts again with step 1.",
         example="tutorial",
         params=(
             Param(
@@ -21,7 +21,7 @@ COMMANDS = (
                 choices=("go", "skip", "next", "back", "quit", "restart"),
                 positional=True,
                 default="go",
-                help="go on, skip a step (next is the same), a step back, pause, or from the beginning",
+                help="go: continue; skip or next: the next step; back: a step back; quit: pause; restart: from step 1",
             ),
         ),
         recipe_ok=False,

@@ -14,13 +14,13 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="repeat a reading statement: what changed is highlighted, numbers get a line of bars",
-        details="Seconds, then the statement. On a terminal one screen, on which q or Ctrl-C leaves, p pauses and j "
-        "and k scroll; into a file or a pipe one answer after the other, and with -o json, jsonl or csv records with "
-        "the time in 'at'. count= ends it after so many answers.",
+        details="Give seconds, then the statement. On a terminal: one screen, on which q or Ctrl-C leaves, p "
+        "pauses, and j and k scroll. Into a file or a pipe: one answer after the other; with -o json, jsonl or csv, "
+        "records with the time in 'at'. count= ends it after that many answers.",
         example="watch 5 show flashcache",
         params=(
             Param(name="every", kind=Kind.DURATION, positional=True, required=True, help="seconds between two answers"),
-            Param(name="count", kind=Kind.INT, help="so many answers"),
+            Param(name="count", kind=Kind.INT, help="how many answers"),
             Param(
                 name="statement",
                 kind=Kind.STATEMENT,
@@ -39,15 +39,16 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="the rack's load, live: per cell cache hits, dirty data, redo wins, outliers, CPU and disks",
-        details="A row a cell, the worst first; one that does not answer says since when. Enter goes closer: to the cell, "
-        "its disks, databases and alerts; Esc back. / filters, s sorts, a acknowledges an alert, l locates a disk, o asks "
-        "whether the cell may go offline, ? lists the keys, q leaves. Figures span the last two collections of each cell, "
-        "one a minute. Into a file or a pipe it writes a table, or with -o jsonl or csv one record a cell, for each.",
+        details="One row a cell, the worst first; a cell without an answer shows since when. Enter goes closer: to "
+        "the cell, its disks, databases and alerts; Esc goes back. / filters, s sorts, a acknowledges an alert, l "
+        "locates a disk, o asks whether the cell may go offline, ? lists the keys, q leaves. Figures cover the last "
+        "two collections of each cell, one a minute. Into a file or a pipe it writes a table each time, or with -o "
+        "jsonl or csv one record a cell.",
         example="top sort=dirty",
         params=(
             Param(name="every", kind=Kind.DURATION, positional=True, default="5", help="seconds between two looks"),
             Param(name="sort", kind=Kind.CHOICE, choices=_ORDERS, default="worst", help="which cells come first"),
-            Param(name="count", kind=Kind.INT, help="so many tables; for files and pipes"),
+            Param(name="count", kind=Kind.INT, help="how many tables; for files and pipes"),
         ),
         recipe_ok=False,
         streams=True,
