@@ -260,7 +260,7 @@ def statements(design: Design) -> list[str]:
 
 
 def level_of(design: Design, values: Iterable[str]) -> str:
-    """Return the level that all of ``values`` mean, in the design's spelling where it is one of its two; empty where they
+    """Return the level that all of ``values`` mean, in the design's spelling where it is one of its levels; empty where they
     differ.
 
     Raises:

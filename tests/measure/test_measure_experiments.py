@@ -16,7 +16,7 @@ from exacell.language.line import parse_line
 from exacell.language.registry import Effect
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import Design, Pause, from_json, to_json
-from exacell.measure.experiments.said import MEASURES, block_rows, same_line, schedule_lines, sentences, verdict_row
+from exacell.measure.experiments.said import MEASURES, block_rows, same_line, schedule_lines, sentences, verdict_rows
 from exacell.measure.experiments.schedule import ORDERS
 from exacell.plan.dbchange import read_change
 from tests.support.trials import DESIGN, EMPTY, PASSPORT, cells, measured
@@ -261,7 +261,7 @@ def test_giving_way_is_told_with_the_verdict() -> None:
     (told,) = [line for line in sentences(found) if line.startswith("It gave way")]
     assert "2 times, 1m30s in all" in told and "longer than 20 ms on average (up to 31 ms)" in told
     assert "1 run lay in such a time, and its block was made anew" in told
-    figures = verdict_row(found)
+    figures = verdict_rows(found)[0]
     assert (figures["pauses"], figures["pausedSeconds"], figures["madeAnew"]) == (2, 90.0, 1)
 
 
