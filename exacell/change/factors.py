@@ -146,8 +146,9 @@ def _clause_cannot(design: Design, cells: Cells) -> list[str]:
 
 def _clause_reading(design: Design) -> Reading:
     owner, name = _owner_and_name(design)
-    query = f"select cell_flash_cache from dba_tables where owner = '{owner}' and table_name = '{name}'"
-    return Reading(statement=f'sql db={design.db} "{query}"', column="cell_flash_cache")
+    # The column has 7 characters, and SQL*Plus before 12.2 cuts the heading to that: the alias is shorter.
+    query = f"select cell_flash_cache clause from dba_tables where owner = '{owner}' and table_name = '{name}'"
+    return Reading(statement=f'sql db={design.db} "{query}"', column="clause")
 
 
 def _parameter_statement(design: Design, level: str) -> str:

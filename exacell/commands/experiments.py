@@ -18,6 +18,7 @@ from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Value
 from exacell.measure.experiments.family import MOST_LEVELS
 from exacell.measure.experiments.record import DONE, RUNNING, Design, Experiment
+from exacell.measure.experiments.reported import charts
 from exacell.measure.experiments.said import (
     EVENTS,
     block_rows,
@@ -107,6 +108,7 @@ def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
         block_rows(found),
         columns=columns,
         below=size_rows(found),
+        charts=tuple(charts(found)),
     )
     figures = [{"cell": None, **row} for row in verdict_rows(found)]
     place = sum("says" in record for record in result.records)

@@ -282,3 +282,10 @@ def test_redo_is_judged_on_the_slowest_cell() -> None:
     slow = {**second, "cel02": replace(second["cel02"], values={"FL_RQ_W": 110.0, "FL_RQ_TM_W": 2_004_000.0})}
     assert fairness.redo_since(first, slow) == 20_000 and fairness.redo_since(first, first) == 0
     assert fairness.redo_now({**first, **cells({}, FL_RQ_TM_W_RQ=900)}) == 900 and fairness.redo_now({}) == 0
+
+
+def test_a_tables_clause_is_read_under_a_heading_that_no_release_cuts() -> None:
+    """SQL*Plus before 12.2 cuts a heading to the width of its column, which has 7 characters here."""
+    design = replace(DESIGN, factor="cell_flash_cache", of="APP.KEYS", levels=("keep", "none"))
+    reading = factor_of(design).reading(design)
+    assert f"cell_flash_cache {reading.column} from" in reading.statement and len(reading.column) <= 7

@@ -109,7 +109,7 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
             )
             for level in (d.levels if sizes else ())
         ),
-        charts=tuple(_charts(experiment)) if experiment.runs else (),
+        charts=tuple(charts(experiment)),
         sides=tuple(_sides(experiment)),
         changes=tuple(changes),
         repeat=(experiment.statement,),
@@ -185,8 +185,10 @@ def _run_rows(experiment: Experiment) -> Iterator[dict[str, Any]]:
         }
 
 
-def _charts(experiment: Experiment) -> Iterator[Chart]:
+def charts(experiment: Experiment) -> Iterator[Chart]:
     """Yield the timeline of the runs, then the difference of each block beside that of each A/A pair."""
+    if not experiment.runs:
+        return
     d = experiment.design
     what, factor = MEASURES[d.measure], d.said
     found = timed(experiment)
