@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from exacell.core.errors import RefusedError
+from exacell.core.errors import RefusedError, StatementError
+from exacell.language.line import parse_line
 from exacell.measure.importers import fio
 from exacell.measure.importers.calibrate import read_database
 from exacell.measure.importers.findings import Imported, alone, pair
@@ -329,3 +330,13 @@ def test_output_of_fio_without_an_io_is_refused() -> None:
     for text in ('{"fio version": "fio-3.33", "jobs": [', '{"fio version": "fio-3.33", "jobs": [{"jobname": "j"}]}'):
         with pytest.raises(UnreadableError):
             fio.waited(text)
+
+
+def test_compare_takes_any_number_of_names() -> None:
+    """Each bare word behind the first is one more set, also for a report, whose form stands last; flags may stand among them."""
+    call = parse_line("compare iet scst --anyway 'a b' uek3").call
+    assert call is not None and call.text_arg("a") == "iet" and call.texts_arg("b") == ("scst", "a b", "uek3")
+    call = parse_line("report iet scst uek3 html to=/tmp/x.html").call
+    assert call is not None and call.texts_arg("b") == ("scst", "uek3", "html") and call.text_arg("to") == "/tmp/x.html"
+    with pytest.raises(StatementError, match="compare needs B"):
+        parse_line("compare iet")
