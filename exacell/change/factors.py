@@ -146,8 +146,9 @@ def _clause_cannot(design: Design, cells: Cells) -> list[str]:
 
 def _clause_reading(design: Design) -> Reading:
     owner, name = _owner_and_name(design)
-    query = f"select cell_flash_cache from dba_tables where owner = '{owner}' and table_name = '{name}'"
-    return Reading(statement=f'sql db={design.db} "{query}"', column="cell_flash_cache")
+    # The column has 7 characters, and SQL*Plus before 12.2 cuts the heading to that: the alias is shorter.
+    query = f"select cell_flash_cache clause from dba_tables where owner = '{owner}' and table_name = '{name}'"
+    return Reading(statement=f'sql db={design.db} "{query}"', column="clause")
 
 
 def _parameter_statement(design: Design, level: str) -> str:
@@ -260,7 +261,7 @@ def statements(design: Design) -> list[str]:
 
 
 def level_of(design: Design, values: Iterable[str]) -> str:
-    """Return the level that all of ``values`` mean, in the design's spelling where it is one of its two; empty where they
+    """Return the level that all of ``values`` mean, in the design's spelling where it is one of its levels; empty where they
     differ.
 
     Raises:

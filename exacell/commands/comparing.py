@@ -31,9 +31,9 @@ def compare(session: Session, services: Services, request: Request, call: Call) 
     """Return one record per sentence, then one per figure.
 
     Raises:
-        RefusedError: a name is nothing that is known, or the two are unlike.
+        RefusedError: a name is nothing that is known, or they are unlike.
     """
-    return shown(finding_of(_asked(session, services, request, call), (call.text_arg("a"), call.text_arg("b"))))
+    return shown(finding_of(_asked(session, services, request, call), (call.text_arg("a"), *call.texts_arg("b"))))
 
 
 def _asked(session: Session, services: Services, request: Request, call: Call) -> Asked:
@@ -44,10 +44,10 @@ def report(session: Session, services: Services, request: Request, call: Call) -
     """Write the report; return one record with its file, verdict and, of an archive, its seal.
 
     Raises:
-        RefusedError: a name is nothing that is known, the two are unlike, or the file exists or can't be written.
+        RefusedError: a name is nothing that is known, they are unlike, or the file exists or can't be written.
     """
     asked = _asked(session, services, request, call)
-    words = [word for name in ("a", "b", "form") if (word := call.text_arg(name))]
+    words = [word for word in (call.text_arg("a"), *call.texts_arg("b")) if word]
     form = words.pop() if words and words[-1] in FORMS else "html"
     names = tuple(words) or (newest(asked),)
     evidence = call.flag("evidence")

@@ -1,4 +1,4 @@
-"""Experiments: two levels of a factor compared run after run, and what was found."""
+"""Experiments: levels of a factor compared run after run, and what was found."""
 
 from __future__ import annotations
 
@@ -16,14 +16,16 @@ from exacell.commands.keeping import listed, outlined, runs
 from exacell.core.errors import ExacellError, RefusedError, StatementError
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Call, Value
+from exacell.measure.experiments.family import MOST_LEVELS
 from exacell.measure.experiments.record import DONE, RUNNING, Design, Experiment
+from exacell.measure.experiments.reported import charts
 from exacell.measure.experiments.said import (
     EVENTS,
     block_rows,
     columns_of,
     schedule_lines,
     sentences,
-    verdict_row,
+    verdict_rows,
 )
 from exacell.measure.experiments.tail import size_rows
 from exacell.output.explained import explained
@@ -106,10 +108,11 @@ def told(found: Experiment, stopped: ExacellError | None = None) -> Result:
         block_rows(found),
         columns=columns,
         below=size_rows(found),
+        charts=tuple(charts(found)),
     )
-    figures = {"cell": None, **verdict_row(found)}
+    figures = [{"cell": None, **row} for row in verdict_rows(found)]
     place = sum("says" in record for record in result.records)
-    records = [*result.records[:place], figures, *result.records[place:]]
+    records = [*result.records[:place], *figures, *result.records[place:]]
     return ended(found, stopped, replace(result, records=records))
 
 
@@ -159,10 +162,11 @@ def _design(session: Session, call: Call) -> Design:
     given = tuple(str(level) for level in levels) if isinstance(levels, tuple) else ()
     if known.levels:
         given = tuple(level.lower() for level in given)
-    if len(given) != 2 or given[0] == given[1]:
+    if not 2 <= len(given) <= MOST_LEVELS or len({level.lower() for level in given}) < len(given):
         raise StatementError(
-            f"levels={','.join(given)}: two different levels are compared",
-            hint="name both, the one to try first: levels=on,off",
+            f"levels={','.join(given)}: two to {MOST_LEVELS} different levels are compared",
+            hint="of two the one to try stands first (levels=on,off), of more the one that each is compared with "
+            "(levels=1280,512,256)",
         )
     blocks, pairs = (call.int_arg(name) or 0 for name in ("blocks", "aa"))
     seed = call.int_arg("seed")
@@ -181,7 +185,7 @@ def _design(session: Session, call: Call) -> Design:
         factor=factor,
         of=of,
         on=on,
-        levels=(given[0], given[1]),
+        levels=given,
         db=db,
         blocks=blocks,
         order=call.text_arg("order"),

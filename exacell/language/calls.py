@@ -219,8 +219,9 @@ def read_call(text: str, base: int) -> tuple[Call, dict[str, Value]]:
         if named:
             _named(command, word, key, raw_value, args, extra)
         elif free:
-            param = free.pop(0)
-            args[param.name] = _positional(command, param, word)
+            param = free[0] if free[0].many else free.pop(0)
+            value, before = _positional(command, param, word), args.get(param.name)
+            args[param.name] = (*(before if isinstance(before, tuple) else ()), str(value)) if param.many else value
         else:
             raise _too_much(command, word, bare[0])
     for param in command.params:

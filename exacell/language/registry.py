@@ -90,6 +90,7 @@ class Param:
         help: a phrase; units and limits in it.
         positional: given as a bare word in this order instead of ``name=value``.
         rest: takes every word that is left, verbatim (``sql asm "…"``, ``dcli …``); the last one only.
+        many: takes each bare word that is left, and its value is a tuple; the last positional one only.
         choices: the allowed words of a CHOICE, one that ends in a colon with anything behind it; of NAMES those worth
             offering.
         words: words accepted besides the kind, such as ``keep`` or ``all``.
@@ -103,6 +104,7 @@ class Param:
     required: bool = False
     positional: bool = False
     rest: bool = False
+    many: bool = False
     choices: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     values_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -119,7 +121,7 @@ class Param:
             if self.positional
             else (f"{self.name}={values}")
         )
-        if self.rest:
+        if self.rest or self.many:
             text += " …"
         return text if self.required else f"[{text}]"
 
@@ -306,6 +308,11 @@ class Call:
         """Return a text argument, ``default`` when it was not given."""
         value = self.args.get(name)
         return default if value is None else str(value)
+
+    def texts_arg(self, name: str) -> tuple[str, ...]:
+        """Return the texts of an argument that takes many, none when it was not given."""
+        value = self.args.get(name)
+        return tuple(map(str, value)) if isinstance(value, tuple) else ()
 
     def int_arg(self, name: str) -> int | None:
         """Return a size or int argument; None when it was not given or is one of the parameter's extra words."""

@@ -310,7 +310,7 @@ def _own_options(options: Sequence[Flag], behind: list[Piece], known: Known) -> 
 
 def _arguments(command: Command, done: Sequence[Piece], typed: Piece, known: Known) -> Iterator[Suggestion]:
     bare = [piece for piece in done if "=" not in piece.text]
-    free = command.positionals[len(bare) :]
+    free = command.positionals[len(bare) :] or [param for param in command.positionals[-1:] if param.many]
     params: list[Param] = [param for param in command.params if not param.positional]
     first = command.positionals[0] if command.positionals else None
     params += command.offers

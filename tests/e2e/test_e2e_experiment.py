@@ -276,9 +276,9 @@ def test_a_run_that_fails_stops_the_experiment(rack: InProcess, option: str, cod
 
 
 REFUSED = [
-    ("levels=on,on", "levels=on,on: two different levels are compared"),
+    ("levels=on,on", "levels=on,on: two to 6 different levels are compared"),
     ("levels=on,maybe", "levels=on,maybe: flash log can be on, off"),
-    ("levels=on,off,on", "levels=on,off,on: two different levels are compared"),
+    ("levels=on,off,on", "levels=on,off,on: two to 6 different levels are compared"),
     ("blocks=0", "blocks= may be 1 to 200"),
     ("matters=0", "matters=0: percent, above 0"),
     ("as='1 2'", "'1 2' is not a name"),

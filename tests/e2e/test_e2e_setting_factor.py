@@ -66,6 +66,18 @@ def test_what_a_setting_does_to_fio_is_named_and_nothing_is_where_it_does_nothin
     assert {row["count"] for row in done.records if "block" in row} == {1000}
 
 
+def test_three_values_are_each_compared_with_the_first(kernel: Kernel, tmp_path: Path) -> None:
+    """Of three values the one that slows fio down is named, the other is not; -n says how many blocks that needs."""
+    before = kernel.value("nr_requests")
+    text = experiment(script(tmp_path, slow="64"), "aa=1").replace("levels=64,32", "levels=32,64,128")
+    shown = kernel.ok(text.replace(" -y", " -n"))
+    assert "nr_requests 64 and 128, each against 32 on @ini" in shown.err and "6 blocks at least" in shown.err
+    done = kernel.ok("-o", "json", text)
+    found = {row["level"]: (row["finding"], round(row["effectPercent"])) for row in done.records if "finding" in row}
+    assert found == {"64": ("different", 50), "128": ("no difference that matters", 0)}
+    assert kernel.value("nr_requests") == before
+
+
 def test_a_killed_experiment_leaves_the_setting_and_resume_brings_it_back(kernel: Kernel, tmp_path: Path) -> None:
     """After kill -9 at a level of a run the kernel has that level; resume makes what is left, and then it has what it had."""
     before, path = kernel.value("nr_requests"), script(tmp_path, slow="64")

@@ -16,7 +16,7 @@ from exacell.language.line import parse_line
 from exacell.language.registry import Effect
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import Design, Pause, from_json, to_json
-from exacell.measure.experiments.said import MEASURES, block_rows, same_line, schedule_lines, sentences, verdict_row
+from exacell.measure.experiments.said import MEASURES, block_rows, same_line, schedule_lines, sentences, verdict_rows
 from exacell.measure.experiments.schedule import ORDERS
 from exacell.plan.dbchange import read_change
 from tests.support.trials import DESIGN, EMPTY, PASSPORT, cells, measured
@@ -261,7 +261,7 @@ def test_giving_way_is_told_with_the_verdict() -> None:
     (told,) = [line for line in sentences(found) if line.startswith("It gave way")]
     assert "2 times, 1m30s in all" in told and "longer than 20 ms on average (up to 31 ms)" in told
     assert "1 run lay in such a time, and its block was made anew" in told
-    figures = verdict_row(found)
+    figures = verdict_rows(found)[0]
     assert (figures["pauses"], figures["pausedSeconds"], figures["madeAnew"]) == (2, 90.0, 1)
 
 
@@ -282,3 +282,10 @@ def test_redo_is_judged_on_the_slowest_cell() -> None:
     slow = {**second, "cel02": replace(second["cel02"], values={"FL_RQ_W": 110.0, "FL_RQ_TM_W": 2_004_000.0})}
     assert fairness.redo_since(first, slow) == 20_000 and fairness.redo_since(first, first) == 0
     assert fairness.redo_now({**first, **cells({}, FL_RQ_TM_W_RQ=900)}) == 900 and fairness.redo_now({}) == 0
+
+
+def test_a_tables_clause_is_read_under_a_heading_that_no_release_cuts() -> None:
+    """SQL*Plus before 12.2 cuts a heading to the width of its column, which has 7 characters here."""
+    design = replace(DESIGN, factor="cell_flash_cache", of="APP.KEYS", levels=("keep", "none"))
+    reading = factor_of(design).reading(design)
+    assert f"cell_flash_cache {reading.column} from" in reading.statement and len(reading.column) <= 7

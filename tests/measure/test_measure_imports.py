@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from exacell.core.errors import RefusedError
+from exacell.core.errors import RefusedError, StatementError
+from exacell.language.line import parse_line
 from exacell.measure.importers import fio
 from exacell.measure.importers.calibrate import read_database
 from exacell.measure.importers.findings import Imported, alone, pair
 from exacell.measure.importers.kinds import KINDS, PUBLISHED, read, together
 from exacell.measure.importers.levels import curves, effective, knee, levels, peak
 from exacell.measure.importers.model import Run, UnreadableError, number
+from exacell.measure.importers.several import several
 
 DATA = Path(__file__).parent.parent / "data" / "imports"
 FILES = sorted(path.name for path in DATA.iterdir() if path.suffix not in (".tsv", ".fio"))
@@ -195,6 +197,39 @@ def test_a_single_run_has_no_interval_from_nowhere() -> None:
     assert any(note.startswith("only in a: ") for note in finding.notes)
 
 
+def test_three_sets_and_more_stand_in_one_table_and_one_chart() -> None:
+    """Each set has its column, its ratio to the first and its line, also one whose name stands there already."""
+    sets = [imported(name, f"orion_{file}_iops.csv") for name, file in (("iet", 11), ("scst", 12), ("iet", 11))]
+    finding = several(sets)
+    assert finding.figures is not None
+    names = ("iet", "scst", "iet (3)")
+    assert finding.figures.columns[-5:] == (*names, "scst/iet", "iet (3)/iet")
+    assert all(row["iet (3)/iet"] == 1 and row["iet (3)"] == row["iet"] for row in finding.figures.rows)
+    assert [series.name for series in finding.charts[0].series] == [f"{name} small" for name in names]
+    assert "iet (3) " in finding.verdict and finding.verdict.endswith("(1.00 times).")
+    assert [side.name for side in finding.sides] == ["iet", "scst", "iet"]
+    assert {row["set"] for row in finding.records} == {"scst", "iet (3)"}
+
+
+def test_of_three_sets_bars_and_intervals_are_told() -> None:
+    """Sets without a curve have a bar each; each interval is said to be one by itself; unlike ones are refused as of two."""
+    free, limited = ([f"fio-queue{which}-{at}.json" for at in (1, 2, 3)] for which in ("", "-limited"))
+    sets = [imported("free", *free), imported("limited", *limited), imported("again", *free)]
+    finding = several(sets)
+    (chart,) = finding.charts
+    assert [series.name for series in chart.series] == ["free", "limited", "again"] and chart.names
+    assert all(len(series.points) == len(chart.names) for series in chart.series)
+    assert "intervals is one of 95 % by itself" in finding.sentences[-1]
+    with pytest.raises(RefusedError, match="they measure different things"):
+        several([*sets, imported("other", "queues.txt")])
+
+
+def test_a_note_says_of_which_set_it_is() -> None:
+    """What only one of two disks does not report is told with its name."""
+    notes = pair(imported("vmdk", "sg_vpd-not-reported.txt"), imported("rdm", "sg_vpd-reported.txt")).notes
+    assert any(note.startswith("vmdk: ") and note.endswith(": not reported") for note in notes)
+
+
 @pytest.mark.parametrize(
     ("a", "b", "why"),
     [
@@ -295,3 +330,13 @@ def test_output_of_fio_without_an_io_is_refused() -> None:
     for text in ('{"fio version": "fio-3.33", "jobs": [', '{"fio version": "fio-3.33", "jobs": [{"jobname": "j"}]}'):
         with pytest.raises(UnreadableError):
             fio.waited(text)
+
+
+def test_compare_takes_any_number_of_names() -> None:
+    """Each bare word behind the first is one more set, also for a report, whose form stands last; flags may stand among them."""
+    call = parse_line("compare iet scst --anyway 'a b' uek3").call
+    assert call is not None and call.text_arg("a") == "iet" and call.texts_arg("b") == ("scst", "a b", "uek3")
+    call = parse_line("report iet scst uek3 html to=/tmp/x.html").call
+    assert call is not None and call.texts_arg("b") == ("scst", "uek3", "html") and call.text_arg("to") == "/tmp/x.html"
+    with pytest.raises(StatementError, match="compare needs B"):
+        parse_line("compare iet")

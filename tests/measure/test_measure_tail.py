@@ -9,7 +9,7 @@ import pytest
 
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import Experiment, Pause, from_json, to_json
-from exacell.measure.experiments.said import sentences, verdict_row
+from exacell.measure.experiments.said import sentences, verdict_rows
 from tests.support.trials import DESIGN, cells, measured
 
 
@@ -50,7 +50,7 @@ def test_outliers_stand_in_the_verdict_on_the_flash_log(
     found = counted(on, off)
     told = list(sentences(found))
     assert told[0].endswith(says)
-    figures = verdict_row(found)
+    figures = verdict_rows(found)[0]
     assert (figures["outliersLow"], figures["outliersHigh"]) == interval
     broken = [line for line in told if line.startswith("Outliers were not counted")]
     missing = [run.number for run in found.runs if run.block and run.redo is None]
@@ -86,7 +86,7 @@ def test_giving_way_at_one_level_is_no_verdict(events: list[tuple[str, bool]], i
     found = replace(measured(530, 500), design=replace(DESIGN, limit=0.02), pauses=(*at_first, *pauses))
     told = list(sentences(found))
     assert told[0].startswith("No verdict: it gave way" if is_so else "There is a difference")
-    figures = verdict_row(found)
+    figures = verdict_rows(found)[0]
     assert figures["gaveWay"] == {level: sum(own == level for own, _ in events) for level in ("on", "off")}
     assert (figures["p"] is None) == is_so and (figures["lowPercent"] is None) == is_so
     assert not is_so or figures["finding"].startswith("no verdict")

@@ -15,16 +15,17 @@ COMMANDS = (
         name="compare",
         group=GROUP,
         effect=Effect.READ,
-        summary="compare B with A, and show whether the difference is more than chance",
+        summary="compare B with A, and show whether the difference is more than chance; of imports, any number",
         details="A and B are imports, files that import can read, files that recipes kept ([r3:]NAME[@HOST]), "
         "snapshots, intervals between two snapshots (on1..on2 and off1..off2: counts a second, shares, what "
         "differs), or sets of trace files (with *, in quotes). Imports are compared load by load: the ratio, with "
-        "an interval if several runs or samples show how much it varies. Measurements of different programs or "
-        "under different conditions are refused, and the difference is named.",
+        "an interval if several runs or samples show how much it varies; each of three and more is compared with the "
+        "first. Measurements of different programs or under different conditions are refused, and the difference is "
+        "named.",
         example="compare before after",
         params=(
             Param(name="a", kind=Kind.MEASURED, positional=True, required=True, help="what is compared with"),
-            Param(name="b", kind=Kind.MEASURED, positional=True, required=True, help="what is compared"),
+            Param(name="b", kind=Kind.MEASURED, positional=True, required=True, many=True, help="what is compared"),
         ),
         flags=(_ANYWAY,),
         handler="exacell.commands.comparing:compare",
@@ -35,7 +36,7 @@ COMMANDS = (
         effect=Effect.LOCAL,
         dry_runs=False,
         summary="one file with the result of an experiment, of A alone, or of B compared with A: html, md or json",
-        details="A is an experiment (default: the newest one); or A and B are what compare takes. The page needs no "
+        details="A is an experiment (default: the newest one); or A, B and more are what compare takes. The page needs no "
         "network and no script, and can be read on a phone and on paper, light and dark. It has the verdict first, "
         "then distributions with their tail, curves, the runs in time, conditions with what differs, changes in the "
         "journal meanwhile, and how to repeat it. --evidence packs one archive: the page, the distributions as CSV "
@@ -50,8 +51,14 @@ COMMANDS = (
                 words=FORMS,
                 help="what is reported, or the side to compare with (default: the newest experiment)",
             ),
-            Param(name="b", kind=Kind.MEASURED, positional=True, words=FORMS, help="what is compared; or the form"),
-            Param(name="form", kind=Kind.CHOICE, positional=True, choices=FORMS, help="html where none is given"),
+            Param(
+                name="b",
+                kind=Kind.MEASURED,
+                positional=True,
+                many=True,
+                words=FORMS,
+                help="what is compared; behind it the form, html where none is given",
+            ),
             Param(name="to", kind=Kind.FILE, help="the file; without it one of their names in this folder"),
         ),
         flags=(

@@ -15,7 +15,7 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.WRITE,
         runs=True,
-        summary="compare two levels of a factor, run after run in blocks, and give a verdict",
+        summary="compare levels of a factor, run after run in blocks, and give a verdict",
         details="A block is one run at each level, in drawn order; pairs of runs at the present level (A/A) come "
         "first. You are asked once, for the whole schedule, which shows what it can detect and what would be "
         "unfair. The factor is always set back; after a kill, resume continues. What can be switched and measured: "
@@ -23,10 +23,10 @@ COMMANDS = (
         example="experiment factor=flashlog levels=on,off db=SPOT blocks=6 for=60s",
         params=(
             Param(name="factor", kind=Kind.CHOICE, choices=FACTORS, required=True, help="what is switched"),
-            Param(name="levels", kind=Kind.NAMES, help="two, the tried one first"),
+            Param(name="levels", kind=Kind.NAMES, help="two, the tried one first; or base,a,b…"),
             Param(name="db", kind=Kind.DB, help="the database"),
             Param(name="on", kind=Kind.TEXT, help="hosts of a setting: @initiators"),
-            Param(name="blocks", kind=Kind.INT, default="6", help="of two runs; a verdict needs 6"),
+            Param(name="blocks", kind=Kind.INT, default="6", help="of a run at each level; a verdict needs 6"),
             Param(
                 name="order",
                 kind=Kind.CHOICE,

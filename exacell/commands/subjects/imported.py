@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from exacell.commands.subjects.files import kept_rows, named_files
@@ -10,6 +11,7 @@ from exacell.core.paths import at_home
 from exacell.measure.finding import Finding
 from exacell.measure.importers import findings
 from exacell.measure.importers.findings import Imported
+from exacell.measure.importers.several import several
 from exacell.session.imports import kept, read_set
 from exacell.session.store import Store
 
@@ -47,7 +49,15 @@ def _pair(asked: Asked, a: str, b: str) -> Finding:
     return findings.pair(_found(asked, a), _found(asked, b), anyway=asked.anyway)
 
 
+def _several(asked: Asked, names: Sequence[str]) -> Finding:
+    return several([_found(asked, name) for name in names], anyway=asked.anyway)
+
+
 IMPORTS = Sort(
-    title="imports", has=lambda asked, name: _has(asked, name) or _is_file(asked, name), alone=_alone, pair=_pair
+    title="imports",
+    has=lambda asked, name: _has(asked, name) or _is_file(asked, name),
+    alone=_alone,
+    pair=_pair,
+    several=_several,
 )
 """An import goes before a file of the same name."""

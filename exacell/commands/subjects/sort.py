@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from exacell.core.values import dataclass
@@ -35,6 +35,7 @@ class Sort:
         has: whether a name is one of its things; asks no cell.
         alone: what one of them says; None where only two say something.
         pair: what the second says beside the first; None where each of them says all by itself.
+        several: what the others say, each beside the first; None where there are two at most.
         newest: the name of the newest one, empty where there is none; of sorts that can be reported without a name.
     """
 
@@ -42,4 +43,5 @@ class Sort:
     has: Callable[[Asked, str], bool]
     alone: Callable[[Asked, str], Finding] | None
     pair: Callable[[Asked, str, str], Finding] | None
+    several: Callable[[Asked, Sequence[str]], Finding] | None = None
     newest: Callable[[Asked], str] | None = None

@@ -1,6 +1,8 @@
-"""The sorts of things that can be compared and reported, and which of them two names mean."""
+"""The sorts of things that can be compared and reported, and which of them names mean."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 
 from exacell.commands.subjects.experiments import EXPERIMENTS
 from exacell.commands.subjects.imported import IMPORTS
@@ -29,37 +31,53 @@ def newest(asked: Asked) -> str:
 
 
 def finding_of(asked: Asked, names: tuple[str, ...]) -> Finding:
-    """Return what one or two things say.
+    """Return what one or more things say.
 
     Args:
-        names: one, or two of the same sort.
+        names: one, or more of the same sort.
 
     Raises:
-        RefusedError: a name is nothing that is known, the two are of different sorts, or of several sorts each.
+        RefusedError: a name is nothing that is known, they are of different sorts, or of several sorts each.
     """
     known = [sort for sort in SORTS if all(sort.has(asked, name) for name in names)]
     if len(names) == 1 and known and all(sort.alone is None for sort in known):
         raise RefusedError(
             f"{names[0]} is one of the {known[0].title}, which say something in pairs only", hint="name two of them"
         )
-    if len(names) == 2 and known and all(sort.pair is None for sort in known):
+    if len(names) > 1 and known and all(sort.pair is None for sort in known):
         raise RefusedError(
-            f"{' and '.join(names)} are {known[0].title}, each of which says all by itself",
-            hint=f"report {names[0]} and report {names[1]} tell of each",
+            f"{_listed(names)} are {known[0].title}, each of which says all by itself",
+            hint=f"{_listed([f'report {name}' for name in names])} tell of each",
         )
-    fitting = [sort for sort in known if (sort.pair if len(names) == 2 else sort.alone) is not None]
+    if len(names) > 2 and known and all(sort.several is None for sort in known):
+        raise RefusedError(
+            f"{len(names)} of the {known[0].title} are not compared at once: two are",
+            hint=f"{_listed([f'compare {names[0]} {name}' for name in names[1:]])} tell of each pair",
+        )
+    fitting = [sort for sort in known if _way(sort, len(names)) is not None]
     if len(fitting) > 1:
         raise RefusedError(
-            f"{' and '.join(names)} can be {' or '.join(sort.title for sort in fitting)}",
+            f"{_listed(names)} can be {' or '.join(sort.title for sort in fitting)}",
             hint="give one of them another name: import as=NAME, snap as=NAME; r1:NAME is what run r1 of a recipe kept",
         )
     if not fitting:
         raise RefusedError(_unknown(asked, names), hint="imports, snaps and results --all list what there is")
     (sort,) = fitting
+    if len(names) > 2 and sort.several is not None:
+        return sort.several(asked, names)
     if len(names) == 2 and sort.pair is not None:
         return sort.pair(asked, names[0], names[1])
     assert sort.alone is not None
     return sort.alone(asked, names[0])
+
+
+def _way(sort: Sort, things: int) -> Callable[..., Finding] | None:
+    """Return what a sort says of so many of its things; None where it says nothing."""
+    return sort.alone if things == 1 else sort.pair if things == 2 else sort.several
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join((", ".join(names[:-1]), names[-1])) if len(names) > 1 else names[0]
 
 
 def _unknown(asked: Asked, names: tuple[str, ...]) -> str:

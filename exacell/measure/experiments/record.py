@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, field, replace
+from math import log
 from typing import Any
 
 from exacell.core.values import dataclass
+from exacell.measure.experiments.family import family
 from exacell.measure.experiments.schedule import Run, schedule
 from exacell.measure.experiments.verdict import Block, Finding, Verdict, judge, lopsided
 from exacell.measure.histogram import Histogram
@@ -19,7 +21,9 @@ class Design:
     Attributes:
         factor, of: what is switched, as ``factor=`` names it before and behind its colon.
         said: how people call it.
-        levels: of the factor: the one that is tried, and the one that it is compared with.
+        levels: of the factor: of two the one that is tried, then the one that it is compared with; of more the one that each
+            other is compared with, then the others.
+        among: all levels of the experiment, where these two are one comparison of several.
         db: whose waits are measured; empty where nothing of a database is.
         on: the hosts whose setting is switched; empty for other factors.
         pairs: of two runs at one level that come before the blocks, so that they show what no difference looks like.
@@ -33,7 +37,7 @@ class Design:
     """
 
     factor: str
-    levels: tuple[str, str]
+    levels: tuple[str, ...]
     db: str
     blocks: int
     order: str
@@ -49,6 +53,17 @@ class Design:
     of: str = ""
     on: str = ""
     said: str = "flash log"
+    among: tuple[str, ...] = ()
+
+    @property
+    def base(self) -> str:
+        """The level that is compared with."""
+        return self.levels[1] if len(self.levels) == 2 else self.levels[0]
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """The levels that are compared with it."""
+        return self.levels[:1] if len(self.levels) == 2 else self.levels[1:]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +164,7 @@ class Experiment:
     @property
     def same_level(self) -> str:
         """The level of the A/A stretch: the one that holds now, or the one that is compared with where it is neither."""
-        return self.now if self.now in self.design.levels else self.design.levels[1]
+        return self.now if self.now in self.design.levels else self.design.base
 
     @property
     def origin(self) -> str:
@@ -160,7 +175,9 @@ class Experiment:
     def schedule(self) -> tuple[Run, ...]:
         """All its runs."""
         d = self.design
-        return schedule(d.levels, blocks=d.blocks, order=d.order, seed=d.seed, pairs=d.pairs, now=self.same_level)
+        return schedule(
+            d.among or d.levels, blocks=d.blocks, order=d.order, seed=d.seed, pairs=d.pairs, now=self.same_level
+        )
 
     @property
     def next(self) -> Run | None:
@@ -171,29 +188,53 @@ class Experiment:
     @property
     def left(self) -> tuple[Run, ...]:
         """The runs still to do, whole pairs and blocks."""
-        done = set(_groups(self.runs))
+        done = set(self.groups)
         return tuple(run for run in self.schedule if (run.block, run.pair) not in done)
 
     def whole(self) -> Experiment:
         """Return it without runs of a pair or block that did not come to its end."""
-        done = set(_groups(self.runs))
+        done = set(self.groups)
         return replace(self, runs=tuple(run for run in self.runs if run.group in done))
 
     @property
     def blocks(self) -> list[Block]:
-        """The blocks that came to their end: the level that is tried against the other one."""
-        tried, base = self.design.levels
+        """The blocks that came to their end, of two levels: the one that is tried against the other one."""
+        (tried,), base = self.design.tried, self.design.base
         found = []
-        for (block, _), (first, second) in _groups(self.runs).items():
-            if block:
-                values = {run.level: run.value for run in (first, second)}
-                found.append(Block(a=values[base], b=values[tried], b_first=first.level == tried))
+        for _, runs in block_runs(self):
+            values = {run.level: run.value for run in runs}
+            found.append(Block(a=values[base], b=values[tried], b_first=runs[0].level == tried))
         return found
+
+    @property
+    def groups(self) -> dict[tuple[int, int], tuple[Measured, ...]]:
+        """The pairs and blocks of which all runs were measured, in order."""
+        found: dict[tuple[int, int], list[Measured]] = {}
+        for run in self.runs:
+            found.setdefault(run.group, []).append(run)
+        sizes = {True: len(self.design.levels), False: 2}
+        return {group: tuple(runs) for group, runs in found.items() if len(runs) == sizes[bool(group[0])]}
+
+    @property
+    def comparisons(self) -> list[Experiment]:
+        """It with the runs of two levels, for each level that is tried; itself where it has no more."""
+        design = self.design
+        if len(design.levels) == 2:
+            return [self]
+        runs = [run for group in self.groups.values() for run in group]
+        return [
+            replace(
+                self,
+                design=replace(design, levels=(tried, design.base), among=design.levels),
+                runs=tuple(run for run in runs if not run.block or run.level in (tried, design.base)),
+            )
+            for tried in design.tried
+        ]
 
     @property
     def same(self) -> list[tuple[float, float]]:
         """The pairs of the A/A stretch that came to their end."""
-        return [(one.value, other.value) for (_, pair), (one, other) in _groups(self.runs).items() if pair]
+        return [(runs[0].value, runs[1].value) for (_, pair), runs in self.groups.items() if pair]
 
     @property
     def gave_way(self) -> dict[str, tuple[int, int]]:
@@ -209,32 +250,40 @@ class Experiment:
         return found
 
     def verdict(self) -> Verdict:
-        """Return what was found so far; none where it gave way at one level far more often than at the other."""
-        design = self.design
-        found = judge(self.blocks, order=design.order, matters=design.matters, same=self.same, seed=design.seed)
-        if found.finding is not Finding.NOT_ENOUGH and lopsided(*self.gave_way.values()):
-            return replace(found, finding=Finding.LOPSIDED, low=None, high=None, p=None, detectable=None)
+        """Return what was found so far, of many levels about the one whose difference is surest."""
+        return min(self.verdicts().values(), key=lambda found: 2.0 if found.p is None else found.p)
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Return what was found so far of each level that is tried; none where it gave way at one level far more often than at
+        the other. Of many levels p is of all comparisons together."""
+        pairs, design = self.comparisons, self.design
+        together: Mapping[str, float] = {}
+        if len(pairs) > 1 and (blocks := [runs for _, runs in block_runs(self)]):
+            logs = [{run.level: log(run.value) for run in runs} for runs in blocks]
+            together = family(logs, design.base, design.order, seed=design.seed)
+        found = {}
+        for pair in pairs:
+            (tried,) = pair.design.tried
+            own = judge(
+                pair.blocks, order=design.order, matters=design.matters, same=self.same, seed=design.seed,
+                family=together.get(tried),
+            )  # fmt: skip
+            if own.finding is not Finding.NOT_ENOUGH and lopsided(*pair.gave_way.values()):
+                own = replace(own, finding=Finding.LOPSIDED, low=None, high=None, p=None, detectable=None)
+            found[tried] = own
         return found
 
 
-def _groups(runs: tuple[Measured, ...]) -> dict[tuple[int, int], tuple[Measured, Measured]]:
-    """Return the pairs and blocks of which both runs were measured, in order."""
-    found: dict[tuple[int, int], list[Measured]] = {}
-    for run in runs:
-        found.setdefault(run.group, []).append(run)
-    return {group: (both[0], both[1]) for group, both in found.items() if len(both) == 2}
-
-
-def block_runs(experiment: Experiment) -> Iterator[tuple[int, Measured, Measured]]:
-    """Yield number, first and second run of each block that came to its end."""
-    for (block, _), (first, second) in _groups(experiment.runs).items():
+def block_runs(experiment: Experiment) -> Iterator[tuple[int, tuple[Measured, ...]]]:
+    """Yield number and runs, in order, of each block that came to its end."""
+    for (block, _), runs in experiment.groups.items():
         if block:
-            yield block, first, second
+            yield block, runs
 
 
 def sizes_at(experiment: Experiment, level: str) -> Histogram:
     """Return how long the waits of a level were in whole blocks: upper ends of sizes; empty where not every run tells."""
-    runs = [run for _, first, second in block_runs(experiment) for run in (first, second) if run.level == level]
+    runs = [run for _, own in block_runs(experiment) for run in own if run.level == level]
     counts: dict[int, int] = {}
     for size, count in (pair for run in runs for pair in run.sizes):
         counts[size] = counts.get(size, 0) + count
@@ -252,13 +301,14 @@ def to_json(experiment: Experiment) -> dict[str, Any]:
 
 def from_json(data: Mapping[str, Any]) -> Experiment:
     """Return the experiment of which :func:`to_json` made ``data``."""
-    tried, base = data["design"]["levels"]
     given = data["design"].get("workload") or ()
     work = (given,) if isinstance(given, str) else tuple(given)
     return Experiment(
         **{
             **data,
-            "design": Design(**{**data["design"], "levels": (tried, base), "workload": work}),
+            "design": Design(
+                **{**data["design"], "levels": tuple(data["design"]["levels"]), "among": (), "workload": work}
+            ),
             "runs": tuple(Measured(**{**run, "sizes": _sizes(run)}) for run in data["runs"]),
             "noticed": tuple(data["noticed"]),
             "minded": tuple(data.get("minded", ())),

@@ -12,7 +12,16 @@ from exacell.core.units import counted, format_duration
 from exacell.core.values import dataclass
 from exacell.measure.delta import told_by_all
 from exacell.measure.experiments.record import Experiment, Measured, sizes_at, to_json
-from exacell.measure.experiments.said import MEASURES, block_rows, columns_of, sentences, verdict_row, whose
+from exacell.measure.experiments.said import (
+    MEASURES,
+    against,
+    block_rows,
+    columns_of,
+    difference_of,
+    sentences,
+    verdict_rows,
+    whose,
+)
 from exacell.measure.experiments.tail import outliers, size_rows
 from exacell.measure.experiments.verdict import Verdict
 from exacell.measure.finding import Artifact, Change, Chart, Distribution, Finding, Form, Mark, Series, Side, Table
@@ -69,18 +78,18 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
         changes: of the journal, from its begin to its end.
         artifacts: files that belong to it besides its own record.
     """
-    d, verdict = experiment.design, experiment.verdict()
+    d = experiment.design
     blocks = tuple({name: row[name] for name in row if name != "cell"} for row in block_rows(experiment))
     left = len(experiment.left)
     runs, sizes = tuple(_run_rows(experiment)), tuple(size_rows(experiment))
     told = tuple(name for name in _RUNS if any(row[name] is not None for row in runs))
     return Finding(
-        title=f"{experiment.rack}: experiment {experiment.name}, {d.said} {' against '.join(d.levels)}{whose(d)}",
+        title=f"{experiment.rack}: experiment {experiment.name}, {d.said} {against(d)}{whose(d)}",
         sentences=(
             *sentences(experiment),
             *([_BY_SIZE if sizes else _MEANS_ALONE.get(d.measure, _MEANS_OF_WAITS)] if experiment.runs else ()),
         ),
-        figures=Table(title="What was found", columns=_FIGURES, rows=tuple(_figures(experiment, verdict))),
+        figures=Table(title="What was found", columns=_FIGURES, rows=tuple(_all_figures(experiment))),
         tables=(
             Table(title="Blocks", columns=(*(name for name, _ in columns_of(d)), "at"), rows=blocks),
             Table(title="Runs in order", columns=told, rows=runs),
@@ -100,20 +109,28 @@ def finding(experiment: Experiment, changes: Sequence[Change], artifacts: Sequen
             )
             for level in (d.levels if sizes else ())
         ),
-        charts=tuple(_charts(experiment)) if experiment.runs else (),
+        charts=tuple(charts(experiment)),
         sides=tuple(_sides(experiment)),
         changes=tuple(changes),
         repeat=(experiment.statement,),
         artifacts=(*_own_files(experiment), *artifacts),
         notes=(f"{left} of {len(experiment.schedule)} runs were not made ({experiment.state})",) if left else (),
-        records=(verdict_row(experiment),),
+        records=tuple({"cell": None, **row} for row in verdict_rows(experiment)),
     )
+
+
+def _all_figures(experiment: Experiment) -> Iterator[dict[str, Any]]:
+    """Yield the figures of each comparison, with its level where there are several."""
+    for one, (level, verdict) in zip(experiment.comparisons, experiment.verdicts().items(), strict=True):
+        for row in _figures(one, verdict):
+            named = f"{row['figure']} ({level})" if len(experiment.design.tried) > 1 else row["figure"]
+            yield {**row, "figure": named}
 
 
 def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]:
     """Yield the verdict's figures, the spread of the A/A stretch next to the effect."""
     d = experiment.design
-    base = f"{d.said} {d.levels[1]}"
+    base = f"{d.said} {d.base}"
     told: tuple[tuple[str, float | None, str], ...] = (
         ("difference", found.effect, f"in percent of {base}; low and high are its 95 % interval"),
         ("A/A spread", found.same_spread, f"of two runs at {experiment.same_level}: what no difference looks like"),
@@ -127,7 +144,7 @@ def _figures(experiment: Experiment, found: Verdict) -> Iterator[dict[str, Any]]
             yield {"figure": name, "value": value, "unit": "%", **limits, "means": means}
     slow = outliers(experiment)
     if slow.blocks and sum(slow.writes):
-        means = f"{slow.counts[0]:,} with {d.said} {d.levels[0]} in place of {slow.counts[1]:,}, of all databases"
+        means = f"{slow.counts[0]:,} with {d.said} {d.tried[0]} in place of {slow.counts[1]:,}, of all databases"
         value, ends = slow.counts[0] - slow.counts[1], {"low": slow.low, "high": slow.high}
         yield {"figure": "redo writes over 500 ms", "value": value, "unit": "writes", **ends, "means": means}
     if found.p is not None:
@@ -168,8 +185,10 @@ def _run_rows(experiment: Experiment) -> Iterator[dict[str, Any]]:
         }
 
 
-def _charts(experiment: Experiment) -> Iterator[Chart]:
+def charts(experiment: Experiment) -> Iterator[Chart]:
     """Yield the timeline of the runs, then the difference of each block beside that of each A/A pair."""
+    if not experiment.runs:
+        return
     d = experiment.design
     what, factor = MEASURES[d.measure], d.said
     found = timed(experiment)
@@ -184,9 +203,14 @@ def _charts(experiment: Experiment) -> Iterator[Chart]:
         form=Form.TIMELINE,
     )
     same = [100 * (other / one - 1) for one, other in experiment.same]
-    rows = [float(row["differencePercent"]) for row in block_rows(experiment)]
+    rows = block_rows(experiment)
     series = {
-        f"{factor} {d.levels[0]} against {d.levels[1]}": enumerate(rows, len(same)),
+        **{
+            f"{factor} {level} against {d.base}": enumerate(
+                [float(row[difference_of(d, level)]) for row in rows], len(same)
+            )
+            for level in d.tried
+        },
         f"{_SAME}: the second run against the first": enumerate(same),
     }
     yield Chart(
@@ -239,7 +263,7 @@ def _sides(experiment: Experiment) -> Iterator[Side]:
     """Yield the level that is compared with, then the one that is tried, with the conditions of the first run."""
     d = experiment.design
     conditions = told_by_all(experiment.passports)
-    for level in reversed(d.levels):
+    for level in (d.base, *d.tried):
         runs = [run for run in experiment.runs if run.block and run.level == level]
         waits = sum(run.count for run in runs)
         mean = f", {sum(run.value * run.count for run in runs) / waits:,.1f} µs on average" if waits else ""

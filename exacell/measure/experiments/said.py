@@ -36,9 +36,7 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
         spread_of: its name.
     """
     d, runs = experiment.design, experiment.left
-    lines = [
-        f"Experiment {experiment.name} on {experiment.rack}: {d.said} {d.levels[0]} against {d.levels[1]}{whose(d)}"
-    ]
+    lines = [f"Experiment {experiment.name} on {experiment.rack}: {d.said} {against(d)}{whose(d)}"]
     same = [run for run in runs if run.pair]
     if same:
         as_now = ", as it is now" if experiment.same_level == experiment.now else ""
@@ -57,10 +55,21 @@ def schedule_lines(experiment: Experiment, spread: float | None, spread_of: str)
             "databases together (FL_RQ_TM_W_RQ); a block that this disturbs is made anew"
         )
     lines.append(f"  Can detect: {_can_detect(d, spread, spread_of)}")
+    if len(d.tried) > 1:
+        lines.append(
+            f"  Together: {len(d.tried)} comparisons, of which one at least errs in 5 % of such experiments at most (max-T), so "
+            f"that each finds somewhat less than one alone; for that {_needed(d, ' blocks')}"
+        )
     lines.append(f"  Time: {_time(d, len(runs))}")
     of = whose(d, "of") if d.on or d.factor == "flashlog" else ""
     lines.append(f"  At the end, whatever happens: the {d.said}{of} as it is now ({experiment.now})")
     return lines
+
+
+def against(d: Design) -> str:
+    """Return which levels are compared with which one."""
+    *more, last = d.tried
+    return f"{', '.join(more)} and {last}, each against {d.base}" if more else f"{last} against {d.base}"
 
 
 def whose(d: Design, word: str = "for") -> str:
@@ -133,12 +142,16 @@ def _time(d: Design, runs: int) -> str:
 def sentences(experiment: Experiment) -> Iterator[str]:
     """Yield what was found, the verdict first."""
     verdict, d = experiment.verdict(), experiment.design
-    yield _verdict(experiment, verdict)
+    several = list(zip(experiment.comparisons, experiment.verdicts().values(), strict=True))
+    for one, its in several:
+        yield _verdict(one, its)
     if experiment.noticed:
         yield "This was not a fair comparison: " + "; ".join(_noticed(experiment.noticed)) + "."
     if experiment.minded:
         yield f"By release: {'; '.join(experiment.minded)}."
-    if verdict.p is not None:
+    if len(several) > 1:
+        yield from _surely_together(experiment)
+    elif verdict.p is not None:
         yield from _surely(verdict, d)
     if verdict.same_spread is not None:
         same = len(experiment.same)
@@ -148,9 +161,12 @@ def sentences(experiment: Experiment) -> Iterator[str]:
             f"(A/A, {counted(same, 'pair')}){own}."
         )
     yield from _gave_way(experiment)
-    yield from outlier_sentences(experiment)
+    for one, _ in several:
+        yield from outlier_sentences(one)
     yield from size_sentences(experiment)
-    yield from (_doubt(doubt) for doubt in verdict.doubts)
+    for one, its in several:
+        of = f" ({one.design.tried[0]} against {d.base})" if len(several) > 1 else ""
+        yield from (_doubt(doubt, of) for doubt in its.doubts)
 
 
 def _gave_way(experiment: Experiment) -> Iterator[str]:
@@ -227,7 +243,7 @@ def _ranges(numbers: Sequence[int]) -> str:
 
 def _verdict(experiment: Experiment, found: Verdict) -> str:
     d = experiment.design
-    tried, base = d.levels
+    (tried,), base = d.tried, d.base
     what, name = MEASURES[d.measure], d.said
     of = "" if d.measure == "fio" else f" of {d.db}"
     seen = "" if found.effect is None else f" (so far {what} takes {_longer(found.effect)} with {name} {tried})"
@@ -274,27 +290,54 @@ def _surely(found: Verdict, d: Design) -> Iterator[str]:
     )
 
 
-def _doubt(doubt: Doubt) -> str:
+def _surely_together(experiment: Experiment) -> Iterator[str]:
+    """Yield how sure each of several comparisons is."""
+    known = {level: found for level, found in experiment.verdicts().items() if found.p is not None}
+    if not known:
+        return
+    told = ", ".join(f"{level} {_chance(found.p or 0.0)}" for level, found in known.items())
+    sizes = [found.detectable for found in known.values() if found.detectable is not None]
+    most = f" With this spread one comparison alone finds {max(sizes):.2g} % four times out of five." if sizes else ""
+    yield (
+        f"If the levels made no difference, the draw of the order alone would bring one as large: {told} of all cases (max-T "
+        f"over the schedules that could have been drawn, of all {len(experiment.design.tried)} comparisons together). It "
+        f"is called a difference at 5 % or less. Each interval is one of 95 % by itself.{most}"
+    )
+
+
+def _doubt(doubt: Doubt, of: str = "") -> str:
     sure = f"by chance once in {round(1 / doubt.p):,}" if doubt.p > 1e-9 else "never by chance"
     if doubt.what == "trend":
         return (
-            f"Doubt: both levels changed by {doubt.percent:+.1f} % from the first to the last block ({sure}): "
+            f"Doubt{of}: both levels changed by {doubt.percent:+.1f} % from the first to the last block ({sure}): "
             "a longer settle= may help."
         )
     if doubt.what == "carry-over":
         return (
-            f"Doubt: it matters which level runs first ({abs(doubt.percent):.1f} %, {sure}): "
+            f"Doubt{of}: it matters which level runs first ({abs(doubt.percent):.1f} %, {sure}): "
             "what the first run of a block leaves behind is in the second; use settle= or reset=."
         )
     return (
-        f"Doubt: blocks spread {doubt.percent:.0f} % more than the A/A stretch: switching itself may disturb, "
+        f"Doubt{of}: blocks spread {doubt.percent:.0f} % more than the A/A stretch: switching itself may disturb, "
         "or other load came."
     )
 
 
-def verdict_row(experiment: Experiment) -> dict[str, Any]:
-    """Return the verdict's figures, for programs; null for what there is not."""
-    verdict = experiment.verdict()
+def verdict_rows(experiment: Experiment) -> list[dict[str, Any]]:
+    """Return a row for each comparison: the verdict's figures, for programs; null for what there is not."""
+    found = list(zip(experiment.comparisons, experiment.verdicts().items(), strict=True))
+    several = len(found) > 1
+    return [
+        {
+            "experiment": experiment.name,
+            **({"level": level, "against": experiment.design.base} if several else {}),
+            **_figures(one, verdict),
+        }
+        for one, (level, verdict) in found
+    ]
+
+
+def _figures(experiment: Experiment, verdict: Verdict) -> dict[str, Any]:
     percents = {
         "effect": verdict.effect,
         "low": verdict.low,
@@ -305,7 +348,6 @@ def verdict_row(experiment: Experiment) -> dict[str, Any]:
         "detectable": verdict.detectable,
     }
     return {
-        "experiment": experiment.name,
         "finding": str(verdict.finding),
         "blocks": verdict.blocks,
         **{f"{name}Percent": None if value is None else round(value, 4) for name, value in percents.items()},
@@ -330,20 +372,19 @@ def _outlier_figures(experiment: Experiment) -> dict[str, Any]:
 
 def block_rows(experiment: Experiment) -> list[dict[str, Any]]:
     """Return a row for each block: its order, both values in microseconds, and the difference in percent."""
-    tried, base = experiment.design.levels
+    d = experiment.design
     rows = []
-    for block, first, second in block_runs(experiment):
-        values = {run.level: run.value for run in (first, second)}
+    for block, runs in block_runs(experiment):
+        values = {run.level: run.value for run in runs}
         rows.append(
             {
                 "cell": None,
                 "block": block,
-                "order": f"{first.level} {second.level}",
-                f"{tried}Us": round(values[tried], 1),
-                f"{base}Us": round(values[base], 1),
-                "differencePercent": round(100 * (values[tried] / values[base] - 1), 2),
-                "count": first.count + second.count,
-                "at": second.at,
+                "order": " ".join(run.level for run in runs),
+                **{f"{level}Us": round(values[level], 1) for level in d.levels},
+                **{difference_of(d, level): round(100 * (values[level] / values[d.base] - 1), 2) for level in d.tried},
+                "count": sum(run.count for run in runs),
+                "at": runs[-1].at,
             }
         )
     return rows
@@ -351,6 +392,11 @@ def block_rows(experiment: Experiment) -> list[dict[str, Any]]:
 
 def columns_of(design: Design) -> Sequence[tuple[str, str]]:
     """Return name and kind of the columns of :func:`block_rows`."""
-    tried, base = design.levels
-    numbers = (f"{tried}Us", f"{base}Us", "differencePercent", "count")
+    differences = (difference_of(design, level) for level in design.tried)
+    numbers = (*(f"{level}Us" for level in design.levels), *differences, "count")
     return [("block", "number"), ("order", "text"), *((name, "number") for name in numbers)]
+
+
+def difference_of(design: Design, level: str) -> str:
+    """Return the name of the column with a level's difference from the one that is compared with."""
+    return f"{level}Percent" if len(design.tried) > 1 else "differencePercent"

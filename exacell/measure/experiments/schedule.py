@@ -1,6 +1,6 @@
 """In which order the runs of an experiment come. Pure.
 
-A block is one run at each of the two levels, one behind the other, and is what a verdict counts. The order within blocks is
+A block is one run at each level, one behind the other, and is what a verdict counts. The order within blocks is
 drawn, so that whatever comes and goes by itself falls on both levels alike. A test of the blocks may lean on what was drawn and
 on nothing else: :func:`coins` says for both, the draw and the test, what that is. Source: reference measurement.md 2.4.
 """
@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from exacell.core.values import dataclass
 
 ORDERS = ("abba", "random")
-"""``random``: a coin a block; ``abba``: blocks in twos, AB BA or BA AB, a coin for each two, so that a steady drift cancels."""
+"""``random``: a coin a block; ``abba``: blocks in twos, AB BA or BA AB, a coin for each two, so that a steady drift cancels.
+Of three levels and more the coin is a shuffle of them, and the second of two blocks has them the other way round."""
 
 ALPHA = 0.05
 """The largest p at which a difference is called one."""
@@ -65,12 +66,18 @@ def schedule(levels: Sequence[str], *, blocks: int, order: str, seed: int, pairs
     The same seed gives the same schedule.
     """
     rng = random.Random(f"experiment|{seed}")
-    heads = [rng.random() < 0.5 for _ in range(tossed(blocks, order))]
-    flips = [heads[coin] != turned for coin, turned in coins(blocks, order)]
+    two = len(levels) == 2
+    drawn = [_flipped(levels, rng) if two else rng.sample(levels, len(levels)) for _ in range(tossed(blocks, order))]
+    orders = [drawn[coin][::-1] if turned else drawn[coin] for coin, turned in coins(blocks, order)]
     runs = [(0, pair, now) for pair in range(1, pairs + 1) for _ in range(2)]
-    for block, flipped in enumerate(flips, start=1):
-        runs += [(block, 0, level) for level in (reversed(levels) if flipped else levels)]
+    for block, own in enumerate(orders, start=1):
+        runs += [(block, 0, level) for level in own]
     return tuple(
         Run(number=number, block=block, pair=pair, level=level)
         for number, (block, pair, level) in enumerate(runs, start=1)
     )
+
+
+def _flipped(levels: Sequence[str], rng: random.Random) -> list[str]:
+    """Return two levels in the order that a coin gives them."""
+    return list(reversed(levels)) if rng.random() < 0.5 else list(levels)

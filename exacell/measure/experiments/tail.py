@@ -37,7 +37,7 @@ def outliers(experiment: Experiment) -> Outliers:
     """Return the outliers at both levels."""
     d = experiment.design
     whole, missing = [], []
-    for block, *runs in block_runs(experiment):
+    for block, runs in block_runs(experiment):
         if all(run.redo is not None and run.outliers is not None for run in runs):
             whole.append((block, {run.level: run for run in runs}))
         else:

@@ -65,7 +65,8 @@ class Verdict:
         effect: of the second level; None where there is no block.
         low, high: its 95 % interval: the differences that the test does not refuse; None below the number of blocks that a
             verdict needs.
-        p: of the permutation test over the schedules that could have been drawn, two-sided; None likewise.
+        p: of the permutation test over the schedules that could have been drawn, two-sided; of several comparisons that of all of
+            them together (max-T); None likewise.
         least: the smallest p that so many blocks can give.
         spread: the standard deviation of a block's difference.
         same_spread: that of two runs at the same level, from the A/A stretch; None without one.
@@ -89,7 +90,13 @@ class Verdict:
 
 
 def judge(
-    blocks: Sequence[Block], *, order: str, matters: float, same: Sequence[tuple[float, float]] = (), seed: int = 1
+    blocks: Sequence[Block],
+    *,
+    order: str,
+    matters: float,
+    same: Sequence[tuple[float, float]] = (),
+    seed: int = 1,
+    family: float | None = None,
 ) -> Verdict:
     """Return what the blocks show.
 
@@ -97,6 +104,7 @@ def judge(
         matters: percent; a difference below it is of no interest.
         same: the pairs of runs of the A/A stretch.
         seed: of the draw of schedules where there are too many to try all.
+        family: p of this comparison among several; None where there is only this one.
     """
     differences = [block.difference for block in blocks]
     n = len(differences)
@@ -117,7 +125,8 @@ def judge(
     means = [total / count for total, count in of_coins(differences, order)]
     apart_by = sqrt(fsum((each - mean) ** 2 for each in means) / (len(means) - 1))
     limit = log1p(matters / 100)
-    apart = drawn.p <= ALPHA
+    p = drawn.p if family is None else family
+    apart = p <= ALPHA
     within = -limit < inner[0] and inner[1] < limit
     finding = {
         (True, True): Finding.NEGLIGIBLE,
@@ -132,7 +141,7 @@ def judge(
         effect=percent(mean),
         low=percent(interval[0]),
         high=percent(interval[1]),
-        p=drawn.p,
+        p=p,
         least=least_p(n, order),
         spread=percent(deviation),
         same_spread=same_spread,

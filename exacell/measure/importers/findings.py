@@ -91,8 +91,8 @@ def alone(found: Imported) -> Finding:
         title=f"{found.name}: {KINDS[found.kind].title}",
         sentences=tuple(said),
         figures=Table(title="What was measured", columns=columns, rows=tuple(rows)),
-        charts=tuple(_charts([("", found, lines)])),
-        distributions=tuple(_distributions("", found.runs)),
+        charts=tuple(charts([("", found, lines)])),
+        distributions=tuple(distributions("", found.runs)),
         sides=(side,),
         artifacts=found.files,
         notes=tuple(_notes(found)),
@@ -107,6 +107,16 @@ def _notes(found: Imported) -> Iterator[str]:
             of.setdefault(text, {})[run.source] = None
     for text, sources in of.items():
         yield text if len(sources) == len(found.runs) else f"{named(list(sources))}: {text}"
+
+
+def notes_of(sets: Sequence[Imported]) -> Iterator[str]:
+    """Yield each note of several sets once, with the sets that it is of where it is not of all."""
+    of: dict[str, list[str]] = {}
+    for found in sets:
+        for text in dict.fromkeys(_notes(found)):
+            of.setdefault(text, []).append(found.name)
+    for text, names in of.items():
+        yield text if len(names) == len(sets) else f"{named(names)}: {text}"
 
 
 def _warnings(found: Imported) -> Iterator[str]:
@@ -184,7 +194,8 @@ def _load_of(level: Level, load: str) -> dict[str, Any]:
     return {"load": "unknown" if level.load is None else int(level.load) if level.load % 1 == 0 else level.load}
 
 
-def _distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
+def distributions(before: str, runs: Sequence[Run]) -> Iterator[Distribution]:
+    """Yield the distributions of runs, ``before`` in front of their names."""
     for run in runs:
         for one in run.distributions:
             counts: Binned = one
@@ -246,11 +257,11 @@ def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
         title=f"{a.name} and {b.name}: {KINDS[a.kind].title}",
         sentences=tuple(said),
         figures=Table(title=f"{b.name} (b) beside {a.name} (a)", columns=columns, rows=tuple(rows)),
-        charts=tuple(_charts([(a.name, a, list(before.values())), (b.name, b, list(after.values()))])),
-        distributions=(*_distributions(a.name, a.runs), *_distributions(b.name, b.runs)),
+        charts=tuple(charts([(a.name, a, list(before.values())), (b.name, b, list(after.values()))])),
+        distributions=(*distributions(a.name, a.runs), *distributions(b.name, b.runs)),
         sides=(a.side(), b.side()),
         artifacts=(*a.files, *b.files),
-        notes=(*left, *dict.fromkeys((*_notes(a), *_notes(b)))),
+        notes=(*left, *notes_of([a, b])),
     )
 
 
@@ -349,8 +360,12 @@ def _level_pair(a: Imported, b: Imported, one: Level, two: Level, found: Ratio |
 # -- charts ------------------------------------------------------------------------------------------------------------
 
 
-def _charts(sets: Sequence[tuple[str, Imported, list[Level]]]) -> Iterator[Chart]:
-    """Yield rate and latency over load where there are curves, else samples over time, else bars of the main figure."""
+def charts(sets: Sequence[tuple[str, Imported, list[Level]]]) -> Iterator[Chart]:
+    """Yield rate and latency over load where there are curves, else samples over time, else bars of the main figure.
+
+    Args:
+        sets: what stands before the names of its series, the set, and its levels.
+    """
     lines = [(before, found) for before, _, found in sets]
     load = sets[0][1].load
     if all(curves(found) for _, found in lines):
@@ -421,7 +436,7 @@ _APART = 1000
 
 
 def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
-    """Yield one chart: of one set the figure that most series have as their main one, of two its ratio."""
+    """Yield one chart: the figure that most series have as their main one, of one set and of three and more; of two its ratio."""
     mains = [level.main() for _, found in lines for level in found if level.values]
     if not mains:
         return
@@ -431,24 +446,31 @@ def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
     ]
     if len(values) == 2:
         both = {name: values[1][name] / value for name, value in values[0].items() if value > 0 and name in values[1]}
-        yield from _bar_chart(f"{figure}, {lines[1][0]} over {lines[0][0]}", "times", both)
-    elif values[0] and max(values[0].values()) <= _APART * min(values[0].values()):
-        yield from _bar_chart(figure, _axis(figure), values[0])
+        title = f"{figure}, {lines[1][0]} over {lines[0][0]}"
+        if both:
+            yield _bar_chart(title, "times", list(both)[:_BARS], {title: both})
+        return
+    shown = [value for each in values for value in each.values()]
+    if shown and max(shown) <= _APART * min(shown):
+        names = list(dict.fromkeys(name for each in values for name in each))[:_BARS]
+        series = {before or figure: each for (before, _), each in zip(lines, values, strict=True)}
+        yield _bar_chart(figure, _axis(figure), names, series)
 
 
 def _label(level: Level) -> str:
     return level.series if level.load is None else f"{level.series} at {level.load:g}"
 
 
-def _bar_chart(title: str, y: str, values: Mapping[str, float]) -> Iterator[Chart]:
-    shown = list(values.items())[:_BARS]
-    if shown:
-        points = tuple((float(place), value) for place, (_, value) in enumerate(shown))
-        yield Chart(
-            title=title,
-            x="",
-            y=y,
-            series=(Series(name=title, points=points),),
-            form=Form.BARS,
-            names=tuple(name for name, _ in shown),
-        )
+def _bar_chart(title: str, y: str, names: Sequence[str], series: Mapping[str, Mapping[str, float]]) -> Chart:
+    """Return bars for each name, one of each series that has it."""
+    return Chart(
+        title=title,
+        x="",
+        y=y,
+        series=tuple(
+            Series(name=name, points=tuple((float(place), of[each]) for place, each in enumerate(names) if each in of))
+            for name, of in series.items()
+        ),
+        form=Form.BARS,
+        names=tuple(names),
+    )

@@ -131,6 +131,9 @@ def read_vflash(text: str, source: str) -> Run:
         raise UnreadableError(f"{source}: no statistic in it has a number")
     points = tuple(Point(series=name, figures=figures) for name, figures in sections.items())
     notes = [f"statistics left out: {named(list(other))}"] if other else []
+    evicted = sections.get("evict", {})
+    if evicted and not any(evicted.values()):
+        notes.append("nothing was evicted since the reset: each figure of evictions is 0")
     if again:
         notes.append("of several outputs the last counts: they count from the reset on")
     return Run(kind=VFLASH_KIND, form="statistics since their reset", source=source, points=points, notes=tuple(notes))
