@@ -46,9 +46,7 @@ def verdict(done: Done) -> dict[str, Any]:
 
 def experiment(path: Path, *more: str) -> str:
     work = f"on @ini sh sh {path}"
-    return (
-        f'experiment factor=setting:{DEPTH} levels=64,32 on=@ini seed=24 workload="{work}" {" ".join(more)} --accept-opaque -y'
-    )
+    return f'experiment factor=setting:{DEPTH} levels=64,32 on=@ini seed=24 workload="{work}" {" ".join(more)} --accept-opaque -y'
 
 
 @pytest.mark.parametrize(
@@ -107,7 +105,9 @@ def test_what_fio_itself_writes_is_read(kernel: Kernel, tmp_path: Path) -> None:
     """A real fio on a file: its mean latency is the run's value, and its I/Os are counted."""
     file = tmp_path / "data"
     job = f"fio --name=r --filename={file} --size=1m --rw=randread --bs=4k --number_ios=500 --output-format=json"
-    words = f'experiment factor=setting:{DEPTH} levels=64,32 on=@ini seed=24 blocks=1 aa=0 load="{job}" --accept-opaque -y'
+    words = (
+        f'experiment factor=setting:{DEPTH} levels=64,32 on=@ini seed=24 blocks=1 aa=0 load="{job}" --accept-opaque -y'
+    )
     done = kernel.ok("-o", "json", words)
     (block,) = [row for row in done.records if "block" in row]
     alone = json.loads(subprocess.run(shlex.split(job), capture_output=True, check=True, text=True).stdout)

@@ -421,7 +421,10 @@ _APART = 1000
 
 
 def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
-    """Yield one chart: of one set the figure that most series have as their main one, of two its ratio."""
+    """Yield one chart: of one set the figure that most series have as their main one, of two its ratio.
+
+    A figure without a unit of its own, as vscsiStats has it of bytes and of microseconds, is not drawn on one axis.
+    """
     mains = [level.main() for _, found in lines for level in found if level.values]
     if not mains:
         return
@@ -432,7 +435,7 @@ def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
     if len(values) == 2:
         both = {name: values[1][name] / value for name, value in values[0].items() if value > 0 and name in values[1]}
         yield from _bar_chart(f"{figure}, {lines[1][0]} over {lines[0][0]}", "times", both)
-    elif values[0] and max(values[0].values()) <= _APART * min(values[0].values()):
+    elif values[0] and unit_of(figure).name and max(values[0].values()) <= _APART * min(values[0].values()):
         yield from _bar_chart(figure, _axis(figure), values[0])
 
 
