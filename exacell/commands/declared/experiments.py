@@ -20,13 +20,13 @@ COMMANDS = (
         "question for the whole schedule, with what it can detect and what would be unfair; the factor is given back whatever "
         "happens, and resume goes on after a kill. What can be switched, what each measure is, and blocks in recipes: help docs "
         "measuring.",
-        example="experiment factor=flashlog levels=on,off db=SPOT blocks=6 for=60s",
+        example="experiment factor=flashlog levels=on,off db=SPOT blocks=7 for=60s",
         params=(
             Param(name="factor", kind=Kind.CHOICE, choices=FACTORS, required=True, help="what is switched"),
             Param(name="levels", kind=Kind.NAMES, help="two, the tried one first"),
             Param(name="db", kind=Kind.DB, help="whose it is, and whose waits are measured"),
             Param(name="on", kind=Kind.TEXT, help="whose setting it is: @initiators"),
-            Param(name="blocks", kind=Kind.INT, default="6", help="of two runs; 6 for a verdict"),
+            Param(name="blocks", kind=Kind.INT, default="7", help="of two runs; 6 for a verdict"),
             Param(name="order", kind=Kind.CHOICE, choices=ORDERS, default="random", help="a coin a block, or for two"),
             Param(name="seed", kind=Kind.INT, help="repeats a drawn order"),
             Param(name="aa", kind=Kind.INT, default="3", help="pairs at one level first"),
