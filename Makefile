@@ -57,7 +57,7 @@ test-all: $(VENV)/.tested
 	@echo "make test-all: every test; on two quiet cores some 30 minutes" >&2
 	@$(PYTEST) tests $(ARGS)
 
-# What is compared with what only some machines have: R (docs/measuring.md), a browser for reports (docs/reports.md), and two
+# What is compared with what only some machines have: R (docs/measuring.md, imported figures as well), a browser for reports (docs/reports.md), and two
 # Linux guests in QEMU whose kernels are set (docs/hosts.md). What is not there is skipped by name.
 test-real: $(VENV)/.tested
 	@sh .ci/install-os-packages real
