@@ -36,8 +36,8 @@ COMMANDS = (
         "they are of, the peak and the knee of a curve are marked, and a cold first pass is set apart. Files of gzip and "
         "UTF-16 are unpacked; what is refused says which form is needed. "
         "Without as= nothing is kept. What a recipe kept is read by its name: fio_1280 of the newest run, r3:fio_1280 of r3, "
-        "fio_1280@ini1 where it was kept of several hosts. IMPORT CELLDISK stays CellCLI's own statement. The page importing has "
-        "the details.",
+        "of all its hosts (parts of one run); fio_1280@ini1 of one. IMPORT CELLDISK stays CellCLI's own statement. The page "
+        "importing has the details.",
         example="import as=before /tmp/run1.json /tmp/run2.json",
         params=(
             Param(name="as", kind=Kind.NAME, help="the name to keep it under; an older one of it is replaced"),
