@@ -141,7 +141,7 @@ def test_an_experiment_gives_way_while_production_waits_for_its_redo(rack: InPro
         "a redo write takes" in done.err
         and "Gives way: before a run while a redo write takes longer than 2 ms" in done.err
     )
-    assert done.err.index(": giving way") < done.err.index(": going on after") < done.err.index("[1/12] block 1")
+    assert done.err.index(": giving way") < done.err.index(": going on after") < done.err.index("[1/14] block 1")
     assert (found["blocks"], found["pauses"], found["madeAnew"]) == (7, 1, 0) and found["pausedSeconds"] > 0
     assert "It gave way once" in says(done) or "It gave way 1 time" in says(done)
 
