@@ -3,7 +3,7 @@
 Experiments are simulated run by run, under what disturbs real ones: runs that depend on the one before (AR(1) at three
 strengths), periods of 4 and 4.3 runs, a drift, steps, heavy tails. Exit status 1 when a promise of docs/measuring.md is broken:
 
-* without a difference, the false-alarm rate of 10,000 experiments: the upper 99 % limit is 6 % at most;
+* without a difference, the false-alarm rate of 20,000 experiments: the upper 99 % limit is 6 % at most;
 * with a difference of the size that is called detectable, at least 80 % are found, "not enough data" counting as not found;
 * that size is at most 1.2 times the analytic one of a paired t test at 5 %;
 * the 95 % interval holds the planted difference in 90 to 99 %, of 2,000;
@@ -27,10 +27,10 @@ from exacell.measure.experiments.verdict import Block, Finding, Verdict, judge
 
 SPREAD = 0.01
 """Standard deviation of the logarithm of a run's value, but for what disturbs it."""
-SHAPES = ((6, "random"), (12, "random"), (24, "abba"))
-"""Blocks and orders that are tried; 24 in order abba, as two blocks share a coin there."""
+SHAPES = ((7, "random"), (12, "random"), (24, "abba"))
+"""Blocks and orders that are tried: the default, more, and 24 in order abba, as two blocks share a coin there."""
 FOUND = (Finding.DIFFERENT, Finding.NEGLIGIBLE)
-EXPERIMENTS, FINDINGS = 10_000, 2_000
+EXPERIMENTS, FINDINGS = 20_000, 2_000
 Z99 = 2.3263478740408408
 
 Made = Callable[[random.Random, int], list[float]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -30,15 +31,27 @@ def imported(name: str, *files: str) -> Imported:
 
 
 def main(folder: Path) -> None:
-    """Write report.png and report-phone.png of an experiment, and report-curves.png of two imports."""
+    """Write an experiment's page on a desk, on a phone, in the dark and on paper, and report-curves.png of two imports."""
     iet, scst = (imported(name, f"{name}_iops.csv", f"{name}_lat.csv") for name in ("iet", "scst"))
     with tempfile.TemporaryDirectory() as scratch:
         browser, report = Browser(Path(scratch)), Path(scratch) / "report.html"
         report.write_text(page(kept_finding(), made("report e2")), encoding="utf-8")
-        browser.picture(report, folder / "report.png", 900, 1250)
-        browser.picture(report, folder / "report-phone.png", 500, 1000, dark=True)
+        browser.picture(report, folder / "report.png", 1280, 1600)
+        browser.phone(report, folder / "report-phone.png")
+        browser.phone(report, folder / "report-dark.png", dark=True)
+        browser.paper(report, Path(scratch) / "report.pdf")
+        sheet = [
+            "-r",
+            "70",
+            "-png",
+            "-gray",
+            "-singlefile",
+            str(Path(scratch) / "report.pdf"),
+            str(folder / "report-paper"),
+        ]
+        subprocess.run(["pdftoppm", *sheet], check=True)
         report.write_text(page(pair(iet, scst), made("report iet scst")), encoding="utf-8")
-        browser.picture(report, folder / "report-curves.png", 900, 1250)
+        browser.picture(report, folder / "report-curves.png", 1280, 1600)
 
 
 if __name__ == "__main__":

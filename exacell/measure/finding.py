@@ -21,7 +21,9 @@ class Form(StrEnum):
     CURVE = "curve"
     """Over an axis of numbers, such as the load."""
     TIMELINE = "timeline"
-    """Over time or blocks, a sign for each value."""
+    """Over time, a sign for each value."""
+    POINTS = "points"
+    """Separate repetitions, such as runs and blocks: signs that no line joins."""
     BARS = "bars"
     """A bar for each name of ``Chart.names``, which series give by its place: x is 0, 1, 2 …"""
 
@@ -41,11 +43,13 @@ class Series:
 
     Attributes:
         points: (x, y), x ascending.
+        mean: of the points with the ends of its interval, or the mean alone three times; None where none is drawn.
     """
 
     name: str
     points: tuple[tuple[float, float], ...]
     marks: tuple[Mark, ...] = ()
+    mean: tuple[float, float, float] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +59,7 @@ class Chart:
     Attributes:
         x, y: what the axes show, with the unit.
         log_x, log_y: on a logarithmic axis; all values on it are above 0.
-        names: of BARS, what each place of x is; of TIMELINE, the names of places where they have some.
+        names: of BARS, what each place of x is; of POINTS, the names of places where they have some.
     """
 
     title: str

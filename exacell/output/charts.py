@@ -71,8 +71,9 @@ def _lines(plotext: ModuleType, chart: Chart, drawn: Sequence[Series], columns: 
     plotext.xticks(shown, [f"{x:g}" for x in shown])
     for letter, series in zip(_LETTERS, drawn, strict=False):
         x, y = [point[0] for point in series.points], [point[1] for point in series.points]
-        if len(x) > 1:
-            plotext.plot(x, y, marker="braille" if unicode else ".")
+        if len(x) > 1 and (chart.form is not Form.POINTS or series.mean):
+            level = y if series.mean is None else [series.mean[0]] * len(y)
+            plotext.plot(x, level, marker="braille" if unicode else ".")
         marks = "".join(f", {mark.label} {_short(mark.y)} at {mark.x:g}" for mark in series.marks)
         plotext.scatter(x, y, marker=letter, label=f"{series.name}{marks}")
 

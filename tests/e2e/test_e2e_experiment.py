@@ -51,7 +51,7 @@ def verdict(done: Done) -> dict[str, Any]:
 
 
 def near_six(found: dict[str, Any]) -> bool:
-    """Whether an experiment of six blocks, ``for=4m`` each run, is about the planted 6 %.
+    """Whether an experiment of seven blocks, ``for=4m`` each run, is about the planted 6 %.
 
     The effect of such an experiment has a standard deviation of 0.3 (by the emulator's spreads, and by 14 experiments), so the
     bounds are further away than chance goes: six and more of them. How often the interval holds the truth is judged by
@@ -66,7 +66,7 @@ def blocks(done: Done) -> list[dict[str, Any]]:
 
 
 def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProcess, tmp_path: Path) -> None:
-    """Six blocks name the planted 6 %, show each block, keep what they found, and leave the plan as it was; the report has the
+    """Seven blocks name the planted 6 %, show each block, keep what they found, and leave the plan as it was; the report has the
     verdict and each switch with the journal's hash."""
     done = rack.ok("-r", "t1", "-o", "json", *AB, "for=4m", "as=planted", "-y")
     found = verdict(done)
@@ -74,12 +74,12 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
         "Experiment planted: There is a difference: with flash log on, log file sync of SPOT takes"
     )
     assert found["finding"] == "different" and near_six(found)
-    assert len(blocks(done)) == 6 and all(row["onUs"] > row["offUs"] for row in blocks(done))
+    assert len(blocks(done)) == 7 and all(row["onUs"] > row["offUs"] for row in blocks(done))
     assert "redo writes over 500 ms in place of" in says(done)[0]
     assert found["outliersLow"] <= found["outliers"] - found["outliersBase"] <= found["outliersHigh"] < 0
     (tail,) = [line for line in says(done) if line.startswith("Outliers (over 500 ms)")]
     on, off = (int(part.split()[0].replace(",", "")) for part in tail.partition("databases: ")[2].split(", "))
-    assert off > on and "more were prevented" in tail and tail.count("5,760,000 redo writes") == 2
+    assert off > on and "more were prevented" in tail and tail.count("6,720,000 redo writes") == 2
     sizes = [row for row in done.records if "shorterThanUs" in row]
     slow = {
         level: sum(row[f"{level}Waits"] for row in sizes if row["shorterThanUs"] > 1 << 19) for level in ("on", "off")
@@ -89,7 +89,7 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
     both = sum(row["onWaits"] + row["offWaits"] for row in sizes)
     assert both == sum(row["count"] for row in blocks(done))
     (shape,) = [line for line in says(done) if line.startswith("Single waits by powers of two")]
-    assert f"{slow['off']:,} of 2,592,000 took half a second or more" in shape
+    assert f"{slow['off']:,} of 3,024,000 took half a second or more" in shape
     assert "A/A stretch: 6 runs at on" in done.err and "A/A stretch: two runs at on spread by" in done.err
     assert rack.ok("-r", "t1", "-o", "json", "results", "planted").out == done.out
     page = tmp_path / "planted.json"
@@ -111,7 +111,7 @@ def test_a_planted_effect_is_named_with_an_interval_that_holds_it(rack: InProces
     assert csv[0] == "value,count"
     assert csv[1:] == [f"{row['shorterThanUs']},{row['offWaits']}" for row in sizes if row["offWaits"]]
     assert kept == [row for row in rows if str(row["change"]) in {change["id"] for change in report["changes"]}]
-    assert len(runs) == 19 and runs[0].startswith("run,part,level,us,count,")
+    assert len(runs) == 21 and runs[0].startswith("run,part,level,us,count,")
     twice = rack("-r", "t1", "compare", "planted", "planted")
     assert twice.code == 2 and "each of which says all by itself" in twice.err
     again = rack("-r", "t1", *AB, "as=PLANTED", "-y")
@@ -169,7 +169,7 @@ def test_a_killed_experiment_is_told_and_gone_on_with(rack: InProcess) -> None:
     ]
     done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
     assert "A/A pair" not in done.err and "Experiment killed: There is a difference" in says(done)[0]
-    assert len(blocks(done)) == 6 and near_six(verdict(done))
+    assert len(blocks(done)) == 7 and near_six(verdict(done))
     assert "experiment killed" not in rack("-r", "t1", "cells").err
 
 
@@ -232,7 +232,7 @@ def test_a_lost_link_stops_it_and_resume_goes_on_and_gives_back(rack: InProcess)
     assert process.returncode == 1 and "the factor was not given back" in err and "exa1cel02" in err
     assert "its factor may stand as a run needed it" in rack("-r", "t1", "cells").err
     done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
-    assert verdict(done)["finding"] == "different" and len(blocks(done)) == 6
+    assert verdict(done)["finding"] == "different" and len(blocks(done)) == 7
 
 
 def test_abandoning_a_killed_experiment_gives_the_factor_back(rack: InProcess) -> None:
@@ -301,7 +301,7 @@ def test_what_no_experiment_can_be_is_one_clear_line(rack: InProcess, option: st
 def test_dry_runs_and_nobody_at_the_terminal_send_nothing(rack: InProcess) -> None:
     """-n shows the schedule alone; without -y and a terminal the answer is no."""
     dry = rack.ok("-r", "t1", *AB, "-n").err
-    assert "6 blocks, random, seed " in dry and "makes this schedule again" in dry and "Unfair" not in dry
+    assert "7 blocks, random, seed " in dry and "makes this schedule again" in dry and "Unfair" not in dry
     done = rack("-r", "t1", *AB)
     assert done.code == 2 and "nobody is at the terminal to confirm" in done.err
 
@@ -316,7 +316,7 @@ def test_the_shipped_recipe_is_found_by_tab_and_ends_in_its_report(rack: InProce
         child.expect_exact("Measure what the flash log does")
         child.send(f"\tdb=SPOT report={page}\r")
         child.expect_exact("proceed?")
-        assert "6 blocks, random" in plain(child.before)
+        assert "7 blocks, random" in plain(child.before)
         child.send("y\r")
         child.expect("There is a difference: with flash log on", timeout=300)
         child.expect_exact("exacell> ")

@@ -141,13 +141,13 @@ def test_an_experiment_gives_way_while_production_waits_for_its_redo(rack: InPro
         "a redo write takes" in done.err
         and "Gives way: before a run while a redo write takes longer than 2 ms" in done.err
     )
-    assert done.err.index(": giving way") < done.err.index(": going on after") < done.err.index("[1/12] block 1")
-    assert (found["blocks"], found["pauses"], found["madeAnew"]) == (6, 1, 0) and found["pausedSeconds"] > 0
+    assert done.err.index(": giving way") < done.err.index(": going on after") < done.err.index("[1/14] block 1")
+    assert (found["blocks"], found["pauses"], found["madeAnew"]) == (7, 1, 0) and found["pausedSeconds"] > 0
     assert "It gave way once" in says(done) or "It gave way 1 time" in says(done)
 
 
 def test_a_block_that_production_disturbs_is_made_anew(rack: InProcess) -> None:
-    """What was measured while redo was slow is not counted: the block comes once more, and the verdict has six whole ones."""
+    """What was measured while redo was slow is not counted: the block comes once more, and the verdict has seven whole ones."""
     words = [sys.executable, "-m", "exacell", "-r", "t1", "-o", "json", *YIELD.split(), "as=disturbed"]
     with subprocess.Popen(words, env=rack.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None and process.stdout is not None
@@ -160,7 +160,7 @@ def test_a_block_that_production_disturbs_is_made_anew(rack: InProcess) -> None:
         done = Done(process.wait(), process.stdout.read(), "".join(said))
     found = verdict(done)
     assert done.code == 0 and "was disturbed: a redo write took" in done.err
-    assert found["blocks"] == 6 and found["madeAnew"] >= 1
+    assert found["blocks"] == 7 and found["madeAnew"] >= 1
     assert all(max(row["onUs"], row["offUs"]) < 1000 for row in done.records if "block" in row)
 
 

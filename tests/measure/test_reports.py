@@ -6,13 +6,25 @@ import json
 import re
 import subprocess
 import zipfile
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
 from exacell.core.errors import RefusedError
-from exacell.measure.finding import Artifact, Change, Distribution, Finding, Side, Table, differences
+from exacell.measure.finding import (
+    Artifact,
+    Change,
+    Chart,
+    Distribution,
+    Finding,
+    Form,
+    Series,
+    Side,
+    Table,
+    differences,
+)
 from exacell.measure.histogram import Histogram
 from exacell.output.report.drawing import nines, tail_points
 from exacell.output.report.page import Made, page
@@ -55,7 +67,12 @@ class _Tags(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.names.add(tag)
         leading = ("src", "href", "xlink:href", "data", "action", "srcset")
-        self.leading += [(name, value or "") for name, value in attrs if name in leading or "://" in (value or "")]
+        texts = ("aria-label", "data-name")
+        self.leading += [
+            (name, value or "")
+            for name, value in attrs
+            if name in leading or ("://" in (value or "") and name not in texts)
+        ]
 
 
 @pytest.mark.parametrize("write", [page, markdown, as_json])
@@ -110,6 +127,38 @@ def test_the_tail_is_drawn_to_the_longest_wait() -> None:
     assert points[0] == (0.0, 100.0) and points[-1] == (pytest.approx(4.0), 700_000.0)
     assert [y for _, y in points] == sorted(y for _, y in points)
     assert nines(0.99) == pytest.approx(2.0) and nines(0.999) - nines(0.99) == pytest.approx(1.0)
+
+
+def test_a_chart_has_legends_with_dashes_and_no_line_between_repetitions() -> None:
+    """Each line of a curve has its dash and sign in the legend; points have none between them, but mean and interval."""
+    levels = tuple(Series(name=f"s{place}", points=((1.0, place + 1.0), (2.0, 5.0))) for place in range(13))
+    curve = page(replace(finding(), distributions=(), charts=(Chart(title="t", x="x", y="y", series=levels),)), MADE)
+    keys = re.findall(r"<li>(<svg.*?</svg>)s\d+</li>", curve)
+    assert len(keys) == len(set(keys)) == 13
+    assert len({re.sub(r"series c\d", "", key) for key in keys}) == 13, "told apart without colour"
+    one = Series(name="blocks", points=((0.0, -18.0), (1.0, -16.0)), mean=(-17.0, -18.5, -15.5))
+    points = Chart(title="t", x="x", y="y", series=(one,), form=Form.POINTS)
+    text = page(replace(finding(), distributions=(), charts=(points,)), MADE)
+    (drawn,) = re.findall(r'<g class="series c0">(<rect.*?)</g>', text)
+    assert drawn.count('class="interval"') == 1 and drawn.count('class="sign"') == 2
+    (line,) = re.findall(r'class="line" d="([^"]+)"', drawn)
+    assert re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+", line), "the mean, level"
+    assert "L" not in line and "Pygal" not in text and "mean -17" in text
+
+
+@pytest.mark.parametrize(
+    ("values", "says"), [((0.0, 0.0), "0"), ((-3.0, -1.0), "-3"), ((1e-7, 2e-7), "e-07"), ((5e9, 9e9), "5,000,000,000")]
+)
+def test_an_axis_shows_whatever_is_measured(values: tuple[float, float], says: str) -> None:
+    """Zeros alone, values below zero, tiny and huge ones have an axis with numbers, and nothing stands outside of it."""
+    series = (Series(name="s", points=tuple(enumerate(values))),)
+    for form in (Form.CURVE, Form.TIMELINE, Form.POINTS):
+        text = page(
+            replace(finding(), distributions=(), charts=(Chart(title="t", x="x", y="y", series=series, form=form),)),
+            MADE,
+        )
+        assert says in " ".join(re.findall(r'<text class="y"[^>]*>([^<]*)<', text))
+        assert all(0 <= float(up) <= 270 for up in re.findall(r"translate\([\d.]+ (-?[\d.]+)\)", text))
 
 
 def test_an_archive_proves_itself(tmp_path: Path) -> None:

@@ -20,13 +20,13 @@ COMMANDS = (
         "first. You are asked once, for the whole schedule, which shows what it can detect and what would be "
         "unfair. The factor is always set back; after a kill, resume continues. What can be switched and measured: "
         "help docs measuring.",
-        example="experiment factor=flashlog levels=on,off db=SPOT blocks=6 for=60s",
+        example="experiment factor=flashlog levels=on,off db=SPOT blocks=7 for=60s",
         params=(
             Param(name="factor", kind=Kind.CHOICE, choices=FACTORS, required=True, help="what is switched"),
             Param(name="levels", kind=Kind.NAMES, help="two, the tried one first; or base,a,b…"),
             Param(name="db", kind=Kind.DB, help="the database"),
             Param(name="on", kind=Kind.TEXT, help="hosts of a setting: @initiators"),
-            Param(name="blocks", kind=Kind.INT, default="6", help="of a run at each level; a verdict needs 6"),
+            Param(name="blocks", kind=Kind.INT, default="7", help="of a run at each level; a verdict needs 6"),
             Param(
                 name="order",
                 kind=Kind.CHOICE,

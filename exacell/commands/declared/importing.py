@@ -36,7 +36,7 @@ COMMANDS = (
         "same load are put together, latencies are weighted by their I/Os, the peak and the knee of a curve are "
         "marked, and a cold first pass is set apart. gzip and UTF-16 are unpacked. A refusal names the form that is "
         "needed. Without as= nothing is kept. Files that a recipe kept are read by name: fio_1280 of the newest "
-        "run, r3:fio_1280 of r3, fio_1280@ini1 of one of several hosts. IMPORT CELLDISK stays CellCLI's own "
+        "run, r3:fio_1280 of r3, both of all their hosts; fio_1280@ini1 of one. IMPORT CELLDISK stays CellCLI's own "
         "statement. The page importing has the details.",
         example="import as=before /tmp/run1.json /tmp/run2.json",
         params=(

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from exacell.core.cellset import fold
 from exacell.core.errors import ConfigError, RefusedError, StatementError
 from exacell.core.paths import at_home
 from exacell.journal.rows import Kept
@@ -24,11 +23,11 @@ def named_files(session: Session, services: Services, text: str) -> dict[Path, s
     """Return the files that a statement names, each with the name that is shown of it.
 
     Paths may have * and ? as a shell takes them. What ``copy from`` put into folders of hosts is shown as NAME@HOST.
-    ``[RUN:]NAME[@HOST]`` is what ``keep … as=NAME`` of a recipe has kept.
+    ``[RUN:]NAME[@HOST]`` is what ``keep … as=NAME`` of a recipe has kept, of that host or of all, whose names tell their host.
 
     Raises:
         StatementError: a quote is missing.
-        RefusedError: there is no such file; or a name is kept of several hosts, is a file as well, or was kept otherwise.
+        RefusedError: there is no such file; or a name that was kept is a file as well, or was kept otherwise.
     """
     found: dict[Path, str] = {}
     for word in words_of(text):
@@ -105,16 +104,16 @@ def _whole(session: Session, word: str, rows: Sequence[Kept]) -> dict[Path, str]
             f"{word} is a file in this folder, and run {run_name(first)} kept something under that name",
             hint=f"./{word} is the file, {name} what was kept",
         )
-    hosts = sorted({row.target for row in rows})
-    if len(hosts) > 1:
-        raise RefusedError(
-            f"{name} was kept of {len(hosts)} hosts: {fold(hosts)}", hint=f"name one of them: {name}@{hosts[0]}"
-        )
     for row in rows:
         if wrong := state_of(folder, row):
             raise RefusedError(f"{name}: {folder / row.file} {wrong}", hint=f"results {run_name(row)} checks each file")
-    shown = f"{name}@{hosts[0]}" if hosts[0] else name
-    return {folder / row.file: shown if len(rows) == 1 else f"{shown}/{Path(row.file).name}" for row in rows}
+    targets = [row.target for row in rows]
+
+    def shown(row: Kept) -> str:
+        own = f"{name}@{row.target}" if row.target else name
+        return own if targets.count(row.target) == 1 else f"{own}/{Path(row.file).name}"
+
+    return {folder / row.file: shown(row) for row in rows}
 
 
 def _paths(word: str) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from statistics import median
+from statistics import fmean, median
 from typing import Any
 
 from exacell.core.units import counted, format_duration
@@ -196,35 +196,42 @@ def charts(experiment: Experiment) -> Iterator[Chart]:
     levels = {f"{factor} {level}": [t for t in found if t.run.block and t.run.level == level] for level in d.levels}
     groups = {**levels, f"{_SAME}, {experiment.same_level}": [t for t in found if not t.run.block]}
     yield Chart(
-        title=f"{what} of each run in time, pauses left out",
+        title=f"{what} of each run in time, pauses left out, and the mean of each level",
         x=f"{unit} since it began",
         y="µs on average",
-        series=tuple(_line(name, group, each) for name, group in groups.items() if group),
-        form=Form.TIMELINE,
+        series=tuple(_dots(name, group, each) for name, group in groups.items() if group),
+        form=Form.POINTS,
     )
     same = [100 * (other / one - 1) for one, other in experiment.same]
-    rows = block_rows(experiment)
-    series = {
-        **{
-            f"{factor} {level} against {d.base}": enumerate(
-                [float(row[difference_of(d, level)]) for row in rows], len(same)
-            )
-            for level in d.tried
-        },
-        f"{_SAME}: the second run against the first": enumerate(same),
-    }
+    rows, verdicts = block_rows(experiment), experiment.verdicts()
+    differences = {level: [float(row[difference_of(d, level)]) for row in rows] for level in d.tried}
+    series = (
+        *(
+            (f"{factor} {level} against {d.base}", enumerate(of, len(same)), _mean(verdicts[level]))
+            for level, of in differences.items()
+        ),
+        (f"{_SAME}: the second run against the first", enumerate(same), None),
+    )
     yield Chart(
-        title="what no difference looks like, and the difference of each block",
+        title="difference of each block, beside that of two runs at the same level (A/A)"
+        + ("; the mean with its 95 % interval" if any(map(_mean, verdicts.values())) else ""),
         x=f"{_SAME} pairs, then blocks",
         y="difference in %",
         series=tuple(
-            Series(name=name, points=points)
-            for name, values in series.items()
+            Series(name=name, points=points, mean=mean)
+            for name, values, mean in series
             if (points := tuple((float(place), value) for place, value in values))
         ),
-        form=Form.TIMELINE,
+        form=Form.POINTS,
         names=(*(f"{_SAME} {pair}" for pair in range(1, len(same) + 1)), *(str(row + 1) for row in range(len(rows)))),
     )
+
+
+def _mean(found: Verdict) -> tuple[float, float, float] | None:
+    """Return the difference with its interval; None before there is enough for one."""
+    if found.effect is None or found.low is None or found.high is None:
+        return None
+    return found.effect, found.low, found.high
 
 
 _MEANS_OF_WAITS = (
@@ -247,9 +254,11 @@ _SHORT = 180
 """Seconds up to which an experiment's timeline is in seconds."""
 
 
-def _line(name: str, found: Sequence[Timed], unit: int) -> Series:
+def _dots(name: str, found: Sequence[Timed], unit: int) -> Series:
+    mean = fmean(each.run.value for each in found)
     return Series(
         name=name,
+        mean=(mean, mean, mean),
         points=tuple((each.end / unit, each.run.value) for each in found),
         marks=tuple(
             Mark(x=each.end / unit, y=each.run.value, label=f"after a pause of {format_duration(round(each.pause))}")

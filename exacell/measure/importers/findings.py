@@ -436,7 +436,10 @@ _APART = 1000
 
 
 def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
-    """Yield one chart: the figure that most series have as their main one, of one set and of three and more; of two its ratio."""
+    """Yield one chart: the figure that most series have as their main one, of one set and of three and more; of two its ratio.
+
+    A figure without a unit of its own, as vscsiStats has it of bytes and of microseconds, is not drawn on one axis.
+    """
     mains = [level.main() for _, found in lines for level in found if level.values]
     if not mains:
         return
@@ -451,7 +454,7 @@ def _bars(lines: Sequence[tuple[str, list[Level]]]) -> Iterator[Chart]:
             yield _bar_chart(title, "times", list(both)[:_BARS], {title: both})
         return
     shown = [value for each in values for value in each.values()]
-    if shown and max(shown) <= _APART * min(shown):
+    if shown and unit_of(figure).name and max(shown) <= _APART * min(shown):
         names = list(dict.fromkeys(name for each in values for name in each))[:_BARS]
         series = {before or figure: each for (before, _), each in zip(lines, values, strict=True)}
         yield _bar_chart(figure, _axis(figure), names, series)

@@ -1,73 +1,50 @@
-"""Charts as SVG, by pygal: colours come from the page, so that they are light, dark and on paper as the page is."""
+"""Charts as SVG and HTML without a script: colours and sizes come from the page, so that they fit desk, phone, dark and paper.
+
+Titles, legends and the names of axes are the page's own text, which breaks where there is no room; the SVG has numbers and marks.
+Lines differ in dashes and signs as well as in colour.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
+from html import escape
 from itertools import groupby
 from math import ceil, floor, log10
-from typing import Any
 
-from exacell.measure.finding import Chart, Distribution, Form
+from exacell.core.values import dataclass
+from exacell.measure.finding import Chart, Distribution, Form, Series
 from exacell.output.charts import round_steps
 
 COLOURS = 6
 """Colours that the page has: ``--c0`` and on."""
 
-_DASHES = ("", "7, 3", "2, 3", "9, 3, 2, 3", "4, 2", "1, 2")
-"""One a series, so that they are told apart in black and white."""
+_DASHES = ("", "7 3", "2 3", "9 3 2 3", "4 2", "1 2")
+_SIGNS = (
+    "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
+    "M-3-3h6v6h-6z",
+    "M0-4L4 3H-4z",
+    "M0-4L4 0L0 4L-4 0z",
+    "M0 4L4-3H-4z",
+    "M-4-1h3v-3h2v3h3v2h-3v3h-2v-3h-3z",
+)
+"""One of each a series, so that they are told apart in black and white; behind six of them they are paired otherwise."""
 
-_WIDTH, _HEIGHT = 760, 400
-_BAR, _AROUND, _LEGENDS = 26, 90, 2
-_SCRIPT = re.compile(r"<script.*?</script>|<!--.*?-->", re.DOTALL)
+_WIDTH, _HEIGHT = 480.0, 270.0
+_LARGE, _SMALL = 15.0, 9.0
+"""Sizes of text on a phone and elsewhere, in units of the SVG; the page sets them."""
+_SIGN = 0.6
+"""Width of a sign of text in parts of its size; a little more than what fonts have."""
+_MOST_SIGNS = 40
+"""Points of a line up to which each has a sign."""
 
 
-def charts_of(charts: Sequence[Chart], distributions: Sequence[Distribution]) -> Iterator[tuple[str, str]]:
-    """Yield caption and SVG of each chart, first the distributions, those of one thing in one chart."""
+def charts_of(charts: Sequence[Chart], distributions: Sequence[Distribution]) -> Iterator[str]:
+    """Yield each chart as a figure of HTML, first the distributions, those of one thing in one chart."""
     kinds = sorted(distributions, key=lambda one: (one.what, one.unit))
-    groups = groupby(kinds, key=lambda one: (one.what, one.unit))
-    for number, ((what, unit), group) in enumerate(groups, 1):
-        yield f"{what}, {unit}: what share is at most so long", _distribution(f"d{number}", list(group), unit)
-    for place, chart in enumerate(charts, 1):
-        yield f"{chart.title}: {chart.y}", _chart(f"c{place}", chart)
-
-
-def _config(series: int, **more: Any) -> dict[str, Any]:
-    from pygal.style import Style  # Only reports draw with it.
-
-    style = Style(
-        background="transparent",
-        plot_background="transparent",
-        foreground="var(--ink)",
-        foreground_strong="var(--ink)",
-        foreground_subtle="var(--faint)",
-        colors=tuple(f"var(--c{place % COLOURS})" for place in range(series)),
-        font_family="inherit",
-        label_font_size=12,
-        major_label_font_size=12,
-        legend_font_size=13,
-        value_font_size=12,
-        value_label_font_size=12,
-        title_font_size=14,
-    )
-    return {
-        "js": [],
-        "style": style,
-        "disable_xml_declaration": True,
-        "legend_at_bottom": True,
-        "legend_at_bottom_columns": _LEGENDS,
-        "truncate_legend": -1,
-        "truncate_label": -1,
-        "explicit_size": False,
-        "width": _WIDTH,
-        "height": _HEIGHT,
-        "margin_right": 60,
-        "no_data_text": "no data",
-        "print_labels": True,
-        "dots_size": 3,
-        "value_formatter": spelt,
-        **more,
-    }
+    for (what, unit), group in groupby(kinds, key=lambda one: (one.what, one.unit)):
+        yield _distribution(f"{what}: share of the values that are at most so long", list(group), unit)
+    for chart in charts:
+        yield _bars(chart) if chart.form is Form.BARS else _chart(chart)
 
 
 def spelt(value: float | None) -> str:
@@ -77,95 +54,248 @@ def spelt(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 or value == int(value) else f"{value:.4g}"
 
 
-def _svg(chart: Any, name: str) -> str:
-    chart.uuid = name
-    return _SCRIPT.sub("", chart.render(is_unicode=True))
+@dataclass(frozen=True, kw_only=True)
+class _Axis:
+    """An axis from the value ``low`` to ``high``, drawn from ``begin`` to ``end``.
+
+    Attributes:
+        ticks: values with their labels, ascending.
+    """
+
+    low: float
+    high: float
+    begin: float
+    end: float
+    ticks: Sequence[tuple[float, str]]
+
+    def at(self, value: float) -> float:
+        """Return where a value stands."""
+        return round(self.begin + (value - self.low) / ((self.high - self.low) or 1) * (self.end - self.begin), 1)
 
 
-def _xy(x: str, y: str, series: int, **more: Any) -> Any:
-    from pygal import XY
-
-    rows = ceil(series / _LEGENDS)
-    bottom = 20 + 20 * rows  # pygal leaves no room for a legend below a title of x.
-    return XY(
-        **_config(
-            series, x_title=x, y_title=y, show_x_guides=True, margin_bottom=bottom, height=_HEIGHT + bottom, **more
-        )
-    )
-
-
-def _log_labels(low: float, high: float) -> list[dict[str, Any]]:
-    """Return the labels of a logarithmic axis: powers of ten, with 2 and 5 between them where there are few."""
-    first, last = floor(log10(low)), ceil(log10(high))
+def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return the ticks of a logarithmic axis: powers of ten, with 2 and 5 between them where there are few."""
+    first, last = floor(log10(low)), max(ceil(log10(high)), floor(log10(low)) + 1)
     factors = (1, 2, 5) if last - first <= 3 else (1,)
     values = [factor * 10.0**power for power in range(first, last + 1) for factor in factors]
-    return [{"value": log10(value), "label": spelt(value)} for value in values if log10(value) <= last]
+    return [(log10(value), spelt(value)) for value in values if log10(value) <= last]
 
 
-def _chart(name: str, chart: Chart) -> str:
-    if chart.form is Form.BARS:
-        return _bars(name, chart)
+def _ticks(low: float, high: float) -> list[tuple[float, str]]:
+    """Return ticks at round numbers, 0 among them, from below the lowest to above the highest value."""
+    above, below = round_steps(max(high, 0.0)), round_steps(max(-low, 0.0))
+    step = max(above[1] if high > 0 else 0.0, below[1] if low < 0 else 0.0) or 1.0
+    first, last = (floor(low / step + 1e-9) if low < 0 else 0), (ceil(high / step - 1e-9) if high > 0 else 0)
+    return [(place * step, spelt(place * step)) for place in range(first, max(last, first + 1) + 1)]
+
+
+def _chart(chart: Chart) -> str:
     across: Callable[[float], float] = log10 if chart.log_x else float
     up: Callable[[float], float] = log10 if chart.log_y else float
-    drawn = _xy(chart.x, chart.y, len(chart.series))
-    heights = [y for series in chart.series for _, y in series.points]
-    if chart.log_y and heights:
-        drawn.y_labels = _log_labels(min(heights), max(heights))
-    elif heights:
-        drawn.config.range = (min(*heights, 0.0), max(*heights, 0.0) * 1.05 or 1)
-    for number, series in enumerate(chart.series):
-        marks = {mark.x: mark.label for mark in series.marks}
-        points = [{"value": (across(x), up(y)), "label": marks.get(x, "")} for x, y in series.points]
-        drawn.add(series.name, points, stroke_style={"width": 2, "dasharray": _DASHES[number % COLOURS]})
+    heights = [y for series in chart.series for y in (*(y for _, y in series.points), *(series.mean or ()))]
     xs = sorted({x for series in chart.series for x, _ in series.points})
-    if chart.form is Form.TIMELINE and not chart.names and xs:
-        xs = round_steps(xs[-1])
-    shown = xs[:: len(xs) // 12 + 1]
+    if not xs:
+        return _figure(chart.title, "", "<p>no data</p>", "", ())
     names = dict(enumerate(chart.names))
-    drawn.x_labels = [{"value": across(x), "label": names.get(int(x), spelt(x))} for x in shown]
-    return _svg(drawn, name)
-
-
-def _bars(name: str, chart: Chart) -> str:
-    from pygal import HorizontalBar
-
-    rows = len(chart.names) * max(1, len(chart.series))
-    drawn = HorizontalBar(
-        **_config(
-            len(chart.series),
-            height=rows * _BAR + _AROUND + 20 * len(chart.series),
-            print_values=True,
-            max_scale=5,
-            show_legend=len(chart.series) > 1,
-            margin_bottom=30,
-            x_title=chart.y,
-        )
+    if chart.form is Form.CURVE or names:
+        ticks = [(across(x), names.get(int(x), spelt(x))) for x in xs]
+    else:
+        ticks = [(x, label) for x, label in _ticks(xs[0], xs[-1]) if xs[0] <= x <= xs[-1] or x == 0]
+    return _drawn(
+        chart,
+        [[(across(x), up(y)) for x, y in series.points] for series in chart.series],
+        ticks,
+        _log_ticks(min(heights), max(heights)) if chart.log_y else _ticks(min(heights), max(heights)),
+        joined=chart.form is not Form.POINTS,
+        spread=bool(names),
     )
-    # Bars are laid from the bottom up, so the first one is given last.
-    drawn.x_labels = list(reversed(chart.names))
-    for series in chart.series:
-        values = {int(place): value for place, value in series.points}
-        drawn.add(series.name, [values.get(place) for place in reversed(range(len(chart.names)))])
-    return _svg(drawn, name)
+
+
+def _drawn(
+    chart: Chart,
+    lines: Sequence[Sequence[tuple[float, float]]],
+    x_ticks: Sequence[tuple[float, str]],
+    y_ticks: Sequence[tuple[float, str]],
+    *,
+    joined: bool = True,
+    spread: bool = False,
+) -> str:
+    """Return the figure of series whose points are placed on both axes.
+
+    Args:
+        joined: the points of a series lie on a line.
+        spread: half a place is left free on both sides, as names need it.
+    """
+    left = 8 + _LARGE * _SIGN * max(len(label) for _, label in y_ticks)
+    right = 4 + _LARGE * _SIGN * len(x_ticks[-1][1]) / 2 if x_ticks else 20
+    xs = [x for line in lines for x, _ in line] + [x for x, _ in x_ticks]
+    room = 0.5 if spread else 0.0
+    x = _Axis(low=min(xs) - room, high=max(xs) + room, begin=left, end=_WIDTH - right, ticks=x_ticks)
+    highest = max(
+        y for y in (*(y for line in lines for _, y in line), *(y for one in chart.series for y in one.mean or ()))
+    )
+    y_ticks = [tick for tick in y_ticks if chart.log_y or tick[0] <= max(highest * 1.05, 0.0)] or y_ticks
+    y = _Axis(
+        low=y_ticks[0][0],
+        high=max(y_ticks[-1][0], highest * (1 if chart.log_y else 1.03)),
+        begin=_HEIGHT - 1.6 * _LARGE,
+        end=2 + _LARGE if any(one.marks for one in chart.series) else 8.0,
+        ticks=y_ticks,
+    )
+    body = "".join(
+        (*_grid(x, y), *_series(chart.series, lines, x, y, joined=joined), *_marks(chart.series, lines, x, y))
+    )
+    return _figure(chart.title, chart.y, _svg(chart, body), chart.x, [
+        (series.name, _key(place, joined=joined, mean=series.mean is not None)) for place, series in enumerate(chart.series)
+    ])  # fmt: skip
+
+
+def _svg(chart: Chart, body: str) -> str:
+    told = "; ".join(
+        f"{series.name}: {spelt(min(ys))} to {spelt(max(ys))}"
+        + (f", mean {spelt(series.mean[0])}" if series.mean else "")
+        for series in chart.series
+        if (ys := [y for _, y in series.points])
+    )
+    label = escape(f"{chart.title}. {chart.y} over {chart.x}. {told}.")
+    return f'<svg class="chart" role="img" aria-label="{label}" viewBox="0 0 {_WIDTH:g} {_HEIGHT:g}">{body}</svg>'
+
+
+def _figure(title: str, y: str, drawn: str, x: str, legend: Sequence[tuple[str, str]]) -> str:
+    """Return title, legend, the name of y above and of x below what was drawn."""
+    keys = "".join(f"<li>{key}{escape(name)}</li>" for name, key in legend)
+    parts = (
+        f"<figcaption>{escape(title)}</figcaption>",
+        f'<ul class="legend">{keys}</ul>' if keys else "",
+        f'<p class="axis">{escape(y)}</p>' if y else "",
+        drawn,
+        f'<p class="axis below">{escape(x)}</p>' if x else "",
+    )
+    return f"<figure>{''.join(parts)}</figure>"
+
+
+def _grid(x: _Axis, y: _Axis) -> Iterator[str]:
+    step = max(1, ceil(len(y.ticks) * 1.3 * _LARGE / (y.begin - y.end)))
+    for place, (value, label) in enumerate(y.ticks):
+        yield f'<path class="{"zero" if value == 0 else "grid"}" d="M{x.begin} {y.at(value)}H{x.end}"/>'
+        if place % step == 0:
+            yield f'<text class="y" x="{x.begin - 5}" y="{y.at(value)}">{escape(label)}</text>'
+    wide = {place for place, _ in _fitting(x, _SMALL)}
+    narrow = {place for place, _ in _fitting(x, _LARGE)}
+    for place, (value, label) in enumerate(x.ticks):
+        if place in wide | narrow:
+            shown = " ".join(name for name, there in (("wide", wide), ("narrow", narrow)) if place in there)
+            yield f'<text class="x {shown}" x="{x.at(value)}" y="{_HEIGHT - 4}">{escape(label)}</text>'
+
+
+def _fitting(axis: _Axis, size: float) -> list[tuple[int, str]]:
+    """Return the ticks, by place, whose labels have room beside each other: every one, every second, every third …"""
+    ticks = list(enumerate(axis.ticks))
+    for step in range(1, len(ticks) + 1):
+        shown = ticks[::step]
+        ends = [(axis.at(v) - len(t) * size * _SIGN / 2, axis.at(v) + len(t) * size * _SIGN / 2) for _, (v, t) in shown]
+        if all(ends[place][1] + size / 2 < ends[place + 1][0] for place in range(len(ends) - 1)):
+            return [(place, label) for place, (_, label) in shown]
+    return []
+
+
+def _series(
+    series: Sequence[Series], lines: Sequence[Sequence[tuple[float, float]]], x: _Axis, y: _Axis, *, joined: bool
+) -> Iterator[str]:
+    for place, (one, line) in enumerate(zip(series, lines, strict=True)):
+        drawn = []
+        if one.mean is not None and line:
+            middle, low, high = one.mean
+            ends = x.at(line[0][0]) - 8, x.at(line[-1][0]) + 8
+            if low < high:
+                box = f'width="{ends[1] - ends[0]:.1f}" height="{y.at(low) - y.at(high):.1f}"'
+                drawn.append(f'<rect class="interval" x="{ends[0]}" y="{y.at(high)}" {box}/>')
+            drawn.append(f'<path class="line" d="M{ends[0]} {y.at(middle)}H{ends[1]}"{_dash(place)}/>')
+        if joined and len(line) > 1:
+            drawn.append(f'<path class="line" d="M{"L".join(f"{x.at(a)} {y.at(b)}" for a, b in line)}"{_dash(place)}/>')
+        step = 1 if not joined else ceil(len(line) / _MOST_SIGNS) * (4 if len(line) > _MOST_SIGNS else 1)
+        drawn += [
+            f'<path class="sign" transform="translate({x.at(a)} {y.at(b)})" d="{_sign(place)}"/>'
+            for a, b in line[::step]
+        ]
+        yield f'<g class="series c{place % COLOURS}">{"".join(drawn)}</g>'
+
+
+def _dash(place: int) -> str:
+    dash = _DASHES[(place + place // len(_DASHES)) % len(_DASHES)]
+    return f' stroke-dasharray="{dash}"' if dash else ""
+
+
+def _sign(place: int) -> str:
+    return _SIGNS[(place + 2 * (place // len(_SIGNS))) % len(_SIGNS)]
+
+
+def _key(place: int, *, joined: bool, mean: bool) -> str:
+    line = f'<path class="line" d="M1 6H39"{_dash(place)}/>' if joined or mean else ""
+    sign = f'<path class="sign" transform="translate(20 6)" d="{_sign(place)}"/>'
+    return f'<svg class="key" aria-hidden="true" viewBox="0 0 40 12"><g class="series c{place % COLOURS}">{line}{sign}</g></svg>'
+
+
+def _marks(
+    series: Sequence[Series], lines: Sequence[Sequence[tuple[float, float]]], x: _Axis, y: _Axis
+) -> Iterator[str]:
+    """Yield the names of points, each above the others' where they would lie on each other."""
+    taken: list[tuple[float, float, float, str]] = []
+    for one, line in zip(series, lines, strict=True):
+        places = {point[0]: placed for point, placed in zip(one.points, line, strict=True)}
+        for mark in one.marks:
+            if mark.x not in places:
+                continue
+            across, up = x.at(places[mark.x][0]), y.at(places[mark.x][1])
+            long = len(mark.label) * _LARGE * _SIGN
+            begin = min(max(across - long / 2, x.begin + 2), _WIDTH - long - 2)
+            up = up - 8 if up - 8 - _LARGE > 0 else up + 6 + _LARGE
+            if any(label == mark.label and abs(begin - start) + abs(up - at) < _LARGE for start, _, at, label in taken):
+                continue  # The same of another series, at the same place.
+            while any(begin < end and start < begin + long and abs(up - at) < _LARGE for start, end, at, _ in taken):
+                up += _LARGE
+            taken.append((begin, begin + long, up, mark.label))
+            yield f'<text class="mark" x="{begin + long / 2:.1f}" y="{up:.1f}">{escape(mark.label)}</text>'
+
+
+def _bars(chart: Chart) -> str:
+    """Return a bar for each name and series as a list, which reads on any width; the longest fills it."""
+    most = max((value for series in chart.series for _, value in series.points), default=0.0) or 1.0
+    rows = []
+    for place, name in enumerate(chart.names):
+        for number, series in enumerate(chart.series):
+            value = next((own for at, own in series.points if at == place), None)
+            if value is None:
+                continue
+            called = f"{name}, {series.name}" if len(chart.series) > 1 else name
+            bar = f'<rect x="0" y="0" width="{max(0.0, 100 * value / most):.2f}" height="10"/>'
+            rows.append(
+                f"<li><span>{escape(called)}</span> <b>{spelt(value)}</b>"
+                f'<svg class="bar" aria-hidden="true" viewBox="0 0 100 10" preserveAspectRatio="none">'
+                f'<g class="series c{number % COLOURS}">{bar}</g></svg></li>'
+            )
+    return _figure(chart.title, chart.y, f'<ul class="bars">{"".join(rows)}</ul>', chart.x, ())
 
 
 _NINES = ((0.0, "0"), (0.5, "50 %"), (0.9, "90 %"), (0.99, "99 %"), (0.999, "99.9 %"), (0.9999, "99.99 %"),
           (0.99999, "99.999 %"), (0.999999, "99.9999 %"), (0.9999999, "99.99999 %"))  # fmt: skip
 
 
-def _distribution(name: str, group: Sequence[Distribution], unit: str) -> str:
+def _distribution(title: str, group: Sequence[Distribution], unit: str) -> str:
     """Draw quantiles over the share that is at most so long, each further nine as wide as the one before: the tail is seen."""
-    drawn = _xy("share that is at most so long", unit, len(group), dots_size=1.5)
-    lines = [(one.name, [(x, y) for x, y in tail_points(one) if y > 0]) for one in group]
-    counted = [point for _, points in lines for point in points]
-    for number, (title, points) in enumerate(lines):
-        style = {"width": 2, "dasharray": _DASHES[number % COLOURS]}
-        drawn.add(title, [(x, log10(y)) for x, y in points], stroke_style=style)
-    if counted:
-        furthest = max(x for x, _ in counted)
-        drawn.y_labels = _log_labels(min(y for _, y in counted), max(y for _, y in counted))
-        drawn.x_labels = [{"value": nines(p), "label": label} for p, label in _NINES if nines(p) <= furthest + 0.5]
-    return _svg(drawn, name)
+    series = tuple(Series(name=one.name, points=tuple((x, y) for x, y in tail_points(one) if y > 0)) for one in group)
+    across = "share of the values; each further nine is as wide as the one before"
+    chart = Chart(title=title, x=across, y=unit, series=series, log_y=True)
+    counted = [point for one in series for point in one.points]
+    if not counted:
+        return _figure(title, "", "<p>no data</p>", "", ())
+    furthest = max(x for x, _ in counted)
+    return _drawn(
+        chart,
+        [[(x, log10(y)) for x, y in one.points] for one in series],
+        [(nines(p), label) for p, label in _NINES if nines(p) <= furthest + 0.1],
+        _log_ticks(min(y for _, y in counted), max(y for _, y in counted)),
+    )
 
 
 def nines(p: float) -> float:

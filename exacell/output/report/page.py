@@ -12,31 +12,54 @@ from exacell.measure.finding import Finding, Side, Table, differences
 from exacell.output.report.drawing import charts_of, spelt
 
 _STYLE = """
-:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --faint: #6b7480; --line: #d5dae0; --mark: #fff3cd;
-  --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #8a6d00; --c5: #4b4b8f; }
+:root { color-scheme: light dark; --paper: #fff; --ink: #1b1f24; --faint: #5d6671; --line: #d5dae0; --mark: #fff3cd;
+  --c0: #0072b2; --c1: #c04d00; --c2: #00805c; --c3: #b0508a; --c4: #7a6000; --c5: #4b4b8f; }
 @media (prefers-color-scheme: dark) { :root { --paper: #14171a; --ink: #e8eaed; --faint: #9aa3ad; --line: #3a4149;
   --mark: #4a3f14; --c0: #56b4e9; --c1: #e69f00; --c2: #2fc79a; --c3: #e3a3c6; --c4: #f0e442; --c5: #a9a9e8; } }
-@media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --faint: #555; --line: #999; --mark: #eee;
-  --c0: #0072b2; --c1: #d55e00; --c2: #009e73; --c3: #cc79a7; --c4: #8a6d00; --c5: #4b4b8f; }
-  figure, tr { break-inside: avoid; } h2 { break-after: avoid; } .wide, figure { overflow: visible !important; }
-  table { font-size: .75rem !important; } th.n { white-space: normal !important; }
-  th, td { padding-right: .4rem !important; } svg { min-width: 0 !important; } }
 * { box-sizing: border-box; }
 body { margin: 0 auto; padding: 1rem; max-width: 60rem; background: var(--paper); color: var(--ink);
   font: 1rem/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif; overflow-wrap: break-word; }
 h1 { font-size: 1.1rem; font-weight: 600; color: var(--faint); margin: 0; }
 h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; border-bottom: 1px solid var(--line); }
+p { margin: .6rem 0; }
 .verdict { font-size: 1.35rem; line-height: 1.35; font-weight: 600; margin: .5rem 0 1rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .2rem .7rem .2rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 600; } .n { text-align: right; white-space: nowrap; } .other td { background: var(--mark); }
 .long { overflow-wrap: anywhere; min-width: 9rem; }
-figure { margin: 1rem 0; overflow-x: auto; } figcaption { font-size: .9rem; color: var(--faint); }
-svg { width: 100%; min-width: 32rem; height: auto; } svg .guide.line { stroke: var(--line) !important; }
-svg .text-overlay text { fill: var(--ink) !important; }
-pre { overflow-x: auto; white-space: pre-wrap; border: 1px solid var(--line); padding: .6rem; font-size: .9rem; }
-footer { margin-top: 2rem; font-size: .85rem; color: var(--faint); }
+figure { margin: 1.2rem 0; max-width: 48rem; } figcaption { font-weight: 600; }
+figure ul { list-style: none; margin: .2rem 0; padding: 0; font-size: .9rem; }
+.legend { display: flex; flex-wrap: wrap; gap: 0 1.2rem; } .key { width: 2.5rem; height: .75rem; margin-right: .4rem; }
+.axis { margin: .2rem 0; font-size: .9rem; color: var(--faint); } .below { text-align: center; }
+.chart { display: block; width: 100%; height: auto; } .chart text { font-size: 9px; fill: var(--ink); }
+.chart .x, .chart .mark { text-anchor: middle; } .chart .y { text-anchor: end; dominant-baseline: central; }
+.chart .x:not(.wide) { display: none; }
+.grid { stroke: var(--line); stroke-width: .7; } .zero { stroke: var(--ink); stroke-width: .8; }
+.line { fill: none; stroke: currentColor; stroke-width: 1.6; stroke-linejoin: round; } .sign, .series rect { fill: currentColor; }
+.series .interval { fill-opacity: .22; } .bar { display: block; width: 100%; height: .6rem; margin-bottom: .4rem; }
+.c0 { color: var(--c0); } .c1 { color: var(--c1); } .c2 { color: var(--c2); }
+.c3 { color: var(--c3); } .c4 { color: var(--c4); } .c5 { color: var(--c5); }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line); padding: .6rem; font-size: .9rem; }
+footer { padding-top: 2rem; font-size: .85rem; color: var(--faint); }
+@media screen and (max-width: 40rem) {
+  .chart text { font-size: 15px; } .chart .x.narrow { display: inline; } .chart .x:not(.narrow) { display: none; }
+  table, tbody, tr, td { display: block; } thead { display: none; }
+  tr { display: grid; grid-template-columns: 1fr 1fr; gap: 0 .8rem; padding: .5rem 0; border-bottom: 1px solid var(--line); }
+  td:first-child { grid-column: 1 / -1; font-weight: 600; }
+  td, td.n, td.long { padding: .1rem 0; border: 0; text-align: left; white-space: normal; min-width: 0;
+    overflow-wrap: anywhere; }
+  td:empty { display: none; } td.long { grid-column: 1 / -1; }
+  td[data-name]::before { content: attr(data-name); display: block; font-size: .8rem; line-height: 1.2; color: var(--faint); }
+  td[data-name]:first-child::before { display: inline; content: attr(data-name) " "; } .other td::before { color: var(--ink); } }
+@page { size: A4; margin: 15mm; }
+@media print { :root { color-scheme: light; --paper: #fff; --ink: #000; --faint: #444; --line: #999; --mark: #eee;
+  --c0: #0072b2; --c1: #c04d00; --c2: #00805c; --c3: #b0508a; --c4: #7a6000; --c5: #4b4b8f; }
+  :root { font-size: 10pt; } body { padding: 0; line-height: 1.35; } h2 { margin-top: 1rem; } .verdict { font-size: 1.3rem; }
+  .charts:has(figure + figure) { columns: 2; column-gap: 6mm; } figure { margin: 0 0 .8rem; } .chart text { font-size: 14px; }
+  .chart .x.narrow { display: inline; } .chart .x:not(.narrow) { display: none; }
+  figure, tr, pre { break-inside: avoid; } h2 { break-after: avoid; } .wide { overflow: visible; }
+  table { font-size: 8pt; } th.n { white-space: normal; } th, td { padding-right: .4rem; } }
 """
 
 
@@ -68,9 +91,9 @@ def _page(finding: Finding, made: Made) -> Iterator[str]:
         yield f"<p>{escape(sentence)}</p>"
     drawn = list(charts_of(finding.charts, finding.distributions))
     if drawn:
-        yield "<h2>Charts</h2>"
-    for caption, svg in drawn:
-        yield f"<figure>{svg}<figcaption>{escape(caption)}</figcaption></figure>"
+        yield '<h2>Charts</h2><div class="charts">'
+        yield from drawn
+        yield "</div>"
     for table in (*([finding.figures] if finding.figures else []), *finding.tables):
         yield from _table(table)
     yield from _conditions(finding.sides)
@@ -90,12 +113,18 @@ def _table(table: Table) -> Iterator[str]:
     numeric = {
         name for name in table.columns if all(isinstance(row.get(name), (int, float, type(None))) for row in table.rows)
     }
-    yield f'<h2>{escape(table.title)}</h2><div class="wide"><table><thead><tr>'
-    yield "".join(f"<th{_right(name in numeric)}>{_HUMP.sub('<wbr>', escape(name))}</th>" for name in table.columns)
-    yield "</tr></thead><tbody>"
+    yield from _opened(table.title, [(name, name in numeric) for name in table.columns])
     for row in table.rows:
-        yield f"<tr>{''.join(_cell(cell(row.get(name)), name in numeric) for name in table.columns)}</tr>"
+        yield f"<tr>{''.join(_cell(name, cell(row.get(name)), name in numeric) for name in table.columns)}</tr>"
     yield "</tbody></table></div>"
+
+
+def _opened(title: str, columns: Sequence[tuple[str, bool]]) -> Iterator[str]:
+    """Yield the begin of a table up to its rows; the keyboard can scroll one that is wider than the window."""
+    yield f'<h2>{escape(title)}</h2><div class="wide" tabindex="0" role="group" aria-label="{escape(title)}">'
+    yield "<table><thead><tr>"
+    yield "".join(f'<th scope="col"{_right(right)}>{_HUMP.sub("<wbr>", escape(name))}</th>' for name, right in columns)
+    yield "</tr></thead><tbody>"
 
 
 _HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -105,9 +134,10 @@ _LONG = 30
 """Characters from which on a word, such as a hash, is broken where there is no room."""
 
 
-def _cell(text: str, right: bool) -> str:
+def _cell(name: str, text: str, right: bool = False) -> str:
+    """Return a cell, which has the name of its column for windows too narrow for a table."""
     long = ' class="long"' if any(len(word) > _LONG for word in text.split()) else _right(right)
-    return f"<td{long}>{escape(text)}</td>"
+    return f'<td{long} data-name="{escape(name)}">{escape(text)}</td>'
 
 
 def _right(right: bool) -> str:
@@ -135,14 +165,12 @@ def passports(sides: Sequence[Side]) -> list[tuple[str, tuple[str, ...], bool]]:
 def _conditions(sides: Sequence[Side]) -> Iterator[str]:
     if not sides:
         return
-    yield '<h2>Conditions</h2><div class="wide"><table><thead><tr><th></th>'
-    yield "".join(f"<th>{escape(side.name)}</th>" for side in sides)
-    yield "</tr></thead><tbody><tr><td>what</td>"
-    yield "".join(f"<td>{escape(side.about)}</td>" for side in sides) + "</tr>"
-    for name, values, differs in passports(sides):
+    yield from _opened("Conditions", [("condition", False), *((side.name, False) for side in sides)])
+    rows = [("what", tuple(side.about for side in sides), False), *passports(sides)]
+    for name, values, differs in rows:
         marked = ' class="other"' if differs else ""
-        cells = "".join(f"<td>{escape(value)}</td>" for value in values)
-        yield f"<tr{marked}><td>{escape(name)}{' (differs)' if differs else ''}</td>{cells}</tr>"
+        cells = "".join(_cell(side.name, value) for side, value in zip(sides, values, strict=True))
+        yield f"<tr{marked}>{_cell('condition', name + (' (differs)' if differs else ''))}{cells}</tr>"
     yield "</tbody></table></div>"
 
 
