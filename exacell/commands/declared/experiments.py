@@ -26,7 +26,7 @@ COMMANDS = (
             Param(name="levels", kind=Kind.NAMES, help="two, the tried one first; or base,a,b…"),
             Param(name="db", kind=Kind.DB, help="the database"),
             Param(name="on", kind=Kind.TEXT, help="hosts of a setting: @initiators"),
-            Param(name="blocks", kind=Kind.INT, default="7", help="of a run at each level; a verdict needs 6"),
+            Param(name="blocks", kind=Kind.INT, default="7", help="a verdict needs 6"),
             Param(
                 name="order",
                 kind=Kind.CHOICE,
