@@ -338,7 +338,7 @@ class RecipeRunner:
                 draw, apart = (partial(for_eyes, shown) for shown in (result, each_cell_apart(result)))
                 result = replace(result, draw=draw, apart=apart)
             self._answer(each, result)
-        elif (reads(line) or _runs(line)) and result.data:
+        elif (reads(line) or _answers(line)) and result.data:
             # What a matrix chose tells its records apart.
             records = [{**row, **_besides(each.chosen, row)} for row in result.records]
             self._answer(each, replace(result, records=records))
@@ -463,8 +463,9 @@ def _besides(chosen: Mapping[str, Value], row: Record) -> Mapping[str, Value]:
     return {name: value for name, value in chosen.items() if name.lower() not in own}
 
 
-def _runs(line: Line) -> bool:
-    return line.call is not None and line.call.command.words in (("run",), ("experiment",))
+def _answers(line: Line) -> bool:
+    """Whether a line that may also keep or change something is there for what it answers."""
+    return line.call is not None and line.call.command.words in (("run",), ("experiment",), ("import",))
 
 
 def _says(line: Line, result: Result) -> bool:

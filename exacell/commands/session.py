@@ -69,7 +69,10 @@ def connect(session: Session, services: Services, call: Call) -> Result:
 def use(session: Session, services: Services, call: Call) -> Result:
     """Select cells and say which."""
     chosen = use_cells(session, services, call.text_arg("cells"))
-    return Result(notes=(f"using {len(chosen)} of {len(session.need_rack().cells)} cells: {chosen}",))
+    notes = [f"using {len(chosen)} of {len(session.need_rack().cells)} cells: {chosen}"]
+    if not services.more_to_come:
+        notes.append(f"this holds for this line only; for one statement type it as `on {chosen} list cell`")
+    return Result(notes=notes)
 
 
 def cells(session: Session, call: Call) -> Result:

@@ -378,3 +378,24 @@ def test_only_what_is_not_read_is_asked_about(inside: InProcess) -> None:
     )
     written(inside, alone='recipe "Alone"\nneeds opaque\non @db sh uname -r\n')
     assert "the guard ends there" not in inside.ok("-r", "t1", "run alone").err
+
+
+def test_what_a_recipe_imports_it_shows(inside: InProcess) -> None:
+    """The figures of an import stand among the answers of the run, as when it is typed alone."""
+    file = Path(__file__).parent.parent / "data" / "imports" / "fio-queue-1.json"
+    written(inside, figures=f'recipe "Figures"\nimport {file}\n')
+    alone = inside.ok("-r", "t1", "-o", "json", f"import {file}").records
+    shown = inside.ok("-r", "t1", "-o", "json", "run figures").records
+    assert [row["iops"] for row in shown if "iops" in row] == [row["iops"] for row in alone if "iops" in row] != []
+
+
+def test_use_for_one_line_says_so(inside: InProcess) -> None:
+    """A choice that ends with its line is told with the way to choose for a statement; where more follows it is not."""
+    assert (
+        "holds for this line only; for one statement type it as `on exa1cel01 list cell`"
+        in inside.ok("-r", "t1", "use exa1cel01").err
+    )
+    assert "this line only" not in inside.ok("-r", "t1", "-e", "use exa1cel01; list cell").err
+    assert [
+        row["cell"] for row in inside.ok("-r", "t1", "-o", "json", "on exa1cel01 list cell attributes name").records
+    ] == ["exa1cel01"]
