@@ -42,6 +42,7 @@ from exacell.opaque.lexing import patterns_quoted
 from exacell.opaque.scan import absences_in, carried, command_findings, wrapped
 from exacell.opaque.shell import unread_programs
 from exacell.opaque.sql import NO_QUERY, read_sql
+from exacell.opaque.table import NO_ROW
 from exacell.output.result import Column, Result
 from exacell.plan.asmchange import read_asm_change
 from exacell.plan.dbchange import read_change
@@ -275,9 +276,11 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
             services.recognition.recognise(session.selection.hosts)
         if session.in_production(session.selection.hosts) and unnamed != [] and findings.unread:
             said = [f"{name}: allow_commands of the hosts does not name it" for name in unnamed or ()]
+            # What a known program may not do goes first; of one without a row there is nothing else to say.
+            other = [why for why in findings.unread if not said or not why.endswith(NO_ROW)]
             findings = replace(
                 findings,
-                unread=said or findings.unread,
+                unread=[*other, *said],
                 instead=findings.instead or _ALLOWING,
             )
         return _work(session, services, request, call, findings, (step,), flags, named=unnamed == [])

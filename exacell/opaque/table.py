@@ -54,6 +54,10 @@ class Table:
     instead: Mapping[str, str]
 
 
+NO_ROW = "not in the table of commands that only read"
+"""Why a program is not read of which exacell knows nothing."""
+
+
 @cache
 def table() -> Table:
     """Return the table, loaded once."""
@@ -86,7 +90,7 @@ def row_of(word: str) -> Row:
     folder, slash, name = word.rpartition("/")
     found = table().rows.get(name)
     if found is None or (slash and folder not in FOLDERS):
-        why = "not in the table of commands that only read"
+        why = NO_ROW
         raise UnreadError(word, why, table().instead.get(word, ""))
     return found
 

@@ -255,16 +255,20 @@ def test_text_for_hosts_changes_no_cells_and_tells_nothing_of_them(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("production", "said"),
-    [(True, "touch: allow_commands of the hosts does not name it"), (False, "touch: not in the table of commands")],
+    ("production", "text", "said"),
+    [
+        (True, "touch x", "what this does: touch: allow_commands of the hosts does not name it"),
+        (True, "sysctl -w vm.swappiness=1", "what this does: -w: not among the options of sysctl that exacell reads"),
+        (False, "touch x", "touch: not in the table of commands"),
+    ],
 )
 def test_what_hosts_refuse_names_the_program_and_whose_table_lacks_it(
-    tmp_path: Path, production: bool, said: str
+    tmp_path: Path, production: bool, text: str, said: str
 ) -> None:
     """Only on hosts of a production rack a program is missing in allow_commands; what shows something runs on both."""
     hosts = session(tmp_path, dbnodes=("db1",), production=production)
     with pytest.raises(RefusedError, match=said):
-        hosts.say("on db1 sh touch x")
+        hosts.say(f"on db1 sh {text}")
     assert hosts.answers.asked == []
     assert hosts.say("on db1 sh uptime").exit_code is ExitCode.DONE
 
