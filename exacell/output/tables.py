@@ -166,8 +166,14 @@ def table_blocks(
     # Where hardly two cells agree, as in metrics, marking every row would mark nothing.
     mark = color and sum(body.odd) * 2 <= count
     aligned = [aligned_column(title, texts, to_right=to) for title, texts, to in zip(titles, grid, right, strict=True)]
-    if width is not None and sum(c.size for c in aligned) + len(GAP) * (len(aligned) - 1) > width and count <= _TURNED:
-        kinds = [*[""] * (len(grid) - len(shown)), *(column.kind for column in shown)]
+    kinds = [*[""] * (len(grid) - len(shown)), *(column.kind for column in shown)]
+    if width is not None and _width(aligned) > width:
+        told = [place for place, texts in enumerate(grid) if any(text != "-" for text in texts)]
+        if told and _width([aligned[place] for place in told]) <= width:
+            # What no record has is the first thing that a narrow terminal can do without.
+            titles, grid = [titles[place] for place in told], [grid[place] for place in told]
+            kinds, aligned = [kinds[place] for place in told], [aligned[place] for place in told]
+    if width is not None and _width(aligned) > width and count <= _TURNED:
         if PROSE in kinds:
             prose = kinds.index(PROSE)
             ready = _ready(aligned, color=color)
@@ -186,6 +192,10 @@ def table_blocks(
     fields = [field for column in aligned for field in column.fields]
     odd_rows = [place for place, odd in enumerate(body.odd) if odd] if mark else []
     yield from _blocks(form, fields, odd_rows)
+
+
+def _width(columns: Sequence[Aligned]) -> int:
+    return sum(column.size for column in columns) + len(GAP) * (len(columns) - 1)
 
 
 def _names(cells: Sequence[tuple[str, ...]], whose: Sequence[str]) -> list[str]:

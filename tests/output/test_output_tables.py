@@ -166,3 +166,13 @@ def test_trouble_stays_red_in_a_row_that_is_odd() -> None:
 def test_mebibytes_of_asm_are_sizes_for_eyes() -> None:
     """What ASM counts in MiB is shown with its unit; no column of seven digits is left for a reader to divide."""
     assert [value_text(mib, "mib") for mib in (0, 512, 433152, 15593472, None)] == ["0", "512M", "423G", "14.87T", "-"]
+
+
+def test_a_narrow_terminal_does_without_columns_that_no_record_has() -> None:
+    """Where the table fits without them it is one line a record; where there is room, or a file is written, they stand."""
+    records = [{"series": "randread 8k", "iops": 13966.5 + n, "low": None, "basis": ""} for n in range(3)]
+    narrow = list(table_lines(records, width=22))
+    assert narrow[0].split() == ["series", "iops"] and len(narrow) == 2 + len(records)
+    for width in (80, None):
+        assert next(iter(table_lines(records, width=width))).split() == ["series", "iops", "low", "basis"]
+    assert "low" in " ".join(table_lines([{**records[0], "low": 1.0}, *records[1:]], width=22)), "one has it"
