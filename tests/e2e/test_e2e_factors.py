@@ -84,8 +84,8 @@ def test_where_nothing_is_planted_none_that_matters_is_found(rack: InProcess, fa
 REFUSED = [
     ("factor=weather db=SPOT", "'weather' is not one of flashlog, cell_flash_cache:, iorm:, setting:, parameter:"),
     ("factor=iorm: db=SPOT levels=a,b", "factor=iorm: is none"),
-    ("factor=iorm:flashcache db=SPOT", "two different levels are compared"),
-    ("factor=iorm:flashcache db=SPOT levels=on,on", "two different levels are compared"),
+    ("factor=iorm:flashcache db=SPOT", "two to 6 different levels are compared"),
+    ("factor=iorm:flashcache db=SPOT levels=on,on", "two to 6 different levels are compared"),
     ("factor=iorm:flashcache levels=on,off", "db= is needed"),
     ("factor=iorm:flashcache db=SPOT levels=on,off on=@db", "on= names the hosts whose setting is switched"),
     ("factor=iorm:flashcache db=SPOT levels=on,maybe", "flashCache=maybe is not possible: it is on or off"),

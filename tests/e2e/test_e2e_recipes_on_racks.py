@@ -107,7 +107,9 @@ def test_a_recipe_from_its_check_to_its_undo(program: InProcess, case: Case, tmp
     assert done.code == 0, done.err
     once, again, undone = done.err.split(f"{MARK}\n")
     for told in re.findall(r"\[\d+/(\d+)\] line ", once):
-        assert f"[{told}/{told}] line " in once, "it ended before its last line"
+        prompts = re.findall(rf'^ +{told}  prompt "(.+)"$', once, re.M)
+        ended = f"\n{prompts[0]}\n" if prompts else f"[{told}/{told}] line "
+        assert ended in once, "it ended before its last line"
     if case.again == "nothing":
         assert "\nchange " in once and "\nchange " not in again
     assert look(program) == before, undone
