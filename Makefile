@@ -57,11 +57,12 @@ test-all: $(VENV)/.tested
 	@echo "make test-all: every test; on two quiet cores some 30 minutes" >&2
 	@$(PYTEST) tests $(ARGS)
 
-# What is compared with what only some machines have: R (docs/measuring.md, imported figures as well), a browser for reports (docs/reports.md), and two
-# Linux guests in QEMU whose kernels are set (docs/hosts.md). What is not there is skipped by name.
+# What is compared with what only some machines have: R and scipy (docs/measuring.md), a browser for reports (docs/reports.md),
+# and two Linux guests in QEMU whose kernels are set (docs/hosts.md). What is not there is skipped by name.
 test-real: $(VENV)/.tested
 	@sh .ci/install-os-packages real
 	@$(VENV)/bin/python -m pip install $(PIP_QUIET) --no-deps axe-playwright-python==0.1.8 || echo "not installed: axe-core, without which pages are not checked for accessibility" >&2
+	@$(VENV)/bin/python -m pip install $(PIP_QUIET) scipy || echo "not installed: scipy, with which verdicts are compared" >&2
 	@TEST_REAL=1 $(VENV)/bin/python -m pytest -n 0 -p no:randomly -rs tests/measure tests/real tests/e2e/test_e2e_recipes_on_racks.py $(ARGS)
 
 # Every case of the fault matrix, and every mutant of the guards (docs/reliability.md); minutes each.
