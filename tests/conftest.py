@@ -25,8 +25,10 @@ settings.register_profile("untimed", deadline=None, derandomize=True)
 settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "untimed"))
 
-# A job that a shell starts in the background ignores SIGINT, and so would every program that the tests start.
+# A job that a shell starts in the background ignores SIGINT and SIGQUIT, and so would every program that the tests start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGQUIT) is signal.SIG_IGN:
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 # Under nohup they would ignore a hang-up, which the tests go on to do.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import floor, log10
+from math import ceil, floor, log10
 from types import ModuleType
 
 from exacell.measure.finding import Chart, Form, Series
@@ -58,14 +58,16 @@ def _lines(plotext: ModuleType, chart: Chart, drawn: Sequence[Series], columns: 
     plotext.title(chart.y)
     plotext.xlabel(chart.x)
     xs = sorted({x for series in drawn for x, _ in series.points})
-    most = max(y for series in drawn for _, y in series.points)
+    ys = [y for series in drawn for y in (*(y for _, y in series.points), *(series.mean or ())[:1])]
+    least, most = min(0.0, *ys), max(0.0, *ys)
     if chart.log_x:
         plotext.xscale("log")
     if chart.log_y:
         plotext.yscale("log")
     else:
-        ticks = round_steps(most)
-        plotext.ylim(0, max(ticks[-1], most))
+        # A point outside of the limits would leave its series without a marker, which plotext's legend does not survive.
+        ticks = round_steps(most, least)
+        plotext.ylim(min(ticks[0], least), max(ticks[-1], most))
         plotext.yticks(ticks, [f"{tick:,.10g}" for tick in ticks])
     shown = xs[:: len(xs) // _TICKS + 1]
     plotext.xticks(shown, [f"{x:g}" for x in shown])
@@ -82,11 +84,14 @@ def _short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def round_steps(most: float) -> list[float]:
-    """Return five or so round numbers from 0 to at least ``most``."""
-    if most <= 0:
+def round_steps(most: float, least: float = 0.0) -> list[float]:
+    """Return five or so round numbers from 0, or at most ``least`` where that is below it, to at least ``most``."""
+    span = max(most, 0.0) - min(least, 0.0)
+    if span <= 0:
         return [0.0, 1.0]
-    rough = most / 4
+    rough = span / 4
     size = 10.0 ** floor(log10(rough))
     step = next(size * factor for factor in (1, 2, 2.5, 5, 10) if size * factor >= rough)
-    return [step * place for place in range(int(most / step - 1e-9) + 2)]
+    first = -ceil(-least / step - 1e-9) if least < 0 else 0
+    last = int(most / step - 1e-9) + 1 if most > 0 else 0
+    return [step * place for place in range(first, last + 1)]

@@ -95,7 +95,7 @@ def test_a_failure_in_a_wave_leaves_the_next_ones_untouched(rolled: InProcess, f
     told = "exa1cel01 done; exa1cel03 not touched; use exa1cel[02-03], and the same run goes on with them"
     assert f"stopped in wave 2 of 3 (exa1cel02); {told}" in done.err
     assert [line.partition(":")[0] for line in carried(done) if "exa1cel03" in line] == []
-    assert "line 6: prompt over" in carried(done)
+    assert "over" in done.err.splitlines(), "finally ran"
     assert rolled.ok("-r", "t1", "-o", "json", "pending").records == []
     assert rolled("-r", "t1", stdin="use exa1cel[02-03]\nrun marked -y\n").code == 0
     assert set(marks(rolled).values()) == {"done"}

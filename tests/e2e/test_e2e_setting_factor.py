@@ -102,7 +102,7 @@ def test_a_killed_experiment_leaves_the_setting_and_resume_brings_it_back(kernel
             kernel.ok(f"resume {row['change']} --abandon -y")
     done = kernel.ok("-o", "json", "resume --accept-opaque -y")
     assert verdict(done)["finding"] == "different" and kernel.value("nr_requests") == before
-    assert len([row for row in done.records if "block" in row]) == 6
+    assert len([row for row in done.records if "block" in row]) == 7
 
 
 def test_without_cells_there_is_nothing_to_give_way_to(kernel: Kernel, tmp_path: Path) -> None:
