@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
@@ -358,10 +358,14 @@ class RecipeRunner:
 
     def _answer(self, each: ReadyLine, result: Result) -> None:
         """Show what a line answers where talk goes, too; what the choices of a matrix answer is one table at the end."""
-        if self._request.shows is None or each.chosen:
-            self._results.append(result)
-        else:
-            self._request.shows(result)
+        shows = None if each.chosen else self._request.shows
+        if shows is not None:
+            # A mistake in drawing must not keep the next lines, final ones among them, from running. It is drawn again at the
+            # end, and fails there.
+            with suppress(Exception):
+                shows(result)
+                return
+        self._results.append(result)
 
     def _gathered(self, stopped: ExacellError | None) -> Result:
         records = [record for result in self._results for record in result.records]

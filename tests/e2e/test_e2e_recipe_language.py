@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from exacell.runner import Runner
 from tests.support.program import InProcess
 
 SIZES = """\
@@ -399,3 +400,21 @@ def test_use_for_one_line_says_so(inside: InProcess) -> None:
     assert [
         row["cell"] for row in inside.ok("-r", "t1", "-o", "json", "on exa1cel01 list cell attributes name").records
     ] == ["exa1cel01"]
+
+
+def test_what_can_not_be_drawn_stops_no_line(inside: InProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mistake in drawing an answer between two lines leaves all lines carried out, and what was answered comes at the end."""
+
+    def broken(result: object) -> None:
+        raise IndexError(result)
+
+    monkeypatch.setattr(Runner, "_shows", lambda self, line: broken)
+    final = "finally\n  on exa1cel02 alter cell comment=last\nend\n"
+    written(inside, drawn=f'recipe "Drawn"\nlist cell attributes name\non exa1cel01 alter cell comment=one\n{final}')
+    done = inside("-r", "t1", "-o", "json", "run drawn", "-y")
+    assert done.code == 0 and [row["name"] for row in done.records if "name" in row] == [
+        f"exa1cel0{n}" for n in (1, 2, 3)
+    ]
+    found = inside.ok("-r", "t1", "-o", "json", "list cell attributes comment").records
+    assert [row["comment"] for row in found][:2] == ["one", "last"]
+    inside.ok("-r", "t1", "undo run -y")
