@@ -417,4 +417,4 @@ def test_what_can_not_be_drawn_stops_no_line(inside: InProcess, monkeypatch: pyt
     ]
     found = inside.ok("-r", "t1", "-o", "json", "list cell attributes comment").records
     assert [row["comment"] for row in found][:2] == ["one", "last"]
-    inside.ok("-r", "t1", "undo run -y")
+    inside.ok("-r", "t1", "on exa1cel[01-02] alter cell comment=''", "-y")
