@@ -77,7 +77,7 @@ class Operator:
         """Whether a command runs apart on both nodes."""
         return sum("exacell-" in str(row["text"]) for row in self.ask("on @db sh ls /tmp")) == 2
 
-    def sent(self, change: int) -> set[str]:
+    def sent_to(self, change: int) -> set[str]:
         """Return the hosts to which a change has begun to send, as the journal has it."""
         rows = Journal(self.program.home / "journal.db").entries(rack="t1", change=change)
         return {row.target for row in rows if row.kind == "intent"}
@@ -261,7 +261,7 @@ def test_a_command_that_can_not_be_read_is_done_again_only_where_somebody_says_s
     operator.write(
         unread="needs opaque\ndisable flashlog db=ERP\non @db sh sleep 3000; touch /tmp/unread\nfinally\nundo run\nend\n"
     )
-    operator.killed("run unread --accept-opaque", "line 3: sh sleep", lambda: len(operator.sent(2)) == 2)
+    operator.killed("run unread --accept-opaque", "line 3: sh sleep", lambda: len(operator.sent_to(2)) == 2)
     refused = operator.inside("-r", "t1", "resume", "-y")
     assert refused.code == 2 and "exacell can't read what it did there; nothing was sent" in told(refused.err)
     assert operator.off()

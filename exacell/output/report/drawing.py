@@ -83,10 +83,7 @@ def _log_ticks(low: float, high: float) -> list[tuple[float, str]]:
 
 def _ticks(low: float, high: float) -> list[tuple[float, str]]:
     """Return ticks at round numbers, 0 among them, from below the lowest to above the highest value."""
-    above, below = round_steps(max(high, 0.0)), round_steps(max(-low, 0.0))
-    step = max(above[1] if high > 0 else 0.0, below[1] if low < 0 else 0.0) or 1.0
-    first, last = (floor(low / step + 1e-9) if low < 0 else 0), (ceil(high / step - 1e-9) if high > 0 else 0)
-    return [(place * step, spelt(place * step)) for place in range(first, max(last, first + 1) + 1)]
+    return [(step, spelt(step)) for step in round_steps(high, low)]
 
 
 def _chart(chart: Chart) -> str:
@@ -206,7 +203,7 @@ def _series(
         drawn = []
         if one.mean is not None and line:
             middle, low, high = one.mean
-            ends = x.at(line[0][0]) - 8, x.at(line[-1][0]) + 8
+            ends = max(x.at(line[0][0]) - 8, x.begin), min(x.at(line[-1][0]) + 8, x.end)
             if low < high:
                 box = f'width="{ends[1] - ends[0]:.1f}" height="{y.at(low) - y.at(high):.1f}"'
                 drawn.append(f'<rect class="interval" x="{ends[0]}" y="{y.at(high)}" {box}/>')
