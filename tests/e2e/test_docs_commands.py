@@ -30,6 +30,8 @@ PROMPT = re.compile(r"(?:\w+ \d+ cells? R[OW] )?exacell> (.*)")
 
 NOT_RUN = {
     "make ": "it makes the tree's own .venv; the rules are named, and CI runs make test",
+    "python3.11 -m ": "it makes an environment or downloads libraries; CI installs from the source in a fresh clone",
+    "~/exacell/bin/": "it is of that environment",
     "apt-get ": "it installs packages on this machine",
     "python benchmarks/": "it takes minutes; that the program is there is looked at",
     "exacell emulator start t1 port22=yes": "it takes port 22; test_emulator_port22.py tries it where it may be had",
@@ -39,8 +41,8 @@ NOT_RUN = {
 }
 """Beginnings of commands that are not carried out, and why."""
 
-OTHERS = ("apt-get", "ssh")
-"""Programs of the machine, which a page names and this project does not bring."""
+OTHERS = ("apt-get", "ssh", "python3.11", "~/exacell/bin/pip", "~/exacell/bin/exacell")
+"""Programs of the machine, or of the environment that a page makes, which this project does not bring."""
 
 STANDING_IN = {
     "exa1cel[01-14] --live tail -20 /var/log/messages": "exa1cel[01-03] --live uname",

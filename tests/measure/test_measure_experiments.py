@@ -289,3 +289,18 @@ def test_a_tables_clause_is_read_under_a_heading_that_no_release_cuts() -> None:
     design = replace(DESIGN, factor="cell_flash_cache", of="APP.KEYS", levels=("keep", "none"))
     reading = factor_of(design).reading(design)
     assert f"cell_flash_cache {reading.column} from" in reading.statement and len(reading.column) <= 7
+
+
+@pytest.mark.parametrize(
+    ("workload", "told"),
+    [
+        (("emulator load t1 db=SPOT for=60s",), "Time: 16 times the workload (16m00s of load), and"),
+        (("drive db=SPOT commits=10 for=1.5m", "emulator load t1 for=30s db=SPOT"), "(32m00s of load)"),
+        (("run commit_load db=SPOT",), "Time: 16 times the workload, and"),
+        (("wait until all flashcache.status = normal for=1h",), "Time: 16 times the workload, and"),
+    ],
+)
+def test_the_time_of_loads_is_told_before_they_begin(workload: tuple[str, ...], told: str) -> None:
+    """What loads for a known time is multiplied by the runs; of other statements nobody knows how long they take."""
+    lines = schedule_lines(replace(EMPTY, design=replace(DESIGN, workload=workload)), None, "")
+    assert told in "\n".join(lines)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from math import log1p
+from math import fsum, log1p
 from typing import Any
 
-from exacell.core.units import counted, format_duration
+from exacell.core.units import counted, format_duration, parse_duration
 from exacell.measure.experiments.fairness import in_run
 from exacell.measure.experiments.power import detectable
 from exacell.measure.experiments.record import Design, Experiment, block_runs
@@ -133,10 +133,21 @@ def _time(d: Design, runs: int) -> str:
     known = runs * (d.settle + (0.0 if d.workload else d.seconds))
     parts = [format_duration(round(known))] if known else []
     if d.workload:
-        parts.append(f"{runs} times the workload")
+        load = _load_seconds(d.workload)
+        of_load = f" ({format_duration(round(runs * load))} of load)" if load else ""
+        parts.append(f"{runs} times the workload{of_load}")
     if d.reset:
         parts.append(f"{runs} times the reset")
     return ", ".join(parts) + ", and some seconds a run"
+
+
+def _load_seconds(workload: Sequence[str]) -> float:
+    """Return the seconds of load that a run is given with ``for=``, on the clock of its rack; 0.0 for none."""
+    return fsum(parse_duration(found[1]) for text in workload if (found := _LOAD.match(text)))
+
+
+_LOAD = re.compile(r"(?:emulator load|drive) (?:.* )?for=([0-9]+(?:\.[0-9]+)?(?:ms|[smhd])?)(?: |$)", re.IGNORECASE)
+"""A statement that loads a database for a time of one unit."""
 
 
 def sentences(experiment: Experiment) -> Iterator[str]:
