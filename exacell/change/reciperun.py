@@ -357,7 +357,7 @@ class RecipeRunner:
             raise error
 
     def _answer(self, each: ReadyLine, result: Result) -> None:
-        """Show what a line answers where talk goes, too; what the choices of a matrix answer is one table at the end."""
+        """Show a line's answer at once, if talk goes to the same screen. A matrix's answers are one table at the end."""
         shows = None if each.chosen else self._request.shows
         if shows is not None:
             # A mistake in drawing must not keep the next lines, final ones among them, from running. It is drawn again at the

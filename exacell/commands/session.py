@@ -71,7 +71,7 @@ def use(session: Session, services: Services, call: Call) -> Result:
     chosen = use_cells(session, services, call.text_arg("cells"))
     notes = [f"using {len(chosen)} of {len(session.need_rack().cells)} cells: {chosen}"]
     if not services.more_to_come:
-        notes.append(f"this holds for this line only; for one statement type it as `on {chosen} list cell`")
+        notes.append(f"this holds for this line only; to choose cells for one statement, type `on {chosen} list cell`")
     return Result(notes=notes)
 
 

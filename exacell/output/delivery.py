@@ -126,9 +126,9 @@ class Delivery:
         return self.out.isatty() and self.console.on_terminal
 
     def show_at_once(self, result: Result, *, folds: bool | None) -> None:
-        """Show a part of an answer before the rest of it comes; no pager holds up what comes next.
+        """Show a part of an answer at once, without a pager, so that the rest is not held up.
 
-        What can't be written any more is told with the answer's end.
+        If standard output takes nothing more, that is reported at the end of the answer.
         """
         if result.problems and not (result.records or result.text or result.raw):
             return

@@ -34,8 +34,8 @@ class Request:
         typed: whether the operator typed the line, at the prompt or as arguments; False for what a file, standard input, an alias
             or a recipe holds.
         loads: commands of this machine that the operator typed as the load of the recipe or experiment around it.
-        shows: shows what a line of a recipe answers, before the next line begins, where answers and talk go to one screen; None
-            where they are gathered to the end.
+        shows: shows the answer of a recipe's line before the next line begins; None if answers are gathered to the end, because
+            answers and talk do not go to one screen.
         waiting_run: the changes of the recipe's run around it that is to be confirmed as a whole.
     """
 

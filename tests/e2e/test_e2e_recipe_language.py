@@ -393,7 +393,7 @@ def test_what_a_recipe_imports_it_shows(inside: InProcess) -> None:
 def test_use_for_one_line_says_so(inside: InProcess) -> None:
     """A choice that ends with its line is told with the way to choose for a statement; where more follows it is not."""
     assert (
-        "holds for this line only; for one statement type it as `on exa1cel01 list cell`"
+        "holds for this line only; to choose cells for one statement, type `on exa1cel01 list cell`"
         in inside.ok("-r", "t1", "use exa1cel01").err
     )
     assert "this line only" not in inside.ok("-r", "t1", "-e", "use exa1cel01; list cell").err
