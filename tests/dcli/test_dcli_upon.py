@@ -133,23 +133,30 @@ def test_whether_its_login_gets_in_is_asked_before_anybody_agrees(
     monkeypatch.setattr(
         "exacell.change.dcli.verdict.refuse_writer", lambda session, services, cells, user: tried.append((cells, user))
     )
-    group: Any = SimpleNamespace(session=None, services=None, rack=SimpleNamespace(opaque="allow"), login="x")
+    session = SimpleNamespace(in_production=lambda hosts: False)
+    rack = SimpleNamespace(opaque="allow")
+    group: Any = SimpleNamespace(session=session, services=None, rack=rack, login="x", targets=())
     agree(group, Judgement(plans=(plan(step("c1"), step("c2")),)), {}, login=login)
     assert tried == [(("c1", "c2"), user) for user in chosen]
 
 
-@pytest.mark.parametrize(("opaque", "flags", "told"), [("ask", {"yes": True}, 1), ("allow", {}, 0)])
+@pytest.mark.parametrize(
+    ("opaque", "production", "flags", "told"),
+    [("ask", False, {"yes": True}, 1), ("allow", False, {}, 0), ("allow", True, {"yes": True}, 1)],
+)
 def test_how_wide_the_moment_is_is_said_first(
-    monkeypatch: pytest.MonkeyPatch, opaque: str, flags: dict[str, Any], told: int
+    monkeypatch: pytest.MonkeyPatch, opaque: str, production: bool, flags: dict[str, Any], told: int
 ) -> None:
-    """Before such a change goes it is said how long its proof may age, also with -y; not where the rack asks for nothing."""
+    """Before such a change goes it is said how long its proof may age, also with -y; not where the rack asks for nothing,
+    unless one of its targets is a production rack's."""
     monkeypatch.setattr("exacell.change.dcli.verdict.refuse_writer", lambda *_: None)
     said: list[str] = []
     group: Any = SimpleNamespace(
-        session=SimpleNamespace(console=SimpleNamespace(say=said.append)),
+        session=SimpleNamespace(in_production=lambda hosts: production),
         services=SimpleNamespace(console=SimpleNamespace(say=said.append)),
         rack=SimpleNamespace(opaque=opaque),
         login="x",
+        targets=(),
     )
     work = Judgement(plans=(plan(step("c1")),), wide=("drop flashcache",))
     agree(group, work, flags)
