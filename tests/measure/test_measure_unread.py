@@ -17,6 +17,16 @@ OTHERS = {
     "fio's terse form": ("3;fio-3.33;q;0;0;1;2;3\n", "FIO"),
     "a job file": ("[global]\nioengine=libaio\n[row]\nrw=write\n", "FIO"),
     "iostat": ("Linux 6.1 (h)\n\nDevice             tps    kB_read/s\nvda   1.0  2.0\n", "IOSTAT"),
+    "a log of fio": ("500, 123456, 0, 8192, 0\n1000, 234567, 0, 8192, 0\n", "FIO"),
+    "iostat of Solaris": ("    extended device statistics\n    r/s    w/s   kr/s   kw/s wait actv\n", "IOSTAT"),
+    "iostat of AIX": (
+        "System configuration: lcpu=4 drives=3\n\nDisks:  % tm_act  Kbps  tps\nhdisk0 1.0 2.0 3.0\n",
+        "IOSTAT",
+    ),
+    "iostat -o JSON": (
+        '{"sysstat": {"hosts": [{"statistics": [{"disk": [{"disk_device": "vda", "tps": 1.0}]}]}]}}',
+        "IOSTAT",
+    ),
     "iostat -c": ("Linux 6.1 (h)\n\navg-cpu:  %user   %nice\n   1.0 2.0\n", "IOSTAT"),
     "sadf -d": ("# hostname;interval;timestamp;IFACE;rxpck/s\nvm;1;2026-11-28 23:16:43 UTC;lo;5\n", "SAR"),
     "sar -r": (
@@ -38,7 +48,8 @@ OTHERS = {
     "another page": ("Device Identification VPD page:\n  Addressed logical unit:\n", "SG_VPD"),
     "queues without names": ("max_sectors_kb 1280\nnr_requests 256\n", "QUEUES"),
     "lsblk": ("NAME MAJ:MIN RM SIZE RO TYPE\nsda 8:0 0 1G 0 disk\n", "QUEUES"),
-    "vscsiStats without -c": (
+    "vscsiStats -l": ("Virtual Machine worldGroupID: 21, Virtual Machine Display Name: db, {\n", "VSCSI"),
+    "vscsiStats that was cut off": (
         "Histogram: IO lengths of commands : virtual machine worldGroupID : 21 {\n min : 512\n",
         "VSCSI",
     ),

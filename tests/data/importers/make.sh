@@ -115,3 +115,21 @@ say sar-all.txt 'CPU all' none idlePercent "$(awk '/CPU/ { c = 1 } !NF { c = 0 }
 lo='[.sysstat.hosts[0].statistics[].network["net-dev"][] | select(.iface == "lo")]'
 say sadf-dev.json lo none rxPacketsPerS "$(jq "$lo | (map(.rxpck)|add)/length" sadf-dev.json)"
 say sadf-dev.json lo none txMibPerS "$(jq "$lo | (map(.txkB)|add)/length/1024" sadf-dev.json)"
+
+# sar's own averages of a night, of -d the lengths of its reports: 600, 600 and 1500 s; two days are two runs
+say sar-midnight.txt 'CPU all' none userPercent "$(awk '/^[0-9].*all/ { s = ++n < 5 ? 600 : 300; t += s; v += s*$4 } END { printf "%.9f\n", v/t }' sar-midnight.txt)"
+say sar-midnight.txt 'CPU all' none idlePercent "$(awk '/^[0-9].*all/ { s = ++n < 5 ? 600 : 300; t += s; v += s*$9 } END { printf "%.9f\n", v/t }' sar-midnight.txt)"
+long='{ s = ++n < 3 ? 600 : 1500; t += s; i += s*$4; w += s*$4*$9; u += s*$11 }'
+say sar-midnight.txt sda none iops "$(awk "/sda/ $long END { printf \"%.9f\n\", i/t }" sar-midnight.txt)"
+say sar-midnight.txt sda none latencyUs "$(awk "/sda/ $long END { printf \"%.9f\n\", w/i*1000 }" sar-midnight.txt)"
+say sar-midnight.txt sda none utilPercent "$(awk "/sda/ $long END { printf \"%.9f\n\", u/t }" sar-midnight.txt)"
+say sar-midnight.txt sdb none latencyUs 7000
+say sar-two-days.txt ib0 none rxPacketsPerS "$(awk '/^Average/ && /ib0/ { v += $3 } END { print v/2 }' sar-two-days.txt)"
+say sar-two-days.txt ib0 none rxMibPerS "$(awk '/^Average/ && /ib0/ { v += $5 } END { print v/2/1024 }' sar-two-days.txt)"
+
+# vscsiStats: two machines have a scsi0:0 each; of two outputs the last counts, since they count on
+say vscsi-machines.txt 'VM 2101555 scsi0:0 latency of IOs in Microseconds (us)' none count "$(awk '/\((<=|>)/ { v += $1 } /^}/ { exit } END { print v }' vscsi-machines.txt)"
+say vscsi-machines.txt 'VM 2101777 scsi0:0 latency of IOs in Microseconds (us)' none mean "$(awk '/^mean/ { v = $3 } END { print v }' vscsi-machines.txt)"
+say vscsi-machines.txt 'VM 2101777 scsi0:0 latency of IOs in Microseconds (us)' none mostFrequent 100000
+say vscsi-twice.csv 'scsi0:1 latency of IOs in Microseconds (us)' none count "$(awk -F, '/Bucket/ { v = 0 } /^[0-9]/ { v += $1 } END { print v }' vscsi-twice.csv)"
+say vscsi-twice.csv 'scsi0:1 latency of IOs in Microseconds (us)' none mean "$(awk -F, '/^mean/ { v = $2 } END { print v }' vscsi-twice.csv)"
