@@ -108,3 +108,21 @@ def test_a_text_of_nobody_names_the_programs_that_are_known() -> None:
     """Without a sign of any program the refusal lists those that are read."""
     with pytest.raises(RefusedError, match="of no known program"):
         read("hello, world\n", "x.txt")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FILE|SESSIONS|ELAPSED|EXECUTES|PREADS|READ_MBS|\nawr.txt.8|8|300|2500|10|320,5|\n",
+        "Maximum Large MBPS=418,07 @ Small=0 and Large=2\n",
+        "max_iops = 1.596,5\nlatency = 12\n",
+        "Aggregate random read throughput across all hard disk luns: 1304,5 MBPS\n",
+        '"(PDH-CSV 4.0) (UTC)(0)","\\\\esx\\Physical Disk SCSI Device(naa.1)\\Commands/sec"\n"11/28/2026 10:00:00","12,5"\n',
+        "  Read:\n    Cache hit rate (as a percentage): 12,5\n",
+    ],
+    ids=["SLOB", "ORION", "CALIBRATE_IO", "CALIBRATE", "esxtop", "vflash"],
+)
+def test_a_number_whose_form_can_not_be_told_is_refused(text: str) -> None:
+    """A comma before the decimals is neither read as one of thousands nor left out in silence."""
+    with pytest.raises(RefusedError, match="can't be told which number"):
+        read(text, "x.txt")

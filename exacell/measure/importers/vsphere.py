@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from exacell.core.units import counted
-from exacell.measure.importers.model import Point, Run, UnreadableError, lengths, named, number
+from exacell.measure.importers.model import Point, Run, UnreadableError, lengths, named, printed
 from exacell.measure.importers.parts import in_one
 
 VFLASH_KIND, ESXTOP_KIND = "vflash", "esxtop"
@@ -60,7 +60,7 @@ def read_vflash(text: str, source: str) -> Run:
         if section != "cache" and depth <= indent:
             section = "cache"
         name, factor = _VFLASH.get(key, ("", 1.0))
-        if name and (found := number(value)) is not None:
+        if name and (found := printed(value, source)) is not None:
             again = again or name in sections.get(section, {})
             sections.setdefault(section, {})[name] = found * factor
         elif value.strip():
@@ -143,7 +143,7 @@ def _esxtop(lines: Sequence[str], source: str) -> Run | None:
         disks: dict[str, dict[str, float]] = {}
         short += len(row) <= max(wanted, default=0)
         for place, (disk, name, factor) in wanted.items():
-            value = number(row[place]) if place < len(row) else None
+            value = printed(row[place], source) if place < len(row) else None
             if value is not None:
                 disks.setdefault(disk, {})[name] = value * factor
         points += [

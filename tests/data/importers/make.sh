@@ -133,3 +133,22 @@ say vscsi-machines.txt 'VM 2101777 scsi0:0 latency of IOs in Microseconds (us)' 
 say vscsi-machines.txt 'VM 2101777 scsi0:0 latency of IOs in Microseconds (us)' none mostFrequent 100000
 say vscsi-twice.csv 'scsi0:1 latency of IOs in Microseconds (us)' none count "$(awk -F, '/Bucket/ { v = 0 } /^[0-9]/ { v += $1 } END { print v }' vscsi-twice.csv)"
 say vscsi-twice.csv 'scsi0:1 latency of IOs in Microseconds (us)' none mean "$(awk -F, '/^mean/ { v = $2 } END { print v }' vscsi-twice.csv)"
+
+# AWR: a total that was too wide is waits times the average, and none of the other columns; HTML cells over several columns and rows
+wide() { awk -v event="$1" 'index($0, event) == 1 { print substr($0, 28, 12), substr($0, 47, 10), substr($0, 58, 7); exit }' awr-11-too-wide.txt | tr -d ,; }
+say awr-11-too-wide.txt 'cell smart table scan' none totalS "$(wide 'cell smart table scan' | awk '{ printf "%.6f\n", $1*$3/1000 }')"
+say awr-11-too-wide.txt 'cell smart table scan' none averageUs "$(wide 'cell smart table scan' | awk '{ print $3*1000 }')"
+say awr-11-too-wide.txt 'log file sync' none averageUs "$(wide 'log file sync' | awk '{ print $2/$1*1e6 }')"
+say awr-11-too-wide.txt 'redo size' none perSecond none
+say awr-11-too-wide.txt 'redo size' none perTransaction "$(awk '/Redo size/ { gsub(",", ""); print $4 }' awr-11-too-wide.txt)"
+span() { grep -F "<td>$1</td>" awr-spans.html | tr -d , | awk -F'</?td[^>]*>' -v cell="$2" '{ print $(2 * cell); exit }'; }
+say awr-spans.html 'Exadata Flash Log Statistics: exa1cel01' none 'Outliers Prevented' "$(span exa1cel01 5)"
+say awr-spans.html 'Exadata Flash Log Statistics: exa1cel01' none 'Writes per Second' "$(span exa1cel01 3)"
+say awr-spans.html 'Exadata Flash Log Statistics: exa1cel02' none 'Outliers Actual' none
+say awr-spans.html 'Exadata Flash Log Statistics: exa1cel02' none 'Outliers Prevented' "$(span exa1cel02 5)"
+say awr-spans.html 'Exadata OS Statistics - Outlier Cells: H/7.2T exa1cel02' none IOPs 140
+say awr-spans.html 'Exadata OS Statistics - Outlier Cells: F/2.9T exa1cel03' none Avg "$(span exa1cel03 4)"
+
+# ORION's latency of writes is weighted by the I/Os as that of reads is
+say orion_writes_summary.txt small 20 writeUs "$(awk '/^Maximum Small IOPS/ { split($3, a, "="); i = a[2]; n += i } /^Small Write Latency/ { split($4, a, "="); w += i*a[2] } END { printf "%.9f\n", w/n }' orion_writes_summary.txt)"
+say orion_writes_summary.txt large 2 mbPerS 1418.07
