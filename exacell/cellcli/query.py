@@ -114,6 +114,12 @@ def _names(cursor: Cursor, subject: ObjectType, clauses: Sequence[str]) -> tuple
         return ()
     if token.is_word("WHERE"):
         raise cursor.wrong(f"LIST {subject.name} takes no WHERE")
+    first, _, rest = token.value.partition(" ")
+    if token.kind is TokenKind.STRING and rest and first.upper() in clauses:
+        raise cursor.wrong(
+            f"{token.text} is in quotes of its own, which make it a name",
+            hint=f'in a shell quote the whole: exacell "list {subject.name.lower()} {token.value}"',
+        )
     if not subject.list_name:
         raise cursor.wrong(
             f"LIST {subject.name} takes no name, and '{token.value}' begins no clause", like=_spelled(clauses)

@@ -103,6 +103,17 @@ def test_a_value_whose_quotes_are_gone_is_named(statement: str, whole: str) -> N
 
 
 @pytest.mark.parametrize(
+    "clause", ["where name = a", "WHERE size > 1G and status = active", "attributes name, size", "order by name"]
+)
+def test_a_clause_in_quotes_of_its_own_is_no_name(clause: str) -> None:
+    """Whoever quotes the condition alone is told to quote the whole, and not that no cell has a disk of that name."""
+    with pytest.raises(StatementError, match="quotes of its own, which make it a name") as told:
+        parse(f'list griddisk "{clause}"')
+    assert told.value.hint == f'in a shell quote the whole: exacell "list griddisk {clause}"'
+    parse(f"list griddisk {clause}")
+
+
+@pytest.mark.parametrize(
     "statement",
     [
         "list griddisk where name = a wher b = c",  # A clause that is misspelt.
