@@ -164,21 +164,14 @@ class Delivery:
         if not self.pages or setting in OFF:
             return None
         found = lines(result, format_name, width=width, color=color, header=self.header)
-        if isinstance(result.records, ByBlocks) or result.pieces:
-            return self._paged_at_once(found, setting)
+        if isinstance(result.records, ByBlocks) or result.pieces:  # A large answer is given to it as it is made.
+            with self.console.lent():
+                return False if page(found, setting, self.out) else None
         shown = list(found)
         if not wants_pager(shown, setting, self.out):
             return None
         with self.console.lent():
-            page(shown, setting, self.out)
-        return any(has_own_name(row) for row in shown)
-
-    def _paged_at_once(self, found: Iterator[str], setting: str) -> bool | None:
-        """Give a pager the lines of a large answer as they are made; None where there is no program that pages."""
-        from exacell.output.pager import page_by_command
-
-        with self.console.lent():
-            return False if page_by_command(found, setting, self.out) else None
+            return any(has_own_name(row) for row in shown) if page(shown, setting, self.out) else None
 
     @contextmanager
     def piped(self, command: str) -> Iterator[subprocess.Popen[str]]:
