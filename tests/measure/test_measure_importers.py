@@ -684,7 +684,7 @@ def test_the_largest_of_reads_and_writes_is_the_largest() -> None:
     ("name", "key", "figure", "values"),
     [
         ("calibrate.txt", ("exa1cel01 all flash disks", None), "iops", (151020, 151020)),
-        ("vscsistats.csv", ("scsi0:1 IO lengths of Write commands", None), "count", (300, 300)),
+        ("vscsistats.csv", ("scsi0:1 IO lengths of Write commands", None), "count", (300,)),
         ("vflash.txt", ("read", None), "iops", (268,)),
         ("calibrate_io-query.txt", ("data files", None), "iops", (596, 596)),
     ],
