@@ -15,6 +15,7 @@ from functools import partial
 from time import monotonic, time
 from types import MappingProxyType
 
+from exacell.change.clocks import held_back
 from exacell.change.following import Board, Follower, Pause
 from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.change.lockwatch import Vigil
@@ -328,12 +329,27 @@ class Engine:
         for _ in range(LOOKS):
             began = self._passing()
             steps = self._looked_at(stage, steps, run, mending=mending, must=must)
+            steps = steps if mending else self._in_time(stage, steps, run, must=must)
             if not steps or self._passing() - began <= FRESH:
                 break
         if steps and self._cancel.is_set() and not must:
             self._give_up(steps, run)
             return []
         return list(steps)
+
+    def _in_time(self, stage: Stage, steps: Sequence[Step], run: Run, *, must: bool) -> list[Step]:
+        """Hold what takes disks from ASM against its clocks as they are now; journal and keep what is not sent."""
+        asm = {name: client for name, client in self._asm.items() if isinstance(client, AsmClient)}
+        look = partial(held_back, self._fleet, asm, run.plan, steps, timeout=self._read_timeout)
+        found = look() if must else unless_interrupted(look, self._cancel)
+        if found is None:
+            self._give_up(steps, run)
+            return []
+        late = [s for s in steps if s.target in found and s.offline]
+        if late:
+            ended = [StepResult(step=s, outcome=Outcome.REFUSED, reason=found[s.target], wave=run.wave) for s in late]
+            self._keep(stage, ended, run)
+        return [step for step in steps if step not in late]
 
     def _give_up(self, steps: Sequence[Step], run: Run) -> None:
         run.report.interrupted = True

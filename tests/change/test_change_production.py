@@ -20,6 +20,7 @@ from exacell.language.words import split_words
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import prompt_fragments
 from exacell.runner import Runner
+from exacell.session import recognition
 from exacell.session.services import Services
 from exacell.session.state import Options
 from exacell.session.store import Store, StoreError
@@ -27,6 +28,7 @@ from exacell.transport.base import FleetResult, Reply, ReplyHandler, Request, Ro
 from exacell.transport.exchange import wait_until_ours
 from exacell.transport.rack_transport import RackTransport
 from exacell.transport.ssh.hostkeys import KnownHosts
+from tests.support.patience import LONG_S
 from tests.support.sessions import Session, TableTransport
 
 CONFIG = """
@@ -405,6 +407,42 @@ def test_a_production_rack_is_remembered_when_it_is_used(tmp_path: Path) -> None
     desk.services.transport.logins(["exa1cel02"], Role.READ)
     desk.services.close()
     assert desk.store.identities(["prod"])["prod", "exa1cel02"] == identity("NK2", "PI2", "10.0.0.2:22")
+
+
+def test_the_address_of_a_host_that_was_not_selected_counts(tmp_path: Path) -> None:
+    """A cell of a production rack that nobody connected to, and known_hosts has not, is known again by its address, from any
+    rack; once its key is known that decides."""
+    who = {"exa1cel01": identity("PK1", "PI1"), "exa1cel02": identity("PK2", "PI2", "10.0.0.2:22")}
+    prod = on_prod(tmp_path, who)
+    prod.say("on exa1cel01 sh uptime")
+    prod.services.close()
+    assert prod.store.identities(["prod"])["prod", "exa1cel02"] == identity("", "", "10.0.0.2:22")
+    for number, one in enumerate((identity("", "", "10.0.0.2:22"), identity("LK1", "LI1", "10.0.0.2:22"))):
+        lab = Desk(tmp_path, {"c1": one, "c2": OTHER})
+        with pytest.raises(RefusedError, match="c1 is its exa1cel02, same address and port"):
+            lab.say(f"on c1 sh --accept-opaque -y touch /tmp/{number}")
+        assert lab.written == []
+    prod.say("on exa1cel02 sh uptime")
+    prod.services.close()
+    assert prod.store.identities(["prod"])["prod", "exa1cel02"].keys == {"PK2"}
+    Desk(tmp_path, {"c1": one, "c2": OTHER}).say("on c1 sh --accept-opaque -y touch /tmp/x")
+
+
+def test_a_resolver_that_does_not_answer_delays_nobody_for_long(tmp_path: Path, monkeypatch: Any) -> None:
+    """Addresses that are only remembered are waited for together and a short time; what is not known then is not remembered."""
+    monkeypatch.setattr(recognition, "RESOLVED_S", 0.2)
+    prod, over = on_prod(tmp_path, {"exa1cel01": identity("PK1", "PI1")}), threading.Event()
+    shows = prod.transport.shows
+
+    def slow(target: str, *, addresses: bool = False) -> Identity:
+        if addresses and target == "exa1cel02":
+            over.wait(LONG_S)
+        return shows(target, addresses=addresses)
+
+    prod.transport.shows = slow  # type: ignore[method-assign]
+    prod.say("on exa1cel01 sh uptime")
+    assert not over.is_set() and ("prod", "exa1cel02") not in prod.store.identities(["prod"])
+    over.set()
 
 
 def test_refresh_asks_all_of_its_hosts(tmp_path: Path) -> None:
