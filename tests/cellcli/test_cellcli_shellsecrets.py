@@ -14,12 +14,13 @@ from exacell.cellcli.secrets import holds_secret, masked, masked_data, may_hold,
 from exacell.core.errors import RefusedError
 from exacell.session.history import is_secret
 from exacell.session.vault import refuse_forgotten
+from tests.support.every import every
 
 DATA = tomllib.loads((Path(__file__).parents[1] / "data" / "secret_texts.toml").read_text(encoding="utf-8"))
 SECRET = "S3cret9x"
 
 
-@pytest.mark.parametrize("text", DATA["secret"])
+@every(DATA["secret"])
 def test_a_secret_is_shown_and_kept_nowhere(text: str) -> None:
     """A password, a key or a token leaves neither a message, nor the journal, nor the history; its mask stays as it is."""
     assert SECRET not in masked(text) and "***" in masked(text) and masked(masked(text)) == masked(text)
@@ -30,7 +31,7 @@ def test_a_secret_is_shown_and_kept_nowhere(text: str) -> None:
         refuse_forgotten(masked(text))
 
 
-@pytest.mark.parametrize("text", DATA["plain"])
+@every(DATA["plain"])
 def test_what_is_no_secret_stays(text: str) -> None:
     """Options, addresses and sentences without a secret are shown as they are."""
     assert masked(text) == text and not holds_secret(text)

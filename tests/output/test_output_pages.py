@@ -9,6 +9,7 @@ import pytest
 
 from exacell.output.pager import LESS, Pages, pager_command, pager_env, wants_pager
 from exacell.output.style import cut, paint, plain, rows_of
+from tests.support.every import every
 
 TEXT = [f"line {number}" for number in range(1, 101)]
 
@@ -17,8 +18,7 @@ def shown(pages: Pages, height: int = 11) -> list[str]:
     return [row for row in pages.view(60, height)[:-1] if row]
 
 
-@pytest.mark.parametrize(
-    ("keys", "first"),
+@every(
     [
         ((" ",), "line 11"),
         ((" ", " ", "b"), "line 11"),
@@ -33,7 +33,7 @@ def shown(pages: Pages, height: int = 11) -> list[str]:
         ((*"/", *"line 4", "enter", "n", "N"), "line 4"),
         ((*"/", *"x", "backspace", *"77", "enter"), "line 77"),
         (("z", "left", "%"), "line 1"),
-    ],
+    ]
 )
 def test_keys_move_as_in_less(keys: tuple[str, ...], first: str) -> None:
     """Each key leads to the page that less would show; unknown keys do nothing."""

@@ -10,6 +10,7 @@ from cells_bench import Bench
 from exacell.emulator.dbmcli import dbm_object_types, dbmcli, server_row
 from exacell.emulator.program import Ask, Out
 from exacell.emulator.rack import Rack
+from tests.support.every import every
 
 DOCUMENTED = """
     name bbuStatus cpuCount diagHistoryDays fanCount fanStatus httpsAccess id interconnectCount ipaddress1 kernelVersion
@@ -75,7 +76,7 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize(("statement", "text"), ANSWERS)
+@every(ANSWERS)
 def test_statements(statement: str, text: str) -> None:
     """LIST takes filters, attributes and batches as CellCLI's does; what is not emulated is a syntax error."""
     assert shown(Bench(), "-e", statement) == (0, text)
