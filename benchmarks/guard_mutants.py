@@ -192,7 +192,19 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         for name in ("asm_disks", "asm_members")
     },
     "plan/planners/asm_attribute.py": ((), ("tests/plan/test_plan_asm_attribute.py",)),
-    "plan/planners/clock.py": ((), ("tests/plan/test_plan_clock.py", "tests/plan/test_plan_asm_disks.py")),
+    "plan/planners/clock.py": (
+        (),
+        ("tests/plan/test_plan_clock.py", "tests/plan/test_plan_asm_disks.py", "tests/engine/test_engine_clocks.py"),
+    ),
+    "change/clocks.py": (
+        (),
+        (
+            "tests/engine/test_engine_clocks.py",
+            "tests/dcli/test_dcli_upon.py",
+            "tests/e2e/test_e2e_asm_sql.py",
+            "tests/change/test_attackers.py",
+        ),
+    ),
     "plan/planners/diskgroup_disks.py": (
         (),
         (
@@ -487,6 +499,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "plan/planners/clock.py:clock_of",
         "without found[0] in unread or found[0]",
     ): "where none is unread the shortest was returned; type checkers need the other side",
+    (
+        "plan/planners/clock.py:held_against_clocks",
+        "False instead of not warnings",
+    ): "without warnings the plan that is made is equal to the one that was given",
     (
         "plan/guards/targets.py:refuse_one_name",
         "True instead of isinstance(name, Scalar)",

@@ -60,7 +60,7 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
     if isinstance(statement, List):
         result = _list(session, services, request, statement, form, seconds, compared=bool(line.flags.get("diff")))
-        meant = _meant(services, statement, result)
+        meant = _meant(session, services, statement, result, seconds)
         return replace(result, notes=(*result.notes, meant)) if meant else result
     if isinstance(statement, Describe):
         return _describe(session, services, statement, seconds)
@@ -73,17 +73,26 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     return plan(session, services, request, line)
 
 
-def _meant(services: Services, statement: List, result: Result) -> str:
+def _meant(session: Session, services: Services, statement: List, result: Result, timeout: float | None) -> str:
     """Return the question whether a name that no cell has, or a value that none has, was meant to be one that is known;
-    empty where none is near."""
+    empty where none is near. The cells are asked for the names that they have."""
     missed = next((("name", match[1]) for each in result.problems if (match := _NO_SUCH.search(each))), None)
     equal = [(f.attribute, f.value.text) for f in statement.filters if f.operator is Operator.EQUAL and not f.negated]
     nothing = [] if result.records or result.problems else equal
     for attribute, value in (missed, *nothing) if missed else nothing:
         known = _known(services, statement.object, attribute)
+        if missed and not statement.object.startswith("METRIC") and not len(session.selection.hosts):
+            known = (*known, *_there(session, services, statement.object, timeout))
         if value.lower() not in (each.lower() for each in known) and (asked := ask_for(value, known)):
             return asked
     return ""
+
+
+def _there(session: Session, services: Services, subject: str, timeout: float | None) -> list[str]:
+    """Return the names of all objects of a kind on the cells that answer."""
+    text = f"list {subject.lower()} attributes name"
+    answers = services.fleet.query(session.cells(), (text,), timeout=timeout, cancel=session.interrupted)
+    return sorted({str(row.get("name", "")) for answer in answers.good.values() for row in answer.tables[0]})
 
 
 def _known(services: Services, subject: str, attribute: str) -> Sequence[str]:

@@ -58,6 +58,7 @@ COMMANDS = (
             Param(name="settle", kind=Kind.DURATION, default="0s", help="wait before each run"),
             Param(name="yield", kind=Kind.DURATION, help="pause while redo takes longer"),
             Param(name="reset", kind=Kind.TEXT, help="before each run, such as @reset_cold"),
+            Param(name="warm", kind=Kind.INT, help="passes before each run, until the hit rate stays"),
             Param(name="as", kind=Kind.NAME, help="its name (e1, e2, …)"),
         ),
         flags=(
