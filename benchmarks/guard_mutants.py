@@ -736,7 +736,12 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             changed_compare = copy.copy(node)
             changed_compare.ops = [swap()]
             yield f"{ast.unparse(changed_compare)} instead of {ast.unparse(node)}", changed_compare
-    elif isinstance(node, ast.comprehension):
+    else:
+        yield from _other_changes(node)
+
+
+def _other_changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    if isinstance(node, ast.comprehension):
         for place, test in enumerate(node.ifs):
             changed_filter = copy.copy(node)
             changed_filter.ifs = [one for number, one in enumerate(node.ifs) if number != place]

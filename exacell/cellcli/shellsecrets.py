@@ -7,7 +7,7 @@ like count, too. What it finds is masked, never replaced in what is sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 
 from exacell.core.packaged import data_beside
@@ -63,9 +63,34 @@ _FOR = re.compile(
 _HEX = re.compile(r"\b[0-9A-Fa-f]{16,}\b")
 _DETAIL = re.compile(r"\s*(?:detail\b)?", re.IGNORECASE)
 _TOKEN = re.compile(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
-_HINT = re.compile(
+
+
+class Hint:
+    """What is found in every text with a secret. In nearly all others not even one of its words stands, which is seen at once:
+    a cell's answer may be a million letters.
+
+    Attributes:
+        words: ASCII in lower case; in each match of the pattern stands one of them.
+    """
+
+    def __init__(self, pattern: str, words: Iterable[str]) -> None:
+        self.pattern, self.words = re.compile(pattern, re.IGNORECASE), tuple(words)
+
+    def found_in(self, text: str) -> bool:
+        """Return whether a text has it, in upper or lower case."""
+        if text.isascii():  # Elsewhere other letters are lower cases of these, too: the Kelvin sign, the long s.
+            small = text.lower()
+            if not any(word in small for word in self.words):
+                return False
+        return self.pattern.search(text) is not None
+
+
+_HINT = Hint(
     r"://|/|\bkeys?\b|pass|secret|token|api|access|pwd|pasw|credential|bearer|basic|cookie|x-|vault|identified|signature|(?<!\w)-{1,2}\w|/p:",
-    re.IGNORECASE,
+    (
+        *("/", "-", "key", "pass", "secret", "token", "api", "access", "pwd", "pasw", "credential", "bearer", "basic"),
+        *("cookie", "vault", "identified", "signature"),
+    ),
 )
 
 
@@ -96,7 +121,7 @@ def _programs() -> tuple[re.Pattern[str], dict[str, re.Pattern[str]]]:
 
 def shell_places(text: str) -> Iterator[tuple[int, int]]:
     """Yield where secrets stand in a text, in no order."""
-    if not _HINT.search(text):
+    if not _HINT.found_in(text):
         return
     for pattern in (_NAMED, _LOGON):
         for match in pattern.finditer(text):

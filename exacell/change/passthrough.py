@@ -24,7 +24,7 @@ from exacell.cellcli.rows import read_rows
 from exacell.cellcli.schema import DBSERVER, ObjectType, find_object, metrics
 from exacell.cellcli.statement import Describe, List, render
 from exacell.core.cellset import fold
-from exacell.core.errors import ExitCode, StatementError
+from exacell.core.errors import ExitCode, RefusedError, StatementError
 from exacell.core.formats import AS_PRINTED
 from exacell.core.meant import ask_for
 from exacell.core.units import counted
@@ -64,13 +64,14 @@ def pass_through(session: Session, services: Services, request: Request, line: L
         return replace(result, notes=(*result.notes, meant)) if meant else result
     if isinstance(statement, Describe):
         return _describe(session, services, statement, seconds)
-    from exacell.change.typed import (  # A read needs none of it, which takes as long as a cell to answer.
-        plan_on_nodes,
-        plan_typed,
-    )
+    if len(session.selection.hosts):
+        raise RefusedError(
+            f"{line.text}: exacell reads DBSERVER and changes nothing of it; nothing was sent",
+            hint="on HOST sh --accept-opaque dbmcli -e '…' carries it unguarded, and nobody takes it back",
+        )
+    from exacell.change.typed import plan_typed  # A read needs none of it, which takes as long as a cell to answer.
 
-    plan = plan_on_nodes if len(session.selection.hosts) else plan_typed
-    return plan(session, services, request, line)
+    return plan_typed(session, services, request, line)
 
 
 def _meant(session: Session, services: Services, statement: List, result: Result, timeout: float | None) -> str:
@@ -121,7 +122,7 @@ def _ask(
     """
     text, hosts = render(statement), session.selection.hosts
     if len(hosts):
-        asked = [dbmcli(host, text, Role.HOST_READ, timeout=timeout) for host in hosts]
+        asked = [dbmcli(host, text, timeout=timeout) for host in hosts]
         result = services.fleet.run(asked, cancel=session.interrupted)
     else:
         result = services.fleet.send(

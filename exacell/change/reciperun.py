@@ -31,6 +31,7 @@ from exacell.output.folding import each_cell_apart
 from exacell.output.render import for_eyes
 from exacell.output.result import Column, Draw, Record, Result, worst
 from exacell.output.tables import table_blocks
+from exacell.plan.foreseen import Foreseen
 from exacell.recipes.answers import reads
 from exacell.recipes.record import BEGUN, DONE, FAILED, LineState
 from exacell.recipes.values import RISKS
@@ -103,6 +104,8 @@ class RecipeRunner:
             RefusedError: the run is to be confirmed in time, and holds what exacell can't take back.
         """
         waiting = self._waiting
+        if self._dry and self._request.foreseen is None:
+            self._request = replace(self._request, foreseen=Foreseen())
         if waiting is None:
             return self._run()
         for each in self._ready.every():

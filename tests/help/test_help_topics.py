@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,7 +15,8 @@ from exacell.cellcli.schema import find_object, metrics
 from exacell.commands.help import manual, page
 from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
-from exacell.language.options import OPTIONS, usage
+from exacell.language.manual import EXAMPLES
+from exacell.language.options import OPTIONS, read_argv, usage
 from exacell.language.registry import Command, Effect, commands, handler_of
 from exacell.output.render import lines
 from exacell.output.result import Result
@@ -98,6 +100,17 @@ def test_usage_fits_the_screen() -> None:
 def test_the_man_page_in_the_tree_is_todays() -> None:
     """docs/man/exacell.1 is what make man writes now: run it after the words of a statement have changed."""
     assert (ROOT / "docs" / "man" / "exacell.1").read_text(encoding="utf-8") == manual(), "make man writes it anew"
+
+
+@every([text for text, _ in EXAMPLES], name=str)
+def test_examples_of_the_man_page_read(text: str) -> None:
+    """Each example is a command line that exacell reads: options, and a statement of its own or of CellCLI."""
+    program, *words = shlex.split(text)
+    read = read_argv(words)
+    line = parse_line(" ".join(read.words))
+    assert program == "exacell"
+    assert line is not None
+    assert line.call is not None or line.cellcli is not None
 
 
 @every(

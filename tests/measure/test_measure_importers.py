@@ -72,6 +72,26 @@ def _esxtop(rows: Sequence[Sequence[float]]) -> str:
     return f'"(PDH-CSV 4.0) (UTC)(0)",{head}\n{body}\n'
 
 
+def _sar(rows: Sequence[Sequence[float]], lengths: Sequence[int] = ()) -> str:
+    """Return what sar -d prints of reports of so many seconds each, of 5 where none are given: its columns once, above all."""
+    now, body = 0, ""
+    for (r, k, ms, q), seconds in zip(rows, lengths or [5] * len(rows), strict=True):
+        now += seconds
+        at = f"{now // 3600 % 24:02}:{now // 60 % 60:02}:{now % 60:02}"
+        body += f"{at} sda {r} {r * k} 0.00 0.00 {k if r else 0} {q} {ms if r else 0} 1.00\n"
+    columns = "DEV       tps     rkB/s     wkB/s     dkB/s   areq-sz    aqu-sz     await     %util"
+    return f"Linux 6.1.0 (h1) \t11/28/26 \t_x86_64_\t(2 CPU)\n\n00:00:00 {columns}\n{body}"
+
+
+def _vscsi(rows: Sequence[Sequence[float]]) -> list[str]:
+    of = "Histogram: IO lengths of commands,virtual machine worldGroupID,7,virtual disk handleID,8203 (scsi0:1)"
+    return [
+        f"{of}\nmin,1\nmax,{ms}\nmean,{k}\ncount,{r:.0f}\nFrequency,Histogram Bucket Limit\n{r:.0f},4096\n"
+        for r, k, ms, _ in rows
+        if r
+    ]
+
+
 def _slob(rows: Sequence[Sequence[float]]) -> str:
     head = "FILE|SESSIONS|ELAPSED|EXECUTES|PREADS|DFSR_LAT|PWRITES|DFPW_LAT|\n"
     return head + "".join(f"awr.txt.8|8|300|{q}|{r}|{k}|{r}|{ms}|\n" for r, k, ms, q in rows)
@@ -133,6 +153,8 @@ KINDS: Mapping[str, tuple[Made, str, Mapping[str, str]]] = {
     "orion": (_orion, "iops", {"latencyUs": "iops"}),
     "fio": (_fios, "iops", {"latencyUs": "iops"}),
     "awr": (_awr, "waits", {"averageUs": "waits"}),
+    "sar": (_sar, "iops", {"kibPerIo": "iops", "latencyUs": "iops", "queue": ""}),
+    "vscsistats": (_vscsi, "count", {"mean": "count"}),
 }
 
 
@@ -149,7 +171,8 @@ def test_parts_put_together_are_the_whole(kind: str, cut: int) -> None:
     assert sets[0] is not None
     series = next(level.key for level in levels(sets[0].runs) if rate in level.values)
     sizes = [
-        sum(1 for row in rows if row[0] or kind in ("iostat", "esxtop", "slob")) for rows in (ROWS[:cut], ROWS[cut:])
+        sum(1 for row in rows if row[0] or kind in ("iostat", "esxtop", "slob", "sar"))
+        for rows in (ROWS[:cut], ROWS[cut:])
     ]
     parts = [(at(one, *series), size) for one, size in zip(sets[1:], sizes, strict=True) if one is not None and size]
     found = at(sets[0], *series)
@@ -684,7 +707,7 @@ def test_the_largest_of_reads_and_writes_is_the_largest() -> None:
     ("name", "key", "figure", "values"),
     [
         ("calibrate.txt", ("exa1cel01 all flash disks", None), "iops", (151020, 151020)),
-        ("vscsistats.csv", ("scsi0:1 IO lengths of Write commands", None), "count", (300, 300)),
+        ("vscsistats.csv", ("scsi0:1 IO lengths of Write commands", None), "count", (300,)),
         ("vflash.txt", ("read", None), "iops", (268,)),
         ("calibrate_io-query.txt", ("data files", None), "iops", (596, 596)),
     ],

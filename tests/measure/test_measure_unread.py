@@ -17,6 +17,16 @@ OTHERS = {
     "fio's terse form": ("3;fio-3.33;q;0;0;1;2;3\n", "FIO"),
     "a job file": ("[global]\nioengine=libaio\n[row]\nrw=write\n", "FIO"),
     "iostat": ("Linux 6.1 (h)\n\nDevice             tps    kB_read/s\nvda   1.0  2.0\n", "IOSTAT"),
+    "a log of fio": ("500, 123456, 0, 8192, 0\n1000, 234567, 0, 8192, 0\n", "FIO"),
+    "iostat of Solaris": ("    extended device statistics\n    r/s    w/s   kr/s   kw/s wait actv\n", "IOSTAT"),
+    "iostat of AIX": (
+        "System configuration: lcpu=4 drives=3\n\nDisks:  % tm_act  Kbps  tps\nhdisk0 1.0 2.0 3.0\n",
+        "IOSTAT",
+    ),
+    "iostat -o JSON": (
+        '{"sysstat": {"hosts": [{"statistics": [{"disk": [{"disk_device": "vda", "tps": 1.0}]}]}]}}',
+        "IOSTAT",
+    ),
     "iostat -c": ("Linux 6.1 (h)\n\navg-cpu:  %user   %nice\n   1.0 2.0\n", "IOSTAT"),
     "sadf -d": ("# hostname;interval;timestamp;IFACE;rxpck/s\nvm;1;2026-11-28 23:16:43 UTC;lo;5\n", "SAR"),
     "sar -r": (
@@ -38,7 +48,8 @@ OTHERS = {
     "another page": ("Device Identification VPD page:\n  Addressed logical unit:\n", "SG_VPD"),
     "queues without names": ("max_sectors_kb 1280\nnr_requests 256\n", "QUEUES"),
     "lsblk": ("NAME MAJ:MIN RM SIZE RO TYPE\nsda 8:0 0 1G 0 disk\n", "QUEUES"),
-    "vscsiStats without -c": (
+    "vscsiStats -l": ("Virtual Machine worldGroupID: 21, Virtual Machine Display Name: db, {\n", "VSCSI"),
+    "vscsiStats that was cut off": (
         "Histogram: IO lengths of commands : virtual machine worldGroupID : 21 {\n min : 512\n",
         "VSCSI",
     ),
@@ -97,3 +108,21 @@ def test_a_text_of_nobody_names_the_programs_that_are_known() -> None:
     """Without a sign of any program the refusal lists those that are read."""
     with pytest.raises(RefusedError, match="of no known program"):
         read("hello, world\n", "x.txt")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "FILE|SESSIONS|ELAPSED|EXECUTES|PREADS|READ_MBS|\nawr.txt.8|8|300|2500|10|320,5|\n",
+        "Maximum Large MBPS=418,07 @ Small=0 and Large=2\n",
+        "max_iops = 1.596,5\nlatency = 12\n",
+        "Aggregate random read throughput across all hard disk luns: 1304,5 MBPS\n",
+        '"(PDH-CSV 4.0) (UTC)(0)","\\\\esx\\Physical Disk SCSI Device(naa.1)\\Commands/sec"\n"11/28/2026 10:00:00","12,5"\n',
+        "  Read:\n    Cache hit rate (as a percentage): 12,5\n",
+    ],
+    ids=["SLOB", "ORION", "CALIBRATE_IO", "CALIBRATE", "esxtop", "vflash"],
+)
+def test_a_number_whose_form_can_not_be_told_is_refused(text: str) -> None:
+    """A comma before the decimals is neither read as one of thousands nor left out in silence."""
+    with pytest.raises(RefusedError, match="can't be told which number"):
+        read(text, "x.txt")

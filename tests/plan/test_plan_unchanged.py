@@ -53,8 +53,6 @@ TOLD = {
     "alter cell donotserviceled off": "list cell attributes name, doNotServiceLEDStatus",
     "alter physicaldisk 20:0 serviceled on": "",
     # No cell tells that of a database server.
-    "alter dbserver led on": "",
-    "alter dbserver startup services ms": "",
     "alter cell validate mail": "",
     "alter cell startup services ms": SERVICES_TOLD,
     "alter cell startup services all": SERVICES_TOLD,

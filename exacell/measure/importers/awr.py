@@ -335,7 +335,7 @@ class _Events:
             elif waits is None and row[at]:
                 self._notes[f"{name}: its waits can't be read ({row[at]}), so it is not read"] = None
             return None
-        places = range(at + 1, len(cells))
+        places = [place for place in range(at + 1, len(cells)) if not _RATIO.search(heads[place])]
         pairs = [
             (total, average)
             for first in places
@@ -369,6 +369,9 @@ class _Events:
 _SOURCES_SINCE = 19
 """The release from which on single block reads are told apart by where they came from."""
 
+_RATIO = re.compile(r"%|/ *t(?:xn|rans)|outs\b")
+"""Columns that are neither a total nor an average: where one of those was too wide, they must not take its place."""
+
 _TOTAL, _AVERAGE = re.compile(r"time *\(s|total.*time"), re.compile(r"avg|\(ms\)")
 
 
@@ -398,7 +401,7 @@ def _exadata(table: Table, source: str) -> Iterator[Point]:
     """Yield a point per row of a section: its figures are the columns that hold a number, by the words at their heads."""
     title = next(part for part in table.title.split(TITLES) if _EXADATA.search(part))
     for row in table.rows:
-        words = [cell for cell in row if cell and not _is_number(cell)]
+        words = [cell for cell in row if cell.strip("#") and not _is_number(cell)]
         figures: dict[str, float] = {}
         for head, cell in zip(table.columns, row, strict=True):
             if head and _is_number(cell) and (printed := _printed(cell, source)) is not None:

@@ -43,6 +43,13 @@ SIGNS = (
     Sign(r"^\[global\]|^(?:ioengine|rw|iodepth)\s*=", "a job file of fio", f"{FIO} over it, and import what it prints"),
     Sign(r"^\d+;fio-", "fio's terse output", FIO),
     Sign(r"\(groupid=\d+, jobs=\d+\)|^Run status group \d|^fio-\d+\.\d+", "fio's output for readers", FIO),
+    Sign(r"\A(?:\d+, ?\d+, ?[0-2], ?\d+[^\n]*\n)+", "a log of fio (write_lat_log, write_iops_log, write_bw_log)", FIO),
+    Sign(
+        r"extended device statistics|^Disks:\s+% tm_act|^System configuration: lcpu=",
+        "iostat of Solaris or AIX",
+        f"read is iostat of Linux: {IOSTAT}",
+    ),
+    Sign(r'"disk_device"', "iostat's JSON without its extended columns", f"{IOSTAT}, with -o JSON before the times"),
     Sign(r"^Device:?\s+tps\b|^avg-cpu:", "iostat without its extended columns", IOSTAT),
     Sign(r"^# hostname;interval;timestamp", "sadf's output for databases (-d)", SAR),
     Sign(r"\A\ufffd\ufffd[p-z]!", "a binary file of sar", SAR),
@@ -67,7 +74,8 @@ SIGNS = (
     Sign(r"VPD page|VPD INQUIRY|^standard INQUIRY", "another page of sg_vpd", SG_VPD),
     Sign(r"^(?:max_sectors_kb|nr_requests|scheduler)\b", "settings of a queue without their device", QUEUES),
     Sign(r"^NAME\s+MAJ:MIN\b", "lsblk's output", QUEUES),
-    Sign(r"^\s*min : \d+|^Histogram: .*\{", "vscsiStats for readers", VSCSI),
+    Sign(r"^\s*min : \d+|^Histogram: .*\{", "vscsiStats without a whole histogram", VSCSI),
+    Sign(r"^Virtual Machine worldGroupID", "vscsiStats' list of machines", VSCSI),
     Sign(r"\d+ worlds|CPU load average:", "a screen of esxtop", ESXTOP),
     Sign(r"^\s*(?:Cache )?(?:Mean|Max observed) (?:IOPS|cache)|vflash|VFFS", "another output of esxcli", VFLASH),
     Sign(
