@@ -117,7 +117,7 @@ def _awr(rows: Sequence[Sequence[float]]) -> list[str]:
     ]
 
 
-def _fio(iops: float, us: float, *, end: int = 1_700_000_000_000, seconds: int = 10, **job: Any) -> str:
+def _fio(iops: float, us: float, *, end: int = 1_700_000_000_000, seconds: float = 10, **job: Any) -> str:
     ios = int(iops * seconds)
     lat = {"min": 1, "max": int(us * 9000), "mean": us * 1000, "stddev": 1, "N": ios}
     way = {
@@ -486,6 +486,15 @@ def test_jobs_that_differ_are_series_of_their_own() -> None:
 
 def _levels(names: str) -> list[Level]:
     return levels(imported(*files(names)).runs)
+
+
+@pytest.mark.parametrize(("seconds", "said"), [(10, False), (9.5, False), (5, True)])
+def test_jobs_that_ran_for_unlike_times_are_told(seconds: float, said: bool) -> None:
+    """Where one job ended long before the others, the sum of their rates is said to be that of the time they shared."""
+    jobs = [json.loads(_fio(1000, 5, seconds=long))["jobs"][0] for long in (10, seconds)]
+    run = fio.read(json.dumps({"fio version": "fio-3.33", "jobs": jobs}), "x")
+    assert run.points[0].figures["iops"] == 2000
+    assert any("only while all of them ran" in note for note in run.notes) is said
 
 
 def test_the_spread_of_a_group_is_not_taken() -> None:

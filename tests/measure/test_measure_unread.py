@@ -34,6 +34,7 @@ OTHERS = {
         "Linux 6.1 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)\n\n23:16:37 kbmemfree kbavail\n23:16:38 100 200\n",
         "SAR",
     ),
+    "sar -w of sysstat 7": ("Linux 2.6.18 (vm) \t11/28/2026\n\n10:00:00 AM   cswch/s\n10:00:01 AM  2.0\n", "SAR"),
     "sar -o": ("\ufffd\ufffdu!\x0c\x06\0\0", "SAR"),
     "vmstat": ("procs -----------memory---------- ---swap--\n r  b   swpd   free\n 1  0  0  1\n", "IOSTAT"),
     "orion on the screen": (
@@ -103,6 +104,13 @@ def test_what_another_statement_reads_names_it(text: str, what: str) -> None:
     with pytest.raises(RefusedError) as refused:
         read(text, "x.txt")
     assert what in str(refused.value.hint)
+
+
+def test_an_empty_file_is_called_empty() -> None:
+    """Whoever names a file that holds nothing is told that, also with kind=."""
+    for kind in ("", "fio"):
+        with pytest.raises(RefusedError, match="is empty"):
+            read(" \n", "x.txt", kind=kind)
 
 
 def test_a_text_of_nobody_names_the_programs_that_are_known() -> None:
