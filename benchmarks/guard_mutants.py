@@ -500,6 +500,26 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without found[0] in unread or found[0]",
     ): "where none is unread the shortest was returned; type checkers need the other side",
     (
+        "plan/guards/choice.py:_judged",
+        "without statement.object == 'SOFTWAREUPDATE' in statement.object == 'SOFTWAREUPDATE' and statement.action == 'UPGRADE'",
+    ): "UPGRADE is an action of SOFTWAREUPDATE alone",
+    (
+        "plan/guards/unchanged.py:doubt",
+        "without isinstance(statement, Change) in isinstance(statement, Change) and statement.verb in ('ALTER', 'DROP')",
+    ): "GRANT and REVOKE are no verbs of a Change; type checkers need the first side",
+    (
+        "session/recognition.py:_identity",
+        "without told in told and shown.keys & self._emulated()",
+    ): "where the cell told none there is no id either way",
+    (
+        "session/recognition.py:_remember",
+        "True instead of found",
+    ): "nothing is kept then, only the store is opened",
+    (
+        "session/recognition.py:_emulated",
+        "without self._files in self._files or KnownHostsCache()",
+    ): "a new cache reads the same files again",
+    (
         "plan/planners/clock.py:held_against_clocks",
         "False instead of not warnings",
     ): "without warnings the plan that is made is equal to the one that was given",
