@@ -201,8 +201,7 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             "tests/engine/test_engine_clocks.py",
             "tests/dcli/test_dcli_upon.py",
-            "tests/e2e/test_e2e_asm_sql.py",
-            "tests/change/test_attackers.py",
+            "tests/change/test_change_clocks.py",
         ),
     ),
     "plan/planners/diskgroup_disks.py": (
