@@ -506,6 +506,22 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "plan/guards/unchanged.py:doubt",
         "without isinstance(statement, Change) in isinstance(statement, Change) and statement.verb in ('ALTER', 'DROP')",
     ): "GRANT and REVOKE are no verbs of a Change; type checkers need the first side",
+    **{
+        (
+            f"session/recognition.py:{name}",
+            f"without rack is not None in {whole}",
+        ): "hosts are those of a rack; type checkers need it"
+        for name, whole in (
+            ("_take", "rack is not None and rack.production and (rack.name == owner.rack)"),
+            ("_emulated", "rack is not None and rack.emulated and rack.ssh_config"),
+            ("_others", "rack is not None and rack.production"),
+            ("_others", "rack is not None and any((one.production and one.name != own for one in racks))"),
+        )
+    },
+    (
+        "session/recognition.py:_ask",
+        "True instead of cells",
+    ): "greet asks nobody where there is nobody",
     (
         "session/recognition.py:_identity",
         "without told in told and shown.keys & self._emulated()",

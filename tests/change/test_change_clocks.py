@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,9 +10,10 @@ from typing import Any
 import pytest
 
 from exacell.change import clocks
-from exacell.change.clocks import refuse_absences
+from exacell.change.clocks import against_clocks, refuse_absences
 from exacell.core.errors import RefusedError
 from exacell.opaque.findings import Absence
+from exacell.plan.model import Check, Plan, Risk, Stage, Step
 from tests.support.sessions import Session
 
 SERVICE = Absence(words="systemctl stop celld", kind="")
@@ -85,3 +87,23 @@ def test_a_short_clock_refuses_by_the_text(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(RefusedError, match=r"^sh x: 'reboot': refused: ASM would drop the disks of c1 for good"):
         bench.judge(REBOOT, where="c1")
     assert bench.judge(SERVICE, where="c1")
+
+
+def test_a_plan_is_held_against_the_clocks_where_it_takes_disks_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A plan that leaves ASM its disks is returned as it is, and ASM is not asked; one that takes some is of unknown risk where
+    no ASM is configured."""
+    bench = Bench(tmp_path, monkeypatch)
+    found = bench.found
+    keeps = Plan(
+        statement="x",
+        rack="r",
+        stages=(Stage(title="t", key="k", steps=(Step(target="c1", what="x", statement="X"),)),),
+    )
+    assert against_clocks(found.session, found.services, found.request, keeps, {}) is keeps and not bench.asked
+    asks = Check(object="griddisk", attribute="asmDeactivationOutcome", value="Yes", where={"name": "DATA_1"})
+    away = Step(target="c1", what="x", statement="X", offline=True, needs=(asks,))
+    takes = replace(keeps, stages=(replace(keeps.stages[0], steps=(away,)),))
+    held = against_clocks(found.session, found.services, found.request, takes, {})
+    assert held.risk is Risk.UNKNOWN and "names no database node" in held.warnings[-1] and bench.asked == 1
