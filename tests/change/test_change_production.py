@@ -612,7 +612,7 @@ def test_nothing_is_remembered_of_a_rack_that_is_no_production_rack(tmp_path: Pa
 
 
 def test_refresh_keeps_what_is_known_of_those_who_are_away(tmp_path: Path) -> None:
-    """What is not shown anew stands: a host that is away as a whole, and of one that answers its key, or its address."""
+    """A host that is away keeps all that is known of it; one that answers is known by what it shows now, its address, too."""
     desk = on_prod(tmp_path, {"exa1cel01": identity("", "NI1"), "exa1db01": identity("PK9", "", "10.9.0.9:22")})
     desk.store.keep_identities("prod", {"exa1cel02": identity("PK2", "PI2", "10.0.0.2:22")})
     desk.say("refresh")
