@@ -495,6 +495,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
         "without 0.0 in seconds_of(value) or 0.0",
     ): "what is short is a time; type checkers need the other side",
     (
+        "plan/planners/asm_attribute.py:_is_short",
+        "True instead of name in TIMES",
+    ): "no value that another attribute may have reads as a time of less than three hours",
+    (
         "plan/planners/clock.py:clock_of",
         "without found[0] in unread or found[0]",
     ): "where none is unread the shortest was returned; type checkers need the other side",

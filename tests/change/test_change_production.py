@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from exacell.change.dcli.hosts import _child
+from exacell.change.door import door_of
 from exacell.core.belonging import Identity
 from exacell.core.config import RackConfig
 from exacell.core.errors import RefusedError
@@ -630,3 +631,17 @@ def test_what_a_statement_shows_takes_nothing_away(tmp_path: Path) -> None:
     assert kept["prod", "exa1cel01"] == identity("PK1", "NI1", "10.0.0.1:22")
     assert ("prod", "exa1cel02") not in kept
     assert kept["prod", "exa1db01"] == PROD["exa1db01"]
+
+
+def test_the_door_is_that_of_the_stricter_rule(tmp_path: Path) -> None:
+    """A session that is read-only stays so for a production rack's cell that was opened; a production rack's own door has its
+    own name, whoever's cell it is."""
+    desk = Desk(tmp_path, {"c1": identity("PK1")})
+    desk.services.recognition.recognise(["c1"])
+    desk.session.opened.add("prod")
+    assert not door_of(desk.session, ["c1"]).read_only
+    desk.session.read_only = True
+    assert door_of(desk.session, ["c1"]).read_only and door_of(desk.session, ["c1"]).production
+    bank = Desk(tmp_path, {"bankcel01": identity("PK1")}, rack="bank")
+    bank.services.recognition.recognise(["bankcel01"])
+    assert bank.session.owners and door_of(bank.session, ["bankcel01"]).rack == "bank"
