@@ -524,6 +524,10 @@ EQUIVALENT: dict[tuple[str, str], str] = {
     },
     (
         "session/recognition.py:_ask",
+        "without the filter cell not in fleet.ids",
+    ): "greet asks a cell that has told its release only when it was reconnected to, and its id is the same then",
+    (
+        "session/recognition.py:_ask",
         "True instead of cells",
     ): "greet asks nobody where there is nobody",
     (

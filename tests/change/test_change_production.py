@@ -16,7 +16,7 @@ from exacell.change.dcli.hosts import _child
 from exacell.change.door import door_of
 from exacell.core.belonging import Identity
 from exacell.core.config import RackConfig
-from exacell.core.errors import RefusedError
+from exacell.core.errors import RefusedError, TransportError
 from exacell.language.words import split_words
 from exacell.output.terminal import TerminalConsole
 from exacell.prompt.appearance import prompt_fragments
@@ -103,7 +103,7 @@ class Shown(RackTransport):
             told = self.who.get(request.target, Identity()).id
             if why:
                 reply = Reply(target=request.target, state=State.NOT_ATTEMPTED, problem=why)
-            elif "releaseversion, id" in request.command.lower():
+            elif "releaseversion, id" in request.command.lower() and request.target not in self.table.down:
                 reply = Reply(
                     target=request.target,
                     state=State.OK,
@@ -529,6 +529,15 @@ def test_each_kind_of_host_is_asked_in_its_own_way(tmp_path: Path) -> None:
     assert desk.session.owners.keys() == {"d2"}
 
 
+def test_who_has_shown_a_key_is_not_waited_for_again(tmp_path: Path) -> None:
+    """A cell whose CellCLI does not answer is known by its key, and is not asked for its id before each change."""
+    desk = Desk(tmp_path, {"c1": identity("LK1")})
+    desk.found.answers.down.add("c1")
+    for _ in range(3):
+        desk.services.recognition.recognise(["c1"])
+    assert len(desk.found.answers.asked) == 1
+
+
 def test_who_showed_nothing_is_asked_again(tmp_path: Path) -> None:
     """A host that did not answer is none of prod's only until it does."""
     desk = Desk(tmp_path, {})
@@ -568,6 +577,12 @@ def test_a_cell_known_by_its_id_stays_closed_whatever_key_it_shows(tmp_path: Pat
         assert "rack prod" in desk.services.recognition.why_not("c1")
     assert desk.services.recognition.why_not("c2") == ""
 
+    def unknown(target: str, *, addresses: bool = False) -> Identity:
+        raise TransportError(f"host name {target} cannot be resolved")
+
+    desk.transport.shows = unknown  # type: ignore[method-assign]
+    assert desk.services.recognition.why_not("d1") == "", "one that was not connected to has shown nothing"
+
 
 def test_the_gate_asks_for_changes_alone(tmp_path: Path) -> None:
     """A read of a cell that is known to be prod's goes on; a statement upon a look is asked as any other change."""
@@ -594,7 +609,9 @@ def test_an_emulated_rack_of_another_home_is_one_too(tmp_path: Path) -> None:
         if not whole:
             (place / "hosts").rmdir()
         other = replace(desk.session.need_rack(), name="far", emulated=emulated, ssh_config=place / "ssh_config")
-        desk.session.config = replace(desk.session.config, racks={**desk.session.config.racks, "far": other})
+        bare = replace(other, name="bare", emulated=True, ssh_config=None)
+        racks = {**desk.session.config.racks, "far": other, "bare": bare}
+        desk.session.config = replace(desk.session.config, racks=racks)
         desk.services.recognition.recognise(["c1"])
         assert ("c1" in desk.session.owners) is owned, (emulated, whole)
 
