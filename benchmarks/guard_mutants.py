@@ -522,6 +522,30 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             ("_others", "rack is not None and any((one.production and one.name != own for one in racks))"),
         )
     },
+    **{
+        ("session/recognition.py:why_not", broken): "a transport asks, and among no known hosts none is found"
+        for broken in (
+            "False instead of transport is None or not self._known",
+            "without transport is None in transport is None or not self._known",
+            "without not self._known in transport is None or not self._known",
+        )
+    },
+    (
+        "session/recognition.py:note",
+        "True instead of self._known",
+    ): "among no known hosts none is found",
+    (
+        "session/recognition.py:note",
+        "without rack is None in transport is None or rack is None",
+    ): "there is no transport without a rack; type checkers need the other side",
+    (
+        "session/recognition.py:_remember",
+        "without host not in targets in host not in targets and (rack.name, host) not in kept",
+    ): "one that stands there twice is judged twice, alike",
+    (
+        "session/recognition.py:_remember",
+        "without anew in anew or replace(before, addresses=frozenset()) != now",
+    ): "nothing is known before then, and who was reached has shown something",
     (
         "session/recognition.py:_ask",
         "without the filter cell not in fleet.ids",

@@ -662,3 +662,22 @@ def test_the_door_is_that_of_the_stricter_rule(tmp_path: Path) -> None:
     bank = Desk(tmp_path, {"bankcel01": identity("PK1")}, rack="bank")
     bank.services.recognition.recognise(["bankcel01"])
     assert bank.session.owners and door_of(bank.session, ["bankcel01"]).rack == "bank"
+
+
+def test_what_is_known_already_is_kept_and_looked_up_once(tmp_path: Path) -> None:
+    """A host that shows the key that is known keeps it, though its address was never known; one that has none is looked up once
+    in a session."""
+    desk = on_prod(tmp_path, {"exa1cel01": identity("PK1", "PI1"), "exa1db01": identity("PK9", "", "10.0.0.9:22")})
+    desk.store.keep_identities("prod", {"exa1db01": identity("PK9")})
+    looked: list[str] = []
+    shows = desk.transport.shows
+
+    def noted(target: str, *, addresses: bool = False) -> Identity:
+        looked.extend([target] if addresses else [])
+        return shows(target, addresses=addresses)
+
+    desk.transport.shows = noted  # type: ignore[method-assign]
+    desk.say("on exa1cel01 sh uptime")
+    desk.say("dcli -c exa1db01 uptime")
+    assert desk.store.identities(["prod"])["prod", "exa1db01"] == identity("PK9")
+    assert looked.count("exa1cel02") == 1
