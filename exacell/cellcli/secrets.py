@@ -62,7 +62,7 @@ def _hinted() -> Hint:
     names = [s.name for s in secrets() if s.place != "clause"]
     return Hint(
         rf"{'|'.join(names)}|{WORD}|\bpw\s*=|pwd|passw|passphrase|identified|assign\s+key",
-        (*map(str.lower, names), "secret_", "pw", "passw", "passphrase", "identified", "assign"),
+        f"{' '.join(names).lower()} secret_ pw passw passphrase identified assign",
     )
 
 

@@ -7,7 +7,7 @@ like count, too. What it finds is masked, never replaced in what is sent.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 
 from exacell.core.packaged import data_beside
@@ -21,7 +21,35 @@ _PLAIN = r"""(?:"(?:\\.|[^"\\])*(?:"|$)|'(?:\\.|[^'\\])*(?:'|$)|[^\s"'\\;|&<>(),
 _LONG = r"--?(?:[\w-]*(?:passw\w*|passphrase|secret|token|api-?key|access-?key|private-?key-?pass)[\w-]*)"
 _CALLED = r"[\w.-]*(?:passw\w*|passphrase|secret|token|api[_-]?key|access[_-]?key|signature)[\w.-]*"
 """What a secret is called in a web address, in JSON and where a program is told to keep it."""
-_NAMED = re.compile(
+
+
+class Hint:
+    """A pattern, and words of which one stands in each text that it matches. In nearly all texts none does, which is seen at
+    once: a cell's answer may be a million letters.
+
+    Attributes:
+        words: ASCII in lower case.
+    """
+
+    def __init__(self, pattern: str, words: str) -> None:
+        self.pattern, self.words = re.compile(pattern, re.IGNORECASE), tuple(words.split())
+
+    def found_in(self, text: str) -> bool:
+        """Return whether a text has it, in upper or lower case."""
+        return self._may_be_in(text) and self.pattern.search(text) is not None
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """Return where a text has it, as the pattern finds it."""
+        return self.pattern.finditer(text) if self._may_be_in(text) else iter(())
+
+    def _may_be_in(self, text: str) -> bool:
+        if not text.isascii():
+            return True  # Of other letters some are another case of these: the Kelvin sign, the long s.
+        small = text.lower()
+        return any(word in small for word in self.words)
+
+
+_NAMED = Hint(
     rf"(?<![\w-]){_LONG}(?:=|[ \t]+(?!-))(?P<value>{_VALUE})"
     rf"|(?<![\w$])(?-i:[A-Z_]*(?:TOKEN|SECRET|APIKEY|API_KEY|ACCESS_KEY|PASSPHRASE)[A-Z_]*|[A-Z_]*PASS)=(?P<variable>{_SET})"
     # A slip of the pen: CellCLI's own names are the schema's, and PWD is a shell's folder.
@@ -39,7 +67,7 @@ _NAMED = re.compile(
     r"|[\w$.-]+:(?P<piped>[^\s'\"|:]+)['\"]?[ \t]*\|[ \t]*(?:sudo[ \t]+)?chpasswd"
     r"|\bAuthorization[ \t]*:[ \t]*(?:\w+[ \t]+)?(?P<header>[^\s'\"\\]+)|\bBearer[ \t]+(?P<bearer>[\w.~+/=-]{16,})"
     r"|\b(?:X-[\w-]*(?:Token|Key|Auth|Secret)[\w-]*|Cookie)[ \t]*:[ \t]*(?P<cookie>[^'\"\n\\]+)",
-    re.IGNORECASE,
+    "pass pasw pwd secret token key sig vault sudo kinit entry credential auth identified bearer cookie",
 )
 _ADDRESS = re.compile(
     r"""[A-Za-z][\w+.-]*://(?:[^\s/:@'"]*:(?P<both>[^\s/'"]+)|(?P<one>[^\s/:@'"]{8,}|\*{3}))@(?=[\w\[.$-])"""
@@ -47,16 +75,14 @@ _ADDRESS = re.compile(
 """``scheme://user:password@host``; what stands alone before ``@`` is a token where it is long."""
 _NAMES_ALONE = re.compile(r"[a-z][a-z0-9_.-]*")
 """What stands alone before ``@`` and is a login rather than a token: no capital, and no long run of digits."""
-_LOGON = re.compile(
+_LOGON = Hint(
     r"(?:\b(?:sqlplus|sqlcl|rman|impdp|expdp|sqlldr|dgmgrl)(?:[ \t]+-\S+(?:[ \t]+[\d.]+)?)*[ \t]+"
     r"|\b(?:conn|connect|target|catalog|auxiliary)[ \t]+|\buserid=)"
     r"[\"'\\]*[\w$#\[\]]+/(?P<value>\\?\"[^\"\n]*\"|[^\s@\"'/;|&\\]+)(?=@|[ \t]+as\b|[\"'\\]|\s|$)",
-    re.IGNORECASE,
+    "sqlplus sqlcl rman impdp expdp sqlldr dgmgrl conn target catalog auxiliary userid=",
 )
 """``sqlplus system/password@db``. Source: Oracle SQL*Plus User's Guide, "SQL*Plus Program Syntax"."""
-_KEYS = re.compile(
-    r"\b(?P<verb>as+i?gn|cr\w{2,5}|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", re.IGNORECASE
-)
+_KEYS = Hint(r"\b(?P<verb>as+i?gn|cr\w{2,5}|alter|drop)\s+keys?\b(?P<rest>[^;\n]*?)(?=\s--\w|[;\n]|$)", "key")
 _FOR = re.compile(
     r"""\s*(?:for\b\s*)?(?:asmcluster\b\s*)?(?:(?<=\s)(?:"[^"]*"|'[^']*'|[^\s=,'"]+)\s*=)?""", re.IGNORECASE
 )
@@ -65,32 +91,9 @@ _DETAIL = re.compile(r"\s*(?:detail\b)?", re.IGNORECASE)
 _TOKEN = re.compile(r"""(?:"[^"]*(?:"|$)|'[^']*(?:'|$)|[^\s=,()'"]+)""")
 
 
-class Hint:
-    """What is found in every text with a secret. In nearly all others not even one of its words stands, which is seen at once:
-    a cell's answer may be a million letters.
-
-    Attributes:
-        words: ASCII in lower case; in each match of the pattern stands one of them.
-    """
-
-    def __init__(self, pattern: str, words: Iterable[str]) -> None:
-        self.pattern, self.words = re.compile(pattern, re.IGNORECASE), tuple(words)
-
-    def found_in(self, text: str) -> bool:
-        """Return whether a text has it, in upper or lower case."""
-        if text.isascii():  # Elsewhere other letters are lower cases of these, too: the Kelvin sign, the long s.
-            small = text.lower()
-            if not any(word in small for word in self.words):
-                return False
-        return self.pattern.search(text) is not None
-
-
 _HINT = Hint(
     r"://|/|\bkeys?\b|pass|secret|token|api|access|pwd|pasw|credential|bearer|basic|cookie|x-|vault|identified|signature|(?<!\w)-{1,2}\w|/p:",
-    (
-        *("/", "-", "key", "pass", "secret", "token", "api", "access", "pwd", "pasw", "credential", "bearer", "basic"),
-        *("cookie", "vault", "identified", "signature"),
-    ),
+    "/ - key pass secret token api access pwd pasw credential bearer basic cookie vault identified signature",
 )
 
 
@@ -128,12 +131,12 @@ def shell_places(text: str) -> Iterator[tuple[int, int]]:
             begin, end = match.span(match.lastgroup or 0)
             # In CellCLI's lists a comma follows the value.
             yield begin, end - (text[end - 1] == "," and end - begin > 1)
-    for match in _ADDRESS.finditer(text):
+    for match in _ADDRESS.finditer(text) if "://" in text else ():
         alone = match["one"]
         if alone is None or not (_NAMES_ALONE.fullmatch(alone) and sum(map(str.isdigit, alone)) < 4):
             yield match.span("both" if alone is None else "one")
     programs, options = _programs()
-    for match in programs.finditer(text):
+    for match in programs.finditer(text) if any(program in text for program in options) else ():
         for option in options[match["program"]].finditer(text, match.start("rest"), match.end("rest")):
             yield option.span("value")
     for match in _KEYS.finditer(text):

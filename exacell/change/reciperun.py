@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from exacell.change.dcli.told import in_own_words
 from exacell.change.execute import execute
 from exacell.change.here import loads_given
 from exacell.change.outcomes import idle_sentences
@@ -351,7 +352,7 @@ class RecipeRunner:
             for said in idle_sentences(result.records):
                 self._services.console.say(said)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not each.source.final:
-            first = result.problems[0] if result.problems else "it failed"
+            first = next(iter(in_own_words(result.problems, dict(result.raw or ()))), "it failed")
             error = RecipeError(
                 f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}",
                 hint=f"journal tells what was done; {self._way_back} takes it back",

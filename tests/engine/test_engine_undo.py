@@ -14,6 +14,7 @@ from exacell.core.units import GIB
 from exacell.plan.model import Change, Check, Plan, Stage, Step, Undo
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.transport.base import Reply, State
+from tests.support.every import every
 
 ONE, TWO, THREE = CELLS
 
@@ -53,8 +54,7 @@ STOP, START = service("running", "stopped"), service("stopped", "running")
 SET = away("a=2", "a=1")
 
 
-@pytest.mark.parametrize(
-    ("changes", "gone"),
+@every(
     [
         ([[OFF], [ON]], {1, 2}),
         ([[OFF], [STOP], [START, ON]], {1, 2, 3}),
@@ -69,7 +69,7 @@ SET = away("a=2", "a=1")
         ([[service("starting", "stopped")], [START]], set()),
         ([[OFF]], set()),
         ([[SET]], set()),
-    ],
+    ]
 )
 def test_what_a_run_put_back_itself_is_known_by_its_steps(changes: list[list[Step]], gone: set[int]) -> None:
     """Changes of which each step is put back by a later one, the last first, left nothing; a change that did more, or a value

@@ -194,7 +194,7 @@ def test_a_topic_in_quotes_is_the_topic() -> None:
     assert handler_of(line.call.command)(None, None, line.call).text == "\n".join(page(["resize", "flashcache"]))
 
 
-@pytest.mark.parametrize("found", [each for each in commands().values() if each.params and each.params[-1].rest])
+@every([each for each in commands().values() if each.params and each.params[-1].rest])
 def test_what_takes_all_words_stands_last_in_the_usage(found: Command) -> None:
     """Nothing that a usage shows behind the statement or command that another one carries would be read as its own."""
     assert found.usage.endswith(found.params[-1].shape), found.usage

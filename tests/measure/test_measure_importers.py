@@ -17,6 +17,7 @@ from exacell.measure.importers.fiojson import amount_of, size_named
 from exacell.measure.importers.kinds import read, together
 from exacell.measure.importers.levels import Level, levels
 from exacell.measure.importers.model import Run, by_host, json_texts, moment
+from tests.support.every import every
 
 DATA = Path(__file__).parent.parent / "data"
 MADE = DATA / "importers"
@@ -116,7 +117,7 @@ def _awr(rows: Sequence[Sequence[float]]) -> list[str]:
     ]
 
 
-def _fio(iops: float, us: float, *, end: int = 1_700_000_000_000, seconds: int = 10, **job: Any) -> str:
+def _fio(iops: float, us: float, *, end: int = 1_700_000_000_000, seconds: float = 10, **job: Any) -> str:
     ios = int(iops * seconds)
     lat = {"min": 1, "max": int(us * 9000), "mean": us * 1000, "stddev": 1, "N": ios}
     way = {
@@ -221,8 +222,7 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
 # -- all of a file -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
+@every(
     [
         ("fio-status-interval.json", "the last of 4 documents counts: the others tell of the run on its way"),
         ("fio-appended.json", "2 runs stand in one file"),
@@ -240,7 +240,7 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
         ("fio-gtod.json", "latencies were not taken of all I/Os"),
         ("fio-2.2.json", "it does not tell the options of its jobs: rw, bs and load are unknown"),
         ("fio-row@ini1.json fio-row@ini2.json", "ini1, ini2 are parts of one run: their rates are added"),
-    ],
+    ]
 )
 def test_what_is_not_counted_is_named_once(names: str, said: str) -> None:
     """Documents, columns and jobs that a figure does not tell of are named, in one note."""
@@ -488,6 +488,15 @@ def _levels(names: str) -> list[Level]:
     return levels(imported(*files(names)).runs)
 
 
+@pytest.mark.parametrize(("seconds", "said"), [(10, False), (9.5, False), (5, True)])
+def test_jobs_that_ran_for_unlike_times_are_told(seconds: float, said: bool) -> None:
+    """Where one job ended long before the others, the sum of their rates is said to be that of the time they shared."""
+    jobs = [json.loads(_fio(1000, 5, seconds=long))["jobs"][0] for long in (10, seconds)]
+    run = fio.read(json.dumps({"fio version": "fio-3.33", "jobs": jobs}), "x")
+    assert run.points[0].figures["iops"] == 2000
+    assert any("only while all of them ran" in note for note in run.notes) is said
+
+
 def test_the_spread_of_a_group_is_not_taken() -> None:
     """fio's samples of four jobs in one entry are those of single jobs: no interval comes of them; of one job it does."""
     (group,) = _levels("fio-group-of-four.json")
@@ -544,8 +553,7 @@ def test_samples_tell_of_their_own_run_alone() -> None:
 LEVEL = dict.fromkeys(("1", "2", "4", "8", "16", "32", ">=64"), 0.0)
 
 
-@pytest.mark.parametrize(
-    ("options", "level", "load"),
+@every(
     [
         ({"ioengine": "psync", "iodepth": "32"}, {}, 1),
         ({"ioengine": "psync", "iodepth": "32"}, {"1": 100.0}, 1),
@@ -565,7 +573,7 @@ LEVEL = dict.fromkeys(("1", "2", "4", "8", "16", "32", ">=64"), 0.0)
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "0x4"}, {}, 32),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "many"}, {}, None),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "4"}, {"8": 100.0}, 32),
-    ],
+    ]
 )
 def test_a_load_is_what_was_outstanding(options: dict[str, str], level: dict[str, float], load: float | None) -> None:
     """What fio counted as outstanding is the referee of what its options asked for; else it is unknown, and said."""

@@ -32,6 +32,7 @@ from exacell.plan.planners.clock import (
     spoken_time,
     taken_by,
 )
+from tests.support.every import every
 
 ONE, NOW = CELLS[0], datetime(2026, 11, 28, 20, 0, tzinfo=UTC)
 LONG = {"disk_repair_time": "3.6h", "failgroup_repair_time": "24h"}
@@ -79,8 +80,7 @@ def typed(text: str, *clusters: AsmFacts) -> Plan:
     return held(plan, facts, *clusters)
 
 
-@pytest.mark.parametrize(
-    ("attributes", "whole", "compatible", "attribute", "seconds"),
+@every(
     [
         (LONG, False, "19.0.0.0.0", "disk_repair_time", 12960.0),
         (LONG, True, "19.0.0.0.0", "disk_repair_time", 12960.0),
@@ -106,7 +106,7 @@ def typed(text: str, *clusters: AsmFacts) -> Plan:
         ({**LONG, "disk_repair_time": "3d"}, True, "19.0.0.0.0", "disk_repair_time", None),
         ({**LONG, "failgroup_repair_time": "soon"}, True, "19.0.0.0.0", "failgroup_repair_time", None),
         ({}, False, "19.0.0.0.0", "disk_repair_time", None),
-    ],
+    ]
 )
 def test_the_shorter_clock_counts(
     attributes: dict[str, str], whole: bool, compatible: str, attribute: str, seconds: float | None
