@@ -25,7 +25,7 @@ from exacell.language.line import with_call_flags
 from exacell.language.registry import Value
 from exacell.measure.experiments import fairness
 from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Experiment, Measured, Pause
-from exacell.measure.experiments.said import MEASURES, same_line
+from exacell.measure.experiments.said import MEASURES, same_line, time_left
 from exacell.measure.experiments.schedule import Run
 from exacell.measure.snapshot import CellCounters
 from exacell.output.console import SilentConsole
@@ -112,15 +112,13 @@ class _Conduct:
         self._session, self._services = services.aside(services.fleet, same_interruption=True, console=self._quiet)
         self._session.options = replace(self._session.options, quiet=True)
         self._request = replace(request, shows=None)  # It shows its verdict, not what each run answers.
-        self._flags: dict[str, Value] = {
-            **{k: v for k, v in flags.items() if k in _PASSED_ON},
-            "yes": True,
-            "format": "table",
-        }
+        self._flags: dict[str, Value] = {k: v for k, v in flags.items() if k in _PASSED_ON}
+        self._flags |= {"yes": True, "format": "table"}
         self.experiment = experiment
         self._level = ""
         self._seen: Mapping[str, CellCounters] = {}
         self._disturbed: dict[str, int] = {}
+        self._lasted: list[float] = []  # Seconds of each run that this process has made.
         self._wishes = session.interrupted.times
 
     def all(self) -> tuple[Experiment, ExacellError | None]:
@@ -210,23 +208,25 @@ class _Conduct:
     def _one(self, run: Run) -> None:
         design, where = self.experiment.design, f"run {run.number} of {len(self.experiment.schedule)}"
         if self._give_way(run, where):
-            return None
+            return
+        started, runs = monotonic(), len(self.experiment.schedule) - run.number + 1
+        doing = where + time_left(design, self._lasted, runs)
         if run.block or run.level != self.experiment.now:
             self._set(run.level)
         if design.reset:
-            self._carry_out(design.reset, f"{where}: {design.reset}", self._request)
-        self._wait(design.settle, f"{where}: settling")
+            self._carry_out(design.reset, f"{doing}: {design.reset}", self._request)
+        self._wait(design.settle, f"{doing}: settling")
         if design.warm:
-            self._warm_up(run, where)
+            self._warm_up(run, doing)
         seen = self._before(run)
         beside = around(self._session, self._services, self._request)
         before = self._waited()
         began = datetime.now(UTC)
         told: list[str] = []
         for statement in design.workload:
-            told += self._carry_out(statement, f"{where}: {statement}", self._request)
+            told += self._carry_out(statement, f"{doing}: {statement}", self._request)
         if not design.workload:
-            self._wait(design.seconds, f"{where}: measuring")
+            self._wait(design.seconds, f"{doing}: measuring")
         after = self._waited(told).since(before)
         cells = self._look(run, seen, beside)
         anew = design.measure == "flashlog" and fairness.begun_anew(seen, cells)
@@ -242,9 +242,10 @@ class _Conduct:
             )
         micros = fairness.redo_since(seen, cells)
         if design.limit and micros > 1e6 * design.limit:
-            return self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True, level=run.level))
-        self._add(run, after, began, fairness.outliers(seen, cells))
-        return None
+            self._anew(run, Pause(run=run.number, seconds=0.0, micros=micros, again=True, level=run.level))
+        else:
+            self._add(run, after, began, fairness.outliers(seen, cells))
+        self._lasted.append(monotonic() - started)
 
     def _warm_up(self, run: Run, where: str) -> None:
         """Carry the workload out, unmeasured, until the flash cache serves as large a share of its reads as the time before."""

@@ -150,14 +150,17 @@ def around(session: Session, services: Services, request: Request) -> Around:
     moving = tuple(_rebalancing(session, services))
     if not session.need_rack().cells:
         return Around(moving=moving)
-    answers = services.query(_REQUESTS, _ALERTS, _FLUSH, timeout=request.read_timeout)
+    answers = services.query(_REQUESTS, _ALERTS, _FLUSH, _USED, timeout=request.read_timeout)
     requests: dict[str, dict[str, float]] = {}
     collected: dict[str, int] = {}
     rates: dict[str, float] = {}
+    used: dict[str, float] = {}
     alerts: dict[tuple[str, str], str] = {}
     flushing = []
     for cell, answer in answers.good.items():
-        busy, raised, disks = answer.tables
+        busy, raised, disks, held = answer.tables
+        if held:
+            used[cell] = _in_use(held)
         for row in busy:
             name, value = str(row.get("metricObjectName")), float(row.get("metricValue") or 0)
             if str(row.get("name")).endswith("_SEC"):
@@ -173,11 +176,17 @@ def around(session: Session, services: Services, request: Request) -> Around:
         requests=requests,
         collected=collected,
         rates=rates,
+        used=used,
         flushing=tuple(flushing),
         alerts=alerts,
         moving=moving,
         unread=tuple(answers.problems),
     )
+
+
+def _in_use(rows: Sequence[Mapping[str, Any]]) -> float:
+    """Return the bytes that the rows of FC_BY_USED tell."""
+    return sum(float(row.get("metricValue") or 0) * _MIB for row in rows)
 
 
 def unfair(
@@ -191,7 +200,7 @@ def unfair(
     for cell, answer in services.query(_USED, _SIZE, timeout=request.read_timeout).good.items():
         part, sizes = answer.tables
         used[cell] = (
-            sum(float(row.get("metricValue") or 0) * _MIB for row in part),
+            _in_use(part),
             sum(float(row.get("size") or 0) for row in sizes),
         )
     return [*fairness.unlike_cells(cells), *fairness.filling(used, reset=reset), *beside.now(db)]

@@ -415,3 +415,16 @@ def columns_of(design: Design) -> Sequence[tuple[str, str]]:
 def difference_of(design: Design, level: str) -> str:
     """Return the name of the column with a level's difference from the one that is compared with."""
     return f"{level}Percent" if len(design.tried) > 1 else "differencePercent"
+
+
+def time_left(design: Design, lasted: Sequence[float], runs: int) -> str:
+    """Return how long some runs may take, as ``, about 40m left``: each as long as those before it on average, and the first one
+    as long as it measures. Empty where neither is known, or less than a second.
+
+    Args:
+        lasted: seconds of each run before.
+        runs: how many are left.
+    """
+    known = 0.0 if design.workload else design.settle + design.seconds
+    left = runs * (sum(lasted) / len(lasted) if lasted else known)
+    return f", about {format_duration(round(left))} left" if left >= 1 else ""

@@ -68,7 +68,7 @@ def parted(runs: Sequence[Run]) -> list[Run]:
             groups = {key: _lacking(group, hosts) for key, group in groups.items()}
     else:
         for place, run in enumerate(runs):
-            at = next((key for key, group in groups.items() if any(_together(run, one) for one in group)), place)
+            at = next((key for key, group in groups.items() if any(_at_once(run, one) for one in group)), place)
             groups.setdefault(at, []).append(run)
     return _twins([one for group in groups.values() for one in _merged(group)])
 
@@ -101,6 +101,11 @@ def _together(a: Run, b: Run) -> bool:
         return False
     common = min(a.span[1], b.span[1]) - max(a.span[0], b.span[0])
     return common > 0.5 * min(a.span[1] - a.span[0], b.span[1] - b.span[0]) > 0
+
+
+def _at_once(a: Run, b: Run) -> bool:
+    """Whether two runs that no host tells apart made one load together: two reports of one instance may overlap, and are none."""
+    return a.kind in _LOADS and _together(a, b)
 
 
 def _merged(runs: Sequence[Run]) -> list[Run]:
