@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from exacell.core.errors import RefusedError, StatementError
@@ -111,12 +112,14 @@ def _stages(node: str, name: str, load: CommitLoad) -> tuple[Stage, ...]:
         object="db.session", op=Op.ABSENT, where={"module": MODULE}, why="sessions of a load are at work: let them end"
     )
     steps = (
-        _step(
-            node,
-            name,
-            f"CREATE TABLE {TABLE} (id NUMBER PRIMARY KEY, n NUMBER NOT NULL)",
-            f"make table {TABLE}",
-            Check(object="db.commits", value=TABLE, where=there),
+        replace(
+            _step(
+                node,
+                name,
+                f"CREATE TABLE {TABLE} (id NUMBER PRIMARY KEY, n NUMBER NOT NULL)",
+                f"make table {TABLE}",
+                Check(object="db.commits", value=TABLE, where=there),
+            ),
             undo=Undo.STATEMENT,
             inverse=_DROP,
             changes=(Change(object="table", name=TABLE, attribute="rows", before="-", after=str(load.sessions)),),
@@ -128,12 +131,14 @@ def _stages(node: str, name: str, load: CommitLoad) -> tuple[Stage, ...]:
             "a row for each session",
             Check(object="db.commits", attribute="rows", value=load.sessions, where=there),
         ),
-        _step(
-            node,
-            name,
-            load.text,
-            f"{counted(load.sessions, 'session')} commit {load.commits:,} times each",
-            Check(object="db.commits", attribute="total", value=load.sessions * load.commits, where=there),
+        replace(
+            _step(
+                node,
+                name,
+                load.text,
+                f"{counted(load.sessions, 'session')} commit {load.commits:,} times each",
+                Check(object="db.commits", attribute="total", value=load.sessions * load.commits, where=there),
+            ),
             needs=(idle,),
             estimate=load.commits * _COMMIT_S,
         ),
@@ -180,29 +185,12 @@ def _drop(node: str, database: str) -> Step:
     )
 
 
-def _step(
-    node: str,
-    database: str,
-    statement: str,
-    what: str,
-    proof: Check,
-    *,
-    needs: tuple[Check, ...] = (),
-    undo: Undo = Undo.NOTHING,
-    inverse: str = "",
-    changes: tuple[Change, ...] = (),
-    estimate: float | None = None,
-) -> Step:
+def _step(node: str, database: str, statement: str, what: str, proof: Check) -> Step:
     return Step(
         target=node,
         asm=f"{DATABASE}{database}",
         statement=statement,
         what=what,
-        needs=needs,
         proves=(proof,),
         risk=Risk.PERFORMANCE,
-        undo=undo,
-        inverse=inverse,
-        changes=changes,
-        estimate=estimate,
     )
