@@ -50,7 +50,6 @@ from exacell.plan.model import Check, Gate, Plan, Rolling, Stage, Step, Watch, a
 from exacell.plan.rolling import Lap, laps
 from exacell.session.asm import AsmClient
 from exacell.session.dbclient import DatabaseClient
-from exacell.session.dbmcli import send_dbmcli
 from exacell.session.fleet import Fleet
 from exacell.session.hostfiles import write_files
 from exacell.transport.base import Ours, Reply, State
@@ -415,10 +414,8 @@ class Engine:
         replies: list[Reply] = []
         hosts = {host: step for host, step in steps.items() if step.host}
         if hosts:
-            writes = {host: written for host, step in hosts.items() if (written := written_by(step))}
-            texts = {host: step.statement for host, step in hosts.items() if host not in writes}
+            writes = {host: written_by(step) for host, step in hosts.items()}
             replies += write_files(self._fleet, writes, timeout=seconds, ours=ours, on_reply=answered).replies.values()
-            replies += send_dbmcli(self._fleet, texts, timeout=seconds, ours=ours, on_reply=answered).replies.values()
             steps = {cell: step for cell, step in steps.items() if cell not in hosts}
         pairs = self._fleet.transport.capabilities.pairs
         going = {cell: upon(step) for cell, step in steps.items() if pairs and ages(step.statement)}

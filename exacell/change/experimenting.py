@@ -11,11 +11,12 @@ from time import monotonic
 
 from exacell.change.changing import refuse_to_begin
 from exacell.change.execute import execute
-from exacell.change.factors import factor_of, level_of, statements
+from exacell.change.experimentready import read_back
+from exacell.change.factors import factor_of, level_of
 from exacell.change.here import loads_in
 from exacell.change.racklock import LockedError, lock_of
-from exacell.change.readings import values_read
 from exacell.change.undoing import undo
+from exacell.change.warmup import warm_up
 from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.actor import actor
@@ -23,8 +24,8 @@ from exacell.journal.rows import Actor
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Value
 from exacell.measure.experiments import fairness
-from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Design, Experiment, Measured, Pause
-from exacell.measure.experiments.said import EVENTS, MEASURES, same_line, time_left
+from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Experiment, Measured, Pause
+from exacell.measure.experiments.said import MEASURES, same_line, time_left
 from exacell.measure.experiments.schedule import Run
 from exacell.measure.snapshot import CellCounters
 from exacell.output.console import SilentConsole
@@ -88,60 +89,6 @@ def refuse_conducted(experiment: Experiment) -> None:
             f"experiment {experiment.name} is being carried out by process {who.pid} on {who.host}",
             hint="let it end, or end that process first",
         )
-
-
-def level_now(session: Session, services: Services, request: Request, design: Design) -> str:
-    """Return the level that holds now.
-
-    Raises:
-        RefusedError: cells, hosts or instances differ in it; nothing was sent.
-        ExacellError: it can't be read.
-    """
-    aside, beside = services.aside(services.fleet, same_interruption=True, console=SilentConsole())
-    read = _read_back(aside, beside, request, design)
-    level = level_of(design, [text for _, text in read])
-    if not level:
-        found = {level_of(design, [text]): about for about, text in read}
-        told = "; ".join(f"{about}: {text or 'empty'}" for text, about in found.items())
-        raise RefusedError(
-            f"{design.said} is not one and the same everywhere ({told}); nothing was sent",
-            hint=f"{statements(design)[0]} makes it so",
-        )
-    return level
-
-
-def _read_back(session: Session, services: Services, request: Request, design: Design) -> list[tuple[str, str]]:
-    """Return who or what tells of the factor, with what it tells."""
-    read = values_read(session, services, request, factor_of(design).reading(design))
-    return [(about, str(value or "")) for about, value in read]
-
-
-def refuse_unready(
-    session: Session, services: Services, request: Request, design: Design, cells: Mapping[str, CellCounters]
-) -> None:
-    """Return when both levels can be planned now, and what is to be measured, or given way to, can be read.
-
-    Raises:
-        ExacellError: something of it can't be.
-    """
-    quiet = SilentConsole()
-    aside, beside = services.aside(services.fleet, same_interruption=True, console=quiet)
-    for statement in statements(design):
-        result = execute(aside, beside, request, with_call_flags(statement, {"dry-run": True}))
-        if result.exit_code is not ExitCode.DONE:
-            raise RefusedError(
-                f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent",
-                hint=f"{statement} -n tells more",
-            )
-    if design.limit and not (cells and all(fairness.REDO_RATE in counters.values for counters in cells.values())):
-        raise RefusedError(
-            f"yield= goes by {fairness.REDO_RATE} of the cells, and there is none here; nothing was sent",
-            hint="leave yield= out",
-        )
-    if design.measure in EVENTS:
-        waited(session, services, request, measure=design.measure, db=design.db)
-    elif design.measure == "flashlog" and any("FL_RQ_TM_W" not in counters.values for counters in cells.values()):
-        raise RefusedError("these cells have no FL_RQ_TM_W: measure=redo asks the database; nothing was sent")
 
 
 LONGEST_PAUSE, MOST_ANEW = 3600.0, 5
@@ -269,6 +216,8 @@ class _Conduct:
         if design.reset:
             self._carry_out(design.reset, f"{doing}: {design.reset}", self._request)
         self._wait(design.settle, f"{doing}: settling")
+        if design.warm:
+            self._warm_up(run, doing)
         seen = self._before(run)
         beside = around(self._session, self._services, self._request)
         before = self._waited()
@@ -297,6 +246,21 @@ class _Conduct:
         else:
             self._add(run, after, began, fairness.outliers(seen, cells))
         self._lasted.append(monotonic() - started)
+
+    def _warm_up(self, run: Run, where: str) -> None:
+        """Carry the workload out, unmeasured, until the flash cache serves as large a share of its reads as the time before."""
+        design = self.experiment.design
+
+        def once(number: int) -> tuple[int, int]:
+            before = self._waited()
+            for statement in design.workload:
+                self._carry_out(statement, f"{where}, warm-up {number}: {statement}", self._request)
+            if not design.workload:
+                self._wait(design.seconds, f"{where}, warm-up {number}")
+            return self._waited().since(before).reads or (0, 0)
+
+        if said := warm_up(once, most=design.warm):
+            self._notice(run, [said])
 
     def _give_way(self, run: Run, where: str) -> bool:
         """Wait while redo writes take longer than the limit, and return whether the run's block has to begin anew for that.
@@ -437,7 +401,7 @@ class _Conduct:
         design = self.experiment.design
         lines = [*self._changed(cells), *fairness.starts(seen, cells)]
         lines += fairness.came(beside, around(self._session, self._services, self._request), design.db)
-        read = _read_back(self._session, self._services, self._request, design)
+        read = read_back(self._session, self._services, self._request, design)
         self._level = level_of(design, [text for _, text in read])  # Another one by somebody's hand is set anew.
         if self._level != run.level:
             lines.append(f"{design.said} was {self._level or 'not one and the same'} at its end, not {run.level}")
@@ -467,6 +431,7 @@ class _Conduct:
             redo=tail[0],
             outliers=tail[1],
             prevented=tail[2],
+            reads=found.reads,
         )
         self.experiment = replace(self.experiment, runs=(*self.experiment.runs, measured))
         self._keep()

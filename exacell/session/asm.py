@@ -195,11 +195,6 @@ class AsmClient:
             return error.message
         return ""
 
-    def shell(self, nodes: Sequence[str], program: str) -> dict[str, Reply]:
-        """Run a program of the Grid home (read-only: asmcmd, srvctl status) and return the replies by node."""
-        requests = [Request(target=n, command=self.command(n, program), role=Role.ASM_READ) for n in nodes]
-        return dict(self._transport.run(requests).replies)
-
 
 def _answered(reply: Reply) -> bool:
     """Whether the node is up: an ORA- error of a query is an answer, an idle instance is not."""

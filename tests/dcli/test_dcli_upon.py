@@ -14,6 +14,7 @@ from exacell.change.dcli.verdict import Judgement, agree, facts_for, single_chan
 from exacell.opaque.scan import command_findings
 from exacell.plan.facts import build
 from exacell.plan.model import Check, Plan, Stage, Step
+from tests.support.every import every
 
 ALONE = [
     ("cellcli -e drop flashcache", "drop flashcache"),
@@ -45,7 +46,7 @@ def test_one_change_is_known(text: str, statement: str) -> None:
     assert single_change(text) == statement
 
 
-@pytest.mark.parametrize(("text", "why"), OTHERS)
+@every(OTHERS)
 def test_anything_else_is_not_one_change(text: str, why: str) -> None:
     """A command in which something else stands, or nothing can go stale, is not."""
     assert single_change(text) == "", why

@@ -8,11 +8,10 @@ from exacell.cellcli.schema import objects_of
 from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.output.faults import sentence
+from tests.support.every import every
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+@every([
         ("flush flashcache --help -y", "--help is not a flag of a statement; help in front of it explains it: help <statement>"),
         ("list cell -c exa1cel01", "no flag of a statement; on exa1cel01 <statement> says it here; in a shell: exacell -c …"),
         ("list cell -c", "on <cells> <statement> says it"),
@@ -51,8 +50,7 @@ from exacell.output.faults import sentence
         ("watch show flashcache", "for example 90s or 1h30m; for example: watch 5 show flashcache"),
         ("undo abc", "'abc' is not a whole number; for example: undo 12 -y"),
         ("undo " + "9" * 5000, "'999999999999999999…' is too large a number; for example: undo 12 -y"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_the_way_out_is_in_the_line(text: str, told: str) -> None:
     """A flag, an option, a cell or a word in the wrong place is answered with how it is said."""
     with pytest.raises(StatementError) as error:

@@ -17,6 +17,7 @@ from exacell.measure.importers.fiojson import amount_of, size_named
 from exacell.measure.importers.kinds import read, together
 from exacell.measure.importers.levels import Level, levels
 from exacell.measure.importers.model import Run, by_host, json_texts, moment
+from tests.support.every import every
 
 DATA = Path(__file__).parent.parent / "data"
 MADE = DATA / "importers"
@@ -221,8 +222,7 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
 # -- all of a file -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("names", "said"),
+@every(
     [
         ("fio-status-interval.json", "the last of 4 documents counts: the others tell of the run on its way"),
         ("fio-appended.json", "2 runs stand in one file"),
@@ -240,7 +240,7 @@ def test_the_time_of_a_report_weighs_its_rates() -> None:
         ("fio-gtod.json", "latencies were not taken of all I/Os"),
         ("fio-2.2.json", "it does not tell the options of its jobs: rw, bs and load are unknown"),
         ("fio-row@ini1.json fio-row@ini2.json", "ini1, ini2 are parts of one run: their rates are added"),
-    ],
+    ]
 )
 def test_what_is_not_counted_is_named_once(names: str, said: str) -> None:
     """Documents, columns and jobs that a figure does not tell of are named, in one note."""
@@ -553,8 +553,7 @@ def test_samples_tell_of_their_own_run_alone() -> None:
 LEVEL = dict.fromkeys(("1", "2", "4", "8", "16", "32", ">=64"), 0.0)
 
 
-@pytest.mark.parametrize(
-    ("options", "level", "load"),
+@every(
     [
         ({"ioengine": "psync", "iodepth": "32"}, {}, 1),
         ({"ioengine": "psync", "iodepth": "32"}, {"1": 100.0}, 1),
@@ -574,7 +573,7 @@ LEVEL = dict.fromkeys(("1", "2", "4", "8", "16", "32", ">=64"), 0.0)
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "0x4"}, {}, 32),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "many"}, {}, None),
         ({"ioengine": "libaio", "iodepth": "8", "numjobs": "4"}, {"8": 100.0}, 32),
-    ],
+    ]
 )
 def test_a_load_is_what_was_outstanding(options: dict[str, str], level: dict[str, float], load: float | None) -> None:
     """What fio counted as outstanding is the referee of what its options asked for; else it is unknown, and said."""

@@ -7,6 +7,7 @@ import pytest
 from exacell.core.errors import RefusedError
 from exacell.measure.importers import unread
 from exacell.measure.importers.kinds import KINDS, read
+from tests.support.every import every
 
 OTHERS = {
     "fio's text": (
@@ -66,7 +67,7 @@ OTHERS = {
 """What a text is → its first lines, and the name of the form that it needs."""
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@every(OTHERS)
 def test_another_form_of_a_known_program_is_told_with_the_one_that_is_needed(name: str) -> None:
     """The refusal says what the file is and how the program is run instead."""
     text, needed = OTHERS[name]

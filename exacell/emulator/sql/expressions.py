@@ -265,6 +265,13 @@ class Expressions:
             case tree.Exists(query):
                 run = self.queries.query(query, scope).run
                 return lambda env: bool(run(env).rows)
+            case tree.Call() | tree.Column() if (alone := self._true_alone(expression, scope)) is not None:
+                return alone
+        raise OraError(ora(920), at=place_of(expression))
+
+    def _true_alone(self, expression: tree.Call | tree.Column, scope: Scope) -> Condition | None:
+        """Compile a call that is a condition, or a truth of a PL/SQL block; None for what is a value."""
+        match expression:
             case tree.Call("LNNVL", (operand,)):
                 inner = self.condition(operand, scope)
                 return lambda env: inner(env) is not True
@@ -273,11 +280,11 @@ class Expressions:
                 given = arguments[2] if len(arguments) > 2 else None
                 flags = regexp_flags(str(given.value)) if isinstance(given, tree.Literal) else 0
                 return lambda env: regexp_like(text(env), pattern(env), flags)
-            case tree.Column() | tree.Call() if self.program is not None:
-                truth, kind = self.value(expression, scope)
-                if kind.kind is Kind.BOOLEAN:
-                    return lambda env: cast(Truth, truth(env))
-        raise OraError(ora(920), at=place_of(expression))
+        if self.program is not None:
+            truth, kind = self.value(expression, scope)
+            if kind.kind is Kind.BOOLEAN:
+                return lambda env: cast(Truth, truth(env))
+        return None
 
     def _like(self, like: tree.Like, scope: Scope) -> Condition:
         function, _ = self.value(like.operand, scope)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from exacell.measure.importers.blocks import SETTINGS
 from exacell.measure.importers.model import Point, Run, at_once, named, whole
 
 _HOST = re.compile(r"@([A-Za-z][\w.-]*?)(?=/|(?:\.(?:json|txt|out|csv|html?|log|lst|gz))*$)")
@@ -121,6 +122,8 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
     if apart and not believed:
         # What ran on another host at another time is no part, and no further run of the same thing.
         return [_on(run, name) for run, name in zip(runs, names, strict=True)]
+    if runs[0].kind in SETTINGS and all(map(host_of, runs)):
+        return _settings(runs, names)
     series = dict.fromkeys((point.series, point.run) for run in runs for point in run.points)
     points, uneven = [], []
     of_runs = [_by_series(run) for run in runs]
@@ -152,6 +155,13 @@ def _merged(runs: Sequence[Run]) -> list[Run]:
             warnings=(*(late if apart else ()), *(text for run in runs for text in run.warnings)),
         )
     ]
+
+
+def _settings(runs: Sequence[Run], names: Sequence[str]) -> list[Run]:
+    """Return what hosts report of limits and settings, which are no rates: once where it is the same, else host by host."""
+    if all((run.points, run.told, run.notes) == (runs[0].points, runs[0].told, runs[0].notes) for run in runs):
+        return [replace(runs[0], host=", ".join(names), notes=(f"{named(names)} report the same", *runs[0].notes))]
+    return [_on(run, name) for run, name in zip(runs, names, strict=True)]
 
 
 def _by_series(run: Run) -> dict[tuple[str, int], list[Point]]:
