@@ -43,7 +43,7 @@ def convert(param: Param, text: str, start: int, end: int) -> Value:
 
 def _convert(param: Param, text: str) -> Value:
     if not text and param.kind is not Kind.TEXT:
-        raise StatementError("a value is missing", hint="it stands behind =, without a blank")
+        raise StatementError("a value is missing", hint="write it directly after =, without a blank")
     match param.kind:
         case Kind.SIZE:
             size = parse_size(text)
@@ -64,7 +64,7 @@ def _convert(param: Param, text: str) -> Value:
             return parse_duration(text)
         case Kind.BOOL:
             if text.lower() not in _TRUE:
-                raise StatementError(f"'{text}' is neither yes nor no")
+                raise StatementError(f"'{text}' must be yes or no")
             return _TRUE[text.lower()]
         case Kind.CHOICE:
             for choice in param.choices:
@@ -78,7 +78,7 @@ def _convert(param: Param, text: str) -> Value:
             raise StatementError(f"'{text}' is not one of {those}", suggestions=near)
         case Kind.CELLSET:
             if text == "@":
-                raise StatementError("the name of a group is missing behind @", hint="cells lists the groups")
+                raise StatementError("a group's name is missing after @", hint="`cells` lists the groups")
             if not text.startswith("@"):
                 CellSet.parse(text, groups=lambda name: ())
             return text

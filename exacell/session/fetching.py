@@ -22,7 +22,8 @@ from exacell.transport.base import Reply, Request, Role, State
 _LOOK = (
     'IFS= read -r p; n=0; for f in $p; do [ -f "$f" ] || continue; n=1; s=$(wc -c <"$f") || exit 1; '
     'c=$(sha256sum <"$f") || exit 1; echo "$((s)) ${c%% *} $f"; done; '
-    '[ $n = 1 ] || { [ -d "$p" ] && echo "$p is a folder: $p/* names its files" || echo "there is no file $p"; exit 1; } >&2; '
+    '[ $n = 1 ] || { [ -d "$p" ] && echo "$p is a folder: $p/* names its files" || echo "there is no file $p"; '
+    "exit 1; } >&2; "
     "echo ."
 )
 """Prints size, checksum and path of each regular file that a pattern stands for, and a dot at the end."""
@@ -160,7 +161,10 @@ def _ended(reply: Reply, came: _Arriving, there: There, goal: Path) -> str:
     if came.problem:
         return came.problem
     if came.size != there.size or digest != there.sha256:
-        return f"{there.path} changed while it was copied: {came.size} bytes came of {there.size}; give it again"
+        return (
+            f"{there.path} changed while it was copied: {came.size} of {there.size} bytes came; type the "
+            "statement again"
+        )
     os.chmod(came.path, 0o644 & ~_umask())
     came.path.replace(goal)
     return ""

@@ -57,7 +57,7 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
         cells, problems, _ = wait_for_collection(session, services, request, "flashlog")
         if problems:
             raise RefusedError(
-                f"not all cells gave their counters: {problems[0]}", hint="use leaves a cell out that can't be asked"
+                f"not all cells gave their counters: {problems[0]}", hint="`use` leaves out a cell that does not answer"
             )
         totals = [sum(c.values.get(name, 0.0) for c in cells.values()) for name in ("FL_RQ_W", "FL_RQ_TM_W")]
         return Waited(count=int(totals[0]), micros=totals[1])
@@ -80,7 +80,10 @@ def _rows(session: Session, services: Services, db: str, event: str) -> Sequence
     Database Reference, V$EVENT_HISTOGRAM_MICRO, since 12.1.0.2.
     """
     total = f"select 0, sum(total_waits), sum(time_waited_micro) from gv$system_event where event = '{event}' "
-    total += f"union all select {_INSTANCES}, count(*), sum(round((startup_time - date '2000-01-01') * 86400)) from gv$instance"
+    total += (
+        f"union all select {_INSTANCES}, count(*), sum(round((startup_time - date '2000-01-01') * 86400)) "
+        "from gv$instance"
+    )
     sizes = (
         f"select wait_time_micro, sum(wait_count), 0 from gv$event_histogram_micro where event = '{event}' "
         "group by wait_time_micro"
@@ -114,8 +117,8 @@ def conditions(session: Session, services: Services, request: Request) -> dict[s
     cells, problems, _ = read_counters(session, services, request, "flashlog")
     if problems or not cells:
         raise RefusedError(
-            f"not all cells tell their conditions: {problems[0] if problems else 'there is none'}",
-            hint="use leaves a cell out that can't be asked",
+            f"not all cells gave their conditions: {problems[0] if problems else 'no cell answered'}",
+            hint="`use` leaves out a cell that does not answer",
         )
     return cells
 
@@ -197,7 +200,7 @@ def _rebalancing(session: Session, services: Services) -> list[str]:
         try:
             running = services.asm(name).facts().running
         except (ConfigError, ExacellError) as error:
-            found.append(f"whether the ASM cluster {name} rebalances is not known ({error.message})")
+            found.append(f"exacell can't check whether the ASM cluster {name} rebalances ({error.message})")
             continue
         found += [f"disk group {each.diskgroup} is being rebalanced ({each.kind})" for each in running]
     return found

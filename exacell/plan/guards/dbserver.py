@@ -42,11 +42,12 @@ def dbserver_plan(rack: str, statement: DbmChange, text: str, told: Mapping[str,
         known = attributes_of(DBSERVER)
         what = odd[0] if odd else statement.action or "a value in parentheses or a word behind the attributes"
         raise RefusedError(
-            f"{text}: of DBSERVER exacell plans {', '.join(known[name].name for name in sorted(_TEXTS | _LISTS))}, which "
+            f"{text}: of DBSERVER exacell plans "
+            f"{', '.join(known[name].name for name in sorted(_TEXTS | _LISTS))}, which "
             f"nothing but mails and people read, and not {what}; nothing was sent",
-            hint="on HOST sh --accept-opaque dbmcli -e '…' carries it unguarded, and nobody takes it back",
+            hint="on HOST sh --accept-opaque dbmcli -e '…' sends it without guards and without undo",
         )
-    done = {host: "it holds those values already" for host, rows in told.items() if holds_already(statement, rows)}
+    done = {host: "it already has these values" for host, rows in told.items() if holds_already(statement, rows)}
     going = {host: rows for host, rows in told.items() if host not in done}
     steps = [
         replace(
@@ -77,4 +78,4 @@ def _values(statement: DbmChange) -> tuple[Check, ...]:
 def _check(name: str, text: str) -> Check:
     """Return the check of an attribute; the items of a list may be printed with blanks or in another order."""
     value: FactValue = tuple(text.split(",")) if name.lower() in _LISTS and text else text
-    return Check(object=DBSERVER, attribute=name, value=value, why="it has changed since it was read")
+    return Check(object=DBSERVER, attribute=name, value=value, why="its value has changed since it was read")
