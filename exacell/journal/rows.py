@@ -418,7 +418,7 @@ def read_row(stored: Sequence[Any]) -> Entry:
         raise ValueError("it was edited")
     body = json.loads(stored[6])
     if not isinstance(body, dict):
-        raise ValueError("it is no object")
+        raise ValueError("it is not an object")
     return _columns(stored, body)
 
 

@@ -189,7 +189,7 @@ class Recognition:
                 for target in seen if self._known else ():
                     self._see(target)
             except ExacellError as error:
-                self._say(f"who the hosts of {rack.name} are is not remembered: {error.message}")
+                self._say(f"the identities of {rack.name}'s hosts can't be stored: {error.message}")
 
     def _remember(self, rack: RackConfig, seen: Iterable[str], *, anew: bool = False) -> None:
         """Keep what hosts of a production rack have shown, and once what known_hosts has for the others, or their address.

@@ -453,8 +453,8 @@ def test_refresh_asks_all_of_its_hosts(tmp_path: Path) -> None:
     result = desk.say("refresh")
     kept = desk.store.identities(["prod"])
     assert kept["prod", "exa1cel01"] == identity("NK1") and kept["prod", "exa1db01"].keys == {"NK9"}
-    assert "known again under any name: 2 hosts of prod" in result.notes
-    assert "exa1cel02: not reached; what is known of it stands" in result.notes
+    assert "identified again: 2 hosts of prod" in result.notes
+    assert "exa1cel02: not reached; what is known of it is kept" in result.notes
 
 
 def test_nothing_is_remembered_of_hosts_reached_another_way(tmp_path: Path) -> None:

@@ -172,7 +172,7 @@ def test_cells_named_with_c_limit_the_statement(outside):
 
 
 def test_nothing_is_sent_without_a_yes(outside):
-    """It should refuse a change when nobody is at the terminal and -y was not given, with exit code 2."""
+    """It should refuse a change when there is no terminal for the question and -y was not given, with exit code 2."""
     refused = outside("-r", "t1", "flush", "flashcache")
     assert refused.code == 2 and "-y" in refused.err
     assert {r["status"] for r in outside.ok("-r", "t1", "-o", "json", "show", "flashcache").records} == {"normal"}

@@ -111,7 +111,13 @@ MUTE: list[tuple[float | None, float, Outcome, float, str]] = [
     (None, 600.0, Outcome.DONE, 610.0, ""),
     (None, 9000.0, Outcome.UNKNOWN, 900.0, "silent for 15m00s: "),
     (3600.0, 1800.0, Outcome.DONE, 1810.0, ""),
-    (300.0, 9000.0, Outcome.UNKNOWN, 300.0, "not seen to be flushed within 5m00s (--limit); silent for 5m00s: "),
+    (
+        300.0,
+        9000.0,
+        Outcome.UNKNOWN,
+        300.0,
+        "exacell did not see it flushed within 5m00s (--limit); silent for 5m00s: ",
+    ),
 ]
 
 

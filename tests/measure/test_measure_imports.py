@@ -252,7 +252,7 @@ def test_anyway_compares_and_says_what_differs() -> None:
     text = (DATA / "fio-mixed.json").read_text().replace('"psync"', '"libaio"')
     other = Imported(name="b", runs=(read(text, "b"),))
     finding = pair(imported("a", "fio-mixed.json"), other, anyway=True)
-    assert finding.verdict.startswith("They are not alike, so the figures tell of that, too: ioengine: psync → libaio")
+    assert finding.verdict.startswith("They are not alike, so the figures show that, too: ioengine: psync → libaio")
 
 
 @pytest.mark.parametrize(

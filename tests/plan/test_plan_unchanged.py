@@ -218,8 +218,8 @@ def test_a_service_that_is_as_it_shall_be(text: str, row: dict[str, Any], same: 
         (UP, ""),
         ({**UP, **EXASCALE}, ""),
         ({**UP, **EXASCALE, "rsStatus": "stopped", "egsStatus": "stopped"}, ""),
-        ({**UP, **EXASCALE, "egsStatus": "stopped"}, "CELLSRV run already; EGS does not say so, and whether ALL starts it"),
-        ({**UP, **EXASCALE, "egsStatus": "stopped", "bsmStatus": None}, "BSM, EGS do not say so, and whether ALL starts them"),
+        ({**UP, **EXASCALE, "egsStatus": "stopped"}, "EGS does not, and cells don't show whether ALL starts it"),
+        ({**UP, **EXASCALE, "egsStatus": "stopped", "bsmStatus": None}, "BSM, EGS do not, and cells don't show whether"),
     ],
 )  # fmt: skip
 def test_what_is_sent_though_it_may_change_nothing_is_said(row: dict[str, Any], said: str) -> None:
@@ -289,7 +289,7 @@ def test_what_a_role_may_do_already(text: str, told: object, same: bool, sure: b
     statement, rows = parse(text), ({"name": "R", "privileges": told}, {"name": "other", "privileges": "nix"})
     assert holds_already(statement, rows) is same  # type: ignore[arg-type]
     line = doubt(statement, {CELLS[0]: rows}, CELLS[:1])
-    assert (line == "") is sure and ("LIST ROLE does not tell" in line) is not sure
+    assert (line == "") is sure and ("LIST ROLE does not show" in line) is not sure
 
 
 def test_a_privilege_that_is_granted_unasked_is_told() -> None:
