@@ -220,9 +220,7 @@ def usage() -> str:
         ("[un]" if f"un{verb}" in opposites else "") + verb + ("[s]" if f"{verb}s" in lists else "")
         for verb in sorted(verbs - lists - opposites)
     ]
-    lines += textwrap.wrap(
-        "exacell's: " + " ".join(names), 79, initial_indent="", subsequent_indent=" ", break_on_hyphens=False
-    )
+    lines += textwrap.wrap("exacell's: " + " ".join(names), 79, break_on_hyphens=False)
     lines.append("CellCLI: list describe alter create drop ... as on a cell, sent to all cells")
     lines.append("try: exacell demo     more: exacell help [WORD]     -h, --help   -V, --version")
     return "\n".join(lines)
