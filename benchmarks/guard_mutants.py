@@ -522,6 +522,21 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             ("_others", "rack is not None and any((one.production and one.name != own for one in racks))"),
         )
     },
+    (
+        "change/here.py:pass_pager",
+        "True instead of held(session, request)",
+    ): "the way out is told where the door refuses alone",
+    **{
+        (
+            "change/here.py:pass_loads",
+            broken,
+        ): "what is accepted passes where -m and production are not, and so does nothing at all"
+        for broken in (
+            "True instead of unread and (door.monitor or door.production)",
+            "without unread in unread and (door.monitor or door.production)",
+            "without door.monitor or door.production in unread and (door.monitor or door.production)",
+        )
+    },
     **{
         ("session/recognition.py:why_not", broken): "a transport asks, and among no known hosts none is found"
         for broken in (

@@ -681,3 +681,14 @@ def test_what_is_known_already_is_kept_and_looked_up_once(tmp_path: Path) -> Non
     desk.say("dcli -c exa1db01 uptime")
     assert desk.store.identities(["prod"])["prod", "exa1db01"] == identity("PK9")
     assert looked.count("exa1cel02") == 1
+
+
+def test_a_run_without_a_load_asks_nobody(tmp_path: Path) -> None:
+    """No connection is made to find out whose the cells are where no load is to be started for them."""
+    folder = tmp_path / "recipes"
+    folder.mkdir()
+    recipe = 'recipe "no load"\nparam load : command|none = none "it"\nrisk none\n\nhost $load when $load != none\n'
+    (folder / "loads.exa").write_text(recipe)
+    desk = Desk(tmp_path, {"c1": identity("PK1"), "c2": OTHER})
+    desk.say("run loads")
+    assert desk.transport.met == set()
