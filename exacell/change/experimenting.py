@@ -87,7 +87,7 @@ def refuse_conducted(experiment: Experiment) -> None:
     if conducted_elsewhere(experiment):
         raise RefusedError(
             f"experiment {experiment.name} is being carried out by process {who.pid} on {who.host}",
-            hint="let it end, or end that process first",
+            hint="wait until it ends, or end that process first",
         )
 
 
@@ -139,7 +139,7 @@ class _Conduct:
         if failed is not None and stopped is None:
             stopped = failed
         elif failed is not None:
-            self._console.say(f"the factor was not given back: {failed.message}; resume --abandon tries again")
+            self._console.say(f"the factor could not be reset: {failed.message}; `resume --abandon` tries again")
         return self.end(DONE if stopped is None else STOPPED), stopped
 
     def _look_again(self) -> None:
@@ -176,8 +176,8 @@ class _Conduct:
         if changes:
             result = undo(self._session, self._services, self._request, changes, self._flags)
             if result.exit_code is not ExitCode.DONE:
-                raise RefusedError(next(iter(result.problems), "not all of it was taken back"))
-            self._console.say(f"experiment {self.experiment.name}: the factor is given back as it was")
+                raise RefusedError(next(iter(result.problems), "not all of it could be taken back"))
+            self._console.say(f"experiment {self.experiment.name}: the factor has its old value again")
         self.experiment = replace(self.experiment, given_back=True)
 
     def end(self, state: str) -> Experiment:
@@ -197,7 +197,7 @@ class _Conduct:
         if self._user.interrupted.times > self._wishes or self._user.told_to_end:
             return InterruptedByUserError(
                 f"experiment {self.experiment.name} was interrupted; what was measured is kept",
-                hint="results shows it",
+                hint="`results` shows it",
             )
         return None
 
@@ -232,13 +232,14 @@ class _Conduct:
         anew = design.measure == "flashlog" and fairness.begun_anew(seen, cells)
         if anew or after.count < 0 or after.micros < 0:
             raise RefusedError(
-                f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)",
-                hint="show alerts tells what restarted",
+                f"{where}: the counters were reset in between (a restart of an instance or of CELLSRV)",
+                hint="`show alerts` shows what restarted",
             )
         if not after.count:
             raise RefusedError(
-                f"{where} measured nothing: {design.db or 'its workload'} had no {MEASURES[design.measure].removeprefix('an ')}",
-                hint="workload= drives the load of a run; for= waits while another one comes",
+                f"{where} measured nothing: {design.db or 'its workload'} had no "
+                f"{MEASURES[design.measure].removeprefix('an ')}",
+                hint="workload= gives a load for the runs; for= waits for another load",
             )
         micros = fairness.redo_since(seen, cells)
         if design.limit and micros > 1e6 * design.limit:
@@ -273,13 +274,13 @@ class _Conduct:
         micros = now = fairness.redo_now(cells)
         if now <= limit:
             return False
-        began, told = monotonic(), f"{where}: a redo write takes {now / 1000:,.1f} ms: giving way"
+        began, told = monotonic(), f"{where}: a redo write takes {now / 1000:,.1f} ms: pausing"
         self._console.say(told)
         while now > limit:
             if monotonic() - began > LONGEST_PAUSE:
                 raise RefusedError(
-                    f"{told} went on for {format_duration(LONGEST_PAUSE)}, the longest that it may",
-                    hint="resume goes on with it when the load is lower",
+                    f"{told} lasted {format_duration(LONGEST_PAUSE)}, the longest allowed pause",
+                    hint="type `resume` when the load is lower",
                 )
             self._wait(self._session.need_rack().poll, told)
             now = fairness.redo_now(conditions(self._session, self._services, self._request))
@@ -292,7 +293,8 @@ class _Conduct:
             level=self._level or self.experiment.now,
         )
         self._console.say(
-            f"{where}: a redo write takes {now / 1000:,.1f} ms: going on after {format_duration(round(pause.seconds))}"
+            f"{where}: a redo write takes {now / 1000:,.1f} ms: continuing after "
+            f"{format_duration(round(pause.seconds))}"
         )
         if apart:  # Its other run lies on the far side of the pause.
             self._anew(run, pause)
@@ -305,20 +307,21 @@ class _Conduct:
         self._keep()
 
     def _anew(self, run: Run, pause: Pause) -> None:
-        """Leave out what was measured of a run's block, so that it is made anew.
+        """Leave out what was measured of a run's block, so that this run is repeated.
 
         Raises:
             RefusedError: it has been disturbed too often.
         """
-        kept = tuple(each for each in self.experiment.runs if each.group != (run.block, run.pair))
-        self.experiment = replace(self.experiment, runs=kept)
+        self.experiment = self.experiment.without((run.block, run.pair))
         self._pause(pause)
         where = f"block {run.block}" if run.block else f"A/A pair {run.pair}"
-        self._console.say(f"{where} was disturbed: a redo write took {pause.micros / 1000:,.1f} ms; it is made anew")
+        self._console.say(
+            f"{where} was disturbed: a redo write took {pause.micros / 1000:,.1f} ms; this run is repeated"
+        )
         self._disturbed[where] = self._disturbed.get(where, 0) + 1
         if self._disturbed[where] > MOST_ANEW:
             raise RefusedError(
-                f"{where} was disturbed {self._disturbed[where]} times: redo writes take longer than yield= with it",
+                f"{where} was disturbed {self._disturbed[where]} times: redo writes took longer than yield=",
                 hint="a larger yield=, a smaller workload, or another time of the day",
             )
 
@@ -353,7 +356,7 @@ class _Conduct:
         self._tell()
         error = RefusedError(
             f"{statement}: {next(iter(result.problems), 'it failed')}",
-            hint="journal show tells what was sent",
+            hint="`journal show` shows what was sent",
         )
         error.exit_code = result.exit_code
         raise error
@@ -405,7 +408,7 @@ class _Conduct:
         read = read_back(self._session, self._services, self._request, design)
         self._level = level_of(design, [text for _, text in read])  # Another one by somebody's hand is set anew.
         if self._level != run.level:
-            lines.append(f"{design.said} was {self._level or 'not one and the same'} at its end, not {run.level}")
+            lines.append(f"{design.said} was {self._level or 'not the same everywhere'} at its end, not {run.level}")
         self._notice(run, lines)
         self._seen = cells
         return cells
@@ -454,7 +457,7 @@ def ended(experiment: Experiment, stopped: ExacellError | None, result: Result) 
     """Return the result of an experiment with what stopped it, and the way on."""
     if stopped is None:
         return result
-    way = "resume goes on with the runs that are left; resume --abandon ends it"
+    way = "`resume` continues with the other runs; `resume --abandon` ends it"
     return replace(
         result,
         problems=[*result.problems, f"{stopped.message}; {stopped.hint}" if stopped.hint else stopped.message],

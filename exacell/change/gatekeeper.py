@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
-from time import monotonic, time
 
-from exacell.change.following import Board, Pause
-from exacell.core.background import unless_interrupted, uptime
+from exacell.change.following import Board, Times
+from exacell.core.background import unless_interrupted
 from exacell.core.cellset import fold
 from exacell.core.errors import ExacellError
 from exacell.core.units import counted, format_duration
@@ -50,41 +48,19 @@ class Passage:
 
 
 class Gatekeeper:
-    """Lets waves pass.
+    """Lets waves pass."""
 
-    Args:
-        poll: seconds between two looks.
-        pause: waits so many seconds, or until the event is set.
-        clock: seconds, for limits.
-        read_timeout: seconds that a look may take when there is time enough.
-        wall: this host's time, epoch seconds.
-        passing: seconds that pass whatever the host's time is set to, also while it sleeps.
-    """
-
-    def __init__(
-        self,
-        fleet: Fleet,
-        asm: Mapping[str, AsmClient],
-        console: Console,
-        *,
-        poll: float,
-        cancel: threading.Event,
-        pause: Pause,
-        clock: Callable[[], float] = monotonic,
-        read_timeout: float = 60.0,
-        wall: Callable[[], float] = time,
-        passing: Callable[[], float] = uptime,
-    ) -> None:
+    def __init__(self, fleet: Fleet, asm: Mapping[str, AsmClient], console: Console, times: Times) -> None:
         self._fleet = fleet
         self._asm = asm
         self._console = console
-        self._poll = poll
-        self._cancel = cancel
-        self._pause = pause
-        self._clock = clock
-        self._read_timeout = read_timeout
-        self._wall = wall
-        self._passing = passing
+        self._poll = times.poll
+        self._cancel = times.cancel
+        self._pause = times.pause
+        self._clock = times.clock
+        self._read_timeout = times.read_timeout
+        self._wall = times.wall
+        self._passing = times.passing
         self._last = (float("inf"), float("inf"))
 
     def close_at(self, moment: str) -> None:
@@ -136,7 +112,7 @@ class Gatekeeper:
             elif alone is None:
                 alone = waited
             elif waited - alone >= LEFT_ALONE:
-                text = f"the gate before wave {number} stayed closed, and waiting does not open it: {spoken(reasons)}"
+                text = f"the gate before wave {number} is closed, and waiting does not help: {spoken(reasons)}"
                 return Passage(open=False, reason=text, waited=waited, met=met)
             if waited >= rolling.within:
                 text = f"the gate before wave {number} stayed closed for {format_duration(rolling.within)}: "
@@ -157,10 +133,10 @@ class Gatekeeper:
         """
         wave = rolling.waves[number - 1]
         if rolling.ask:
-            answer = ask(f"{others}; now wave {number} of {len(rolling.waves)} on {fold(wave)}: go on?")
+            answer = ask(f"{others}; now wave {number} of {len(rolling.waves)} on {fold(wave)}: continue?")
             if answer:
                 return Passage(open=True)
-            why = "nobody is at the terminal to say go on" if answer is None else "you said no"
+            why = "there is no terminal for the question" if answer is None else "you said no"
             why = "interrupted" if self._cancel.is_set() else why
             return Passage(open=False, reason=f"{why} before wave {number}", interrupted=True)
         waited = 0.0
@@ -201,7 +177,7 @@ class Gatekeeper:
             gone = [group.name for group in known.groups if group.name in lost and group.state == "DISMOUNTED"]
             if gone:
                 mend = f'sql asm "alter diskgroup {gone[0]} mount"'
-                busy.append(Closed(target=f"ASM {name}", reason=f"{', '.join(gone)} mounted nowhere: {mend}"))
+                busy.append(Closed(target=f"ASM {name}", reason=f"{', '.join(gone)} not mounted on any node: {mend}"))
             elif known.operations:
                 reason = f"{counted(known.operations, 'operation')} in gv$asm_operation"
                 busy.append(Closed(target=f"ASM {name}", reason=reason))

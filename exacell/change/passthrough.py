@@ -52,8 +52,8 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     if statement is not None and statement.object == DBSERVER and not len(session.selection.hosts):
         groups = session.need_rack().host_groups
         raise StatementError(
-            "dbserver is an object of database nodes, and no cell has it",
-            hint=f"on @{next(iter(groups))} {line.text}" if groups else "the rack's configuration names no dbnodes",
+            "dbserver is an object of database nodes, not of cells",
+            hint=f"on @{next(iter(groups))} {line.text}" if groups else "the rack's configuration has no dbnodes",
         )
     form = str(line.flags.get("format") or session.settings.format)
     timeout = line.flags.get("timeout")
@@ -174,7 +174,7 @@ def _ask(
             problems.append(f"{reply.target}: {cut_off(cut)}")
         elif stray := stray or stray_line(reply.stdout, indents=indents and reply.large is None):
             problems.append(
-                f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
+                f"{reply.target}: '{stray}' is not an answer of CellCLI; `sh` shows all that the cell sends"
             )
         else:
             good[reply.target] = reply
@@ -236,7 +236,9 @@ def _list(
     if not len(hosts):  # DBMCLI is reached over ssh, and has no XML.
         refuse_statement(services.transport.capabilities, render(statement))
     elif statement.all_attributes and form != "raw":
-        raise StatementError("the columns of attributes all can't be told apart here", hint="detail shows all of them")
+        raise StatementError(
+            "with `attributes all`, exacell can't tell the columns apart here", hint="`detail` shows all of them"
+        )
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
     stripped = not services.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
     if not len(hosts) and (precise or ((statement.all_attributes or stripped) and form != "raw")):
@@ -297,7 +299,8 @@ def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
     text = "\n\n".join(blocks)
     if left_out and any(len(group.cells) > 1 for group in folds):
         text += (
-            f"\n\nleft out, each cell's own: {', '.join(left_out)} (name a cell with ON, or use -o json, to see them)"
+            f"\n\nleft out, because they differ on each cell: {', '.join(left_out)} (to see them, choose a cell "
+            "with ON, or use -o json)"
         )
     return text
 

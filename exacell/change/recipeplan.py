@@ -56,7 +56,10 @@ def plan_run(
         except ExacellError as error:
             outcome = f"the run would stop here: {error.message}"
             if changed:
-                outcome = f"can't be planned before line {changed} is carried out, as rehearse does: {error.message}"
+                outcome = (
+                    f"can't be planned before line {changed} is carried out; `rehearse` carries it out on "
+                    f"a copy: {error.message}"
+                )
             else:
                 problems.append(f"line {number}, {each.outline()}: {error.message}")
             services.console.say(outcome)
@@ -147,19 +150,19 @@ def _one(
     """
     line, words = each.line, each.line.call.command.words if each.line.call is not None else ()
     if words == ("undo", "run"):
-        return "takes back what the run has changed by then", "", ()
+        return "takes back the changes of the run up to there", "", ()
     if each.kept is not None:
         unread = ", unread" if each.effect is Effect.OPAQUE else ""
         return f"keeps it as {each.kept.name}{unread}", "", ()
     if words == ("check",):
         if changed:
-            return f"checks it then: line {changed} changes something before it", "", ()
+            return f"checked during the run, because line {changed} changes something before", "", ()
         execute(session, services, request, line, inside=True)
         return "holds now", "", ()
     if words == ("wait",):
         return "waits", "", ()
     if not is_planned(line) and words != ("experiment",):
-        return "reads" if only_reads(line) else _OTHERS.get(line.effect, "runs what it plans then"), "", ()
+        return "reads" if only_reads(line) else _OTHERS.get(line.effect, "planned during the run"), "", ()
     planning = {**flags, **line.flags, "dry-run": True}
     line = replace(
         line,
@@ -170,7 +173,7 @@ def _one(
     if result.problems:
         raise RecipeError(result.problems[0])
     if words == ("experiment",):  # It has shown its schedule.
-        return "runs what it plans then", "", ()
+        return "planned during the run", "", ()
     if result.planned is None:
         for note in result.notes:
             if note != UNSENT:
@@ -185,8 +188,8 @@ def _one(
 
 
 _OTHERS = {
-    Effect.OPAQUE: "runs unread: exacell can't tell what it does",
-    Effect.LOCAL: "keeps or says something here",
+    Effect.OPAQUE: "runs text that exacell can't read",
+    Effect.LOCAL: "keeps or shows something here",
 }
 
 WITHOUT = ("hosts", "databases", "commands")
@@ -227,7 +230,7 @@ def rehearsed(session: Session, ready: Ready, without: Collection[str]) -> tuple
         told = "; ".join(said for _, said in missing[:3]) + ("; …" if len(missing) > 3 else "")
         raise RecipeError(
             f"a copy of a rack has no {' and no '.join(kinds)}: {told}; nothing was rehearsed",
-            hint=f"rehearse without={','.join((*without, *kinds))} … leaves these lines out",
+            hint=f"`rehearse without={','.join((*without, *kinds))} …` leaves these lines out",
         )
     return ready, left
 

@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from exacell.change.changing import asked
-from exacell.change.engine import wait_or_event
 from exacell.change.execute import for_hosts
+from exacell.change.following import Times
 from exacell.change.gatekeeper import Gatekeeper, Passage
 from exacell.core.cellset import CellSet, fold
 from exacell.core.errors import ExitCode, InterruptedByUserError, RecipeError, RefusedError
@@ -176,8 +176,8 @@ class Targets:
         if line.effect is Effect.WRITE:
             what = call.command.name if call is not None else line.text
             raise RecipeError(
-                f"{what} is for cells, and the waves are of hosts ({fold(within)})",
-                hint="on CELLS in front of it says for which cells, in each wave",
+                f"{what} is for cells, but the waves are of hosts ({fold(within)})",
+                hint="write `on CELLS` before it to choose the cells in each wave",
             )
         return line
 
@@ -212,14 +212,14 @@ def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool)
     wrong = next((name for name in _OF_CHANGES if flags.get(name)), "")
     if wrong:
         raise RefusedError(
-            f"--{wrong} is a change's flag, and a run has many; nothing was sent",
-            hint="behind a statement of the recipe it holds for that; rolling … end takes all of several lines in turn",
+            f"--{wrong} is a flag for one change, but a run has many; nothing was sent",
+            hint="write it after a statement of the recipe; for several lines, use rolling … end",
         )
     idle = next((name for name in ("not-after", "pause") if flags.get(name)), "")
     if idle and not rolls:
         raise RefusedError(
-            f"--{idle} is about what happens between waves, and this recipe has no rolling; nothing was sent",
-            hint="rolling … end in it makes waves",
+            f"--{idle} is for waves, but this recipe has no rolling block; nothing was sent",
+            hint="add rolling … end to the recipe for waves",
         )
     return asked(session.options.over(flags))
 
@@ -254,10 +254,11 @@ def pass_gate(session: Session, services: Services, wave: Wave, turns: Asked, *,
         RecipeError: the gate stayed closed.
     """
     rack = session.need_rack()
-    keeper = Gatekeeper(
-        services.fleet, {name: services.asm(name) for name in rack.asm}, services.console, poll=rack.poll,
-        cancel=session.interrupted, pause=wait_or_event, read_timeout=rack.command_timeout or session.settings.timeout,
-    )  # fmt: skip
+    times = Times(
+        poll=rack.poll, cancel=session.interrupted, read_timeout=rack.command_timeout or session.settings.timeout
+    )
+    asm = {name: services.asm(name) for name in rack.asm}
+    keeper = Gatekeeper(services.fleet, asm, services.console, times)
     keeper.close_at(turns.not_after)
     rolling = Rolling(
         waves=wave.all, pause=turns.pause or 0.0, ask=turns.ask, others=rack.cells, clusters=tuple(rack.asm),

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from exacell.change.clocks import refuse_absences
-from exacell.change.door import current_rack, door_of, refuse_unread
+from exacell.change.door import Work, current_rack, door_of, refuse_unread
 from exacell.change.here import held, pass_programs, refuse_replacing
 from exacell.change.running import REPLY_KEPT
 from exacell.core.errors import (
@@ -77,13 +77,12 @@ def judged(
     current_rack(session, services)  # On a command line the rack is found when it is needed first.
     findings = command_findings(text)
     _refuse_changes(text, findings)
-    accept = (
-        "run … --accept-opaque lets it" if request.origin else "host --accept-opaque … runs it; the guard ends there"
-    )
-    refuse_unread(
-        session, services, request, findings.unread, statement=statement, flags=flags, accept=accept, undone="nothing was run",
-        instead=findings.instead, named=text in request.loads,
+    accept = "`run … --accept-opaque` allows it" if request.origin else "host --accept-opaque … runs it without a guard"
+    work = Work(
+        statement=statement, flags=flags, accept=accept, undone="nothing was run", instead=findings.instead,
+        named=text in request.loads,
     )  # fmt: skip
+    refuse_unread(session, services, request, findings.unread, work)
     refuse_absences(session, services, request, findings.absences, statement=f"host {text}", beside=True)
     return findings
 
@@ -113,17 +112,18 @@ def pass_here(session: Session, services: Services, request: Request, line: Line
     if line.shell and closed:
         judged(session, services, request, line.shell, flags, statement=text)
         return with_call_flags(f"host -- {line.shell}", flags)
-    pass_programs(
-        session, services, request, unread, statement=text, flags=flags, accept="--accept-opaque before the file lets it",
+    work = Work(
+        statement=text, flags=flags, accept="--accept-opaque before the file allows it", undone="nothing was run",
         instead=_ELSEWHERE if closed and door_of(session).production else "",
     )  # fmt: skip
+    pass_programs(session, services, request, unread, work)
     if flags.get("dry-run") and ((unread and closed) or (line.redirect and not request.typed)):
         services.console.say(f"-n: {f'| {line.pipe}' if line.pipe else f'> {line.redirect}'} was not run")
         return replace(line, pipe="", redirect="")
     return line
 
 
-_ELSEWHERE = "> FILE keeps the answer here, and another shell runs that program"
+_ELSEWHERE = "> FILE keeps the answer here; then run the program in another shell"
 
 
 def _refuse_changes(text: str, findings: Findings) -> None:
@@ -135,9 +135,9 @@ def _refuse_changes(text: str, findings: Findings) -> None:
     found = [change.text for change in findings.changes] + [f"{name}: {what}" for name, what in findings.losses.items()]
     if found:
         raise RefusedError(
-            f"host {text[:_SHOWN]}: it holds '{found[0]}', which exacell can't guard in a command of this machine; "
-            "nothing was run",
-            hint="type that statement itself; sh runs a command on the cells, guarded",
+            f"host {text[:_SHOWN]}: it has '{found[0]}' in it, which exacell can't guard in a command on this "
+            "machine; nothing was run",
+            hint="type that statement itself, or `sh` to run a guarded command on the cells",
         )
 
 
@@ -186,7 +186,7 @@ def _journalled(
         try:
             services.journal.append(rack, change, [outcome, Row(kind="end", body={"exitCode": code})])
         except JournalError as error:
-            raise BrokenOffError(change, statement, error, "look what it did: exacell can't tell") from error
+            raise BrokenOffError(change, statement, error, "check what it did: exacell does not know") from error
     return _told(services, text, done)
 
 

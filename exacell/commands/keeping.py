@@ -37,8 +37,8 @@ def keep(session: Session, services: Services, request: Request, call: Call) -> 
         return _shown(session, services, request, call, found)
     if not request.run:
         raise StatementError(
-            "keep is a line of a recipe: what it keeps belongs to a run",
-            hint="copy from @HOSTS:/path DIR brings a file here, and STATEMENT > FILE an answer",
+            "keep works only in a recipe: it keeps files with a run",
+            hint="at the prompt, `copy from @HOSTS:/path DIR` fetches a file, and `STATEMENT > FILE` writes an answer",
         )
     said = {"statement": call.text, "origin": request.origin, "place": request.place}
     reason = {name: str(flags[name]) for name in ("reason", "ticket") if flags.get(name)}

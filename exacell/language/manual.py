@@ -15,19 +15,19 @@ _EXIT = {
     ExitCode.FAILED: "some cell failed",
     ExitCode.NOT_EXECUTED: "nothing was executed: wrong usage, refused, or unreachable",
     ExitCode.CHANGES: "the plan has changes (-n --detailed-exitcode)",
-    ExitCode.INTERRUPTED: "interrupted; resume goes on",
+    ExitCode.INTERRUPTED: "interrupted; `resume` continues",
     ExitCode.DRIFT: "drift was found",
 }
 
 _FILES = (
-    ("~/.config/exacell/config.toml", "racks and settings; EXACELL_HOME moves it and all other files"),
-    ("~/.config/exacell/racks.d/*.toml", "one rack a file"),
+    ("~/.config/exacell/config.toml", "racks and settings; EXACELL_HOME is the folder for this and all other files"),
+    ("~/.config/exacell/racks.d/*.toml", "one file for each rack"),
     ("~/.config/exacell/recipes/*.exa", "your own recipes"),
     ("~/.local/state/exacell", "the journal, snapshots, results of runs, history, emulated racks, crash files"),
     ("~/.cache/exacell", "names for completion"),
     ("/var/tmp/exacell-CELL.lock", "who changes a rack now, for all users of this machine"),
-    ("/etc/oracle/cell/network-config/cellip.ora", "the cells, on a database node without a configuration"),
-    ("~/cell_group", "the cells, elsewhere without a configuration"),
+    ("/etc/oracle/cell/network-config/cellip.ora", "the cells, if there is no configuration, on a database node"),
+    ("~/cell_group", "the cells, if there is no configuration, elsewhere"),
 )
 
 _ENVIRONMENT = (
@@ -69,10 +69,10 @@ _EFFECT = {
     Effect.READ: "Reads.",
     Effect.LOCAL: "Changes only exacell's own state.",
     Effect.WRITE: "Changes cells or ASM: planned, confirmed, journalled, verified.",
-    Effect.OPAQUE: "Carries text: what exacell can't read in it needs --accept-opaque.",
+    Effect.OPAQUE: "Sends text to be run: what exacell can't read in it needs --accept-opaque.",
 }
 
-_RUNS = "Runs other statements: what of them changes cells is planned, confirmed, journalled, verified."
+_RUNS = "Runs other statements: their changes are planned, confirmed, journalled, verified."
 
 
 def man_page(commands: Mapping[tuple[str, ...], Command], safety: str) -> str:
@@ -94,8 +94,10 @@ def _lines(commands: Mapping[tuple[str, ...], Command], safety: str) -> Iterator
     yield r"[\fIoptions\fR] [\fIstatement\fR]"
     yield ".SH DESCRIPTION"
     yield _text(
-        "Sends CellCLI's statements and its own to all cells of a rack. Without a statement it opens a prompt on a terminal "
-        "and reads a script from standard input otherwise. Every change is planned, shown, confirmed, journalled, sent, and "
+        "Sends statements, CellCLI's and its own, to all cells of a rack. Without a statement it opens a prompt "
+        "on a terminal "
+        "and reads a script from standard input otherwise. Every change is planned, shown, confirmed, "
+        "journalled, sent, and "
         "verified by reading back."
     )
     yield ".SH OPTIONS"
@@ -105,8 +107,8 @@ def _lines(commands: Mapping[tuple[str, ...], Command], safety: str) -> Iterator
         yield from _entry(f"\\fB{_text(names)}\\fR{value}", option.help)
     yield ".SH STATEMENTS"
     yield _text(
-        "CellCLI's own (LIST, DESCRIBE, ALTER, CREATE, DROP ...) are spelled as on a cell and go to every selected cell; those "
-        "that change something are guarded like the statements below."
+        "CellCLI's own (LIST, DESCRIBE, ALTER, CREATE, DROP ...) are written as on a cell and go to every "
+        "selected cell; those that change something are guarded like the statements below."
     )
     groups: dict[str, list[Command]] = {}
     for found in commands.values():

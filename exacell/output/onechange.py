@@ -38,7 +38,7 @@ _REPLY_LINES = 3
 _GOOD = ("done", "not needed", "nothing to do")
 
 
-_UNSEEN = "its answer never came, and when it was looked for it was not seen to be done"
+_UNSEEN = "its answer never came, and a later check did not find it done"
 
 
 def change_page(

@@ -181,7 +181,7 @@ def literal(text: str) -> str:
         StatementError: it is more than a line.
     """
     if not text.isprintable():
-        raise StatementError("a text in SQL is one line of signs that can be printed", hint="leave the others out")
+        raise StatementError("a text in SQL must be one line of printable characters", hint="leave the others out")
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -62,7 +62,7 @@ def waited(session: Session, services: Services, request: Request, *, measure: s
         cells, problems, _ = wait_for_collection(session, services, request, "flashlog")
         if problems:
             raise RefusedError(
-                f"not all cells gave their counters: {problems[0]}", hint="use leaves a cell out that can't be asked"
+                f"not all cells gave their counters: {problems[0]}", hint="`use` leaves out a cell that does not answer"
             )
         totals = [sum(c.values.get(name, 0.0) for c in cells.values()) for name in ("FL_RQ_W", "FL_RQ_TM_W")]
         return Waited(count=int(totals[0]), micros=totals[1])
@@ -131,8 +131,8 @@ def conditions(session: Session, services: Services, request: Request) -> dict[s
     cells, problems, _ = read_counters(session, services, request, "flashlog")
     if problems or not cells:
         raise RefusedError(
-            f"not all cells tell their conditions: {problems[0] if problems else 'there is none'}",
-            hint="use leaves a cell out that can't be asked",
+            f"not all cells gave their conditions: {problems[0] if problems else 'no cell answered'}",
+            hint="`use` leaves out a cell that does not answer",
         )
     return cells
 
@@ -147,7 +147,7 @@ _MIB = 1 << 20
 
 def around(session: Session, services: Services, request: Request) -> Around:
     """Return what else goes on on the cells and in ASM now."""
-    moving = tuple(_rebalancing(session, services))
+    moving = tuple(dict.fromkeys(_rebalancing(session, services)))
     if not session.need_rack().cells:
         return Around(moving=moving)
     answers = services.query(_REQUESTS, _ALERTS, _FLUSH, _USED, timeout=request.read_timeout)
@@ -223,7 +223,7 @@ def _rebalancing(session: Session, services: Services) -> list[str]:
         try:
             running = services.asm(name).facts().running
         except (ConfigError, ExacellError) as error:
-            found.append(f"whether the ASM cluster {name} rebalances is not known ({error.message})")
+            found.append(f"exacell can't check whether the ASM cluster {name} rebalances ({error.message})")
             continue
         found += [f"disk group {each.diskgroup} is being rebalanced ({each.kind})" for each in running]
     return found

@@ -32,7 +32,9 @@ from tests.support.sessions import Session
 def test_a_cells_own_name_stands_for_disks_only(tmp_path: Path, statement: str) -> None:
     """{cell} elsewhere than in the names of disks refuses a change: as text it would reach all cells as it is."""
     rack = Session(tmp_path)
-    with pytest.raises(RefusedError, match="stands for a cell's own name in LIST and in the names of cell disks"):
+    with pytest.raises(
+        RefusedError, match=r"\(a cell's own name\) is allowed only in LIST, and in names of cell disks"
+    ):
         rack.say(f"{statement} -y")
     assert rack.answers.asked == []
 

@@ -72,7 +72,7 @@ def test_the_issue_s_misspelt_word() -> None:
     """`list flashcach` names the word, and suggests flashcache alone."""
     with pytest.raises(StatementError) as caught:
         parse("list flashcach")
-    assert caught.value.message == "'flashcach' is not an object that LIST knows"
+    assert caught.value.message == "LIST has no object 'flashcach'"
     assert caught.value.suggestions == ("flashcache",)
 
 

@@ -76,7 +76,7 @@ def test_what_stands_between_cellcli_and_its_statement_is_cellclis() -> None:
 def test_an_execute_behind_a_statement_is_an_error() -> None:
     """-e behind a statement says that there would be two of them."""
     for argv in (["list", "cell", "-e", "list griddisk"], ["list", "cell", "--execute=list griddisk"]):
-        with pytest.raises(StatementError, match="-e and a statement were both given"):
+        with pytest.raises(StatementError, match="-e and a statement can't be given together"):
             read_argv(argv)
 
 
@@ -125,7 +125,7 @@ def test_a_wrong_option_is_an_error(argv: list[str]) -> None:
 )
 def test_an_option_with_an_empty_value_is_an_error(argv: list[str]) -> None:
     """What a shell's variable says that is not set is never all cells, or the default rack."""
-    with pytest.raises(StatementError, match="needs a value, and this one is empty"):
+    with pytest.raises(StatementError, match="needs a value, not an empty one"):
         read_argv(argv)
 
 

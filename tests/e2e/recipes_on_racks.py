@@ -107,7 +107,7 @@ CASES = (
     ),
     Case(
         run="run calibrate_cells cells=exa1cel03,exa1cel01 media=flashdisk",
-        planned="CELLSRV runs on exa1cel03, and CALIBRATE wants it stopped",
+        planned="CELLSRV is running on exa1cel03, but CALIBRATE needs it stopped",
         rehearsed=False,
         login="root",
         holds="check list cell.cellsrvStatus = running",

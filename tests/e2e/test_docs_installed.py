@@ -168,7 +168,7 @@ def test_an_unknown_page_is_told(tmp_path: Path) -> None:
     """A page that there is none of is an error that names near ones, or how to list them; one may be named as a file."""
     here = [str(ROOT)]
     assert _said(sys.executable, here, tmp_path, "help", "docs", "docs/journal.md").startswith("# The journal")
-    for name, way in (("jurnal", "did you mean journal?"), ("zzz", "help docs lists them")):
+    for name, way in (("jurnal", "did you mean journal?"), ("zzz", "`help docs` lists them")):
         done = subprocess.run(
             [sys.executable, "-m", "exacell", "help", "docs", name],
             env={**os.environ, "EXACELL_HOME": str(tmp_path)},
@@ -299,8 +299,10 @@ def test_no_error_names_a_file_that_is_not_there(built: Path) -> None:
         ("[below](#the-door)", "below", None),
         ("(docs/transports.md: `x`)", "(`help docs transports`: `x`)", None),
         ("![a top](pictures/top.svg)", "(a picture: a top)", None),
-        ("(`tests/x`, `make races`)", "(`tests/x`, `make races`)", "(a test in exacell's source, make in exacell's source)"),
-        ("python benchmarks/x.py  # all", "python benchmarks/x.py  # all", "(a benchmark in exacell's source: x)  # all"),
+        ("(`tests/x`, `make races`)", "(`tests/x`, `make races`)", "(a test in exacell's source, make in "
+                                                                   "exacell's source)"),
+        ("python benchmarks/x.py  # all", "python benchmarks/x.py  # all", "(a benchmark in exacell's source: "
+                                                                           "x)  # all"),
         ("as tests/x says", "as tests/x says", "as a test in exacell's source says"),
         ("`make` and makes do", "`make` and makes do", None),
     ],

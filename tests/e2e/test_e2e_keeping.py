@@ -104,7 +104,7 @@ def test_what_was_changed_or_is_gone_is_told(inside: InProcess, edit) -> None:
         ("keep @look who=x as=a", "neither a file of hosts nor a statement that reads"),
         ("keep watch 5 list cell as=a", "neither a file of hosts nor a statement that reads"),
         ("keep list flashcach as=a", "flashcach"),
-        ("keep /proc/kcore as=a", "is no file to copy"),
+        ("keep /proc/kcore as=a", "can't be copied"),
         ("keep '@db:/etc/$(reboot)' as=a", "no absolute path"),
         ("keep list cell as=a/b", "is not a name"),
         ("keep sql db=SPOT 'drop table x' as=a", "neither a file of hosts nor a statement that reads"),

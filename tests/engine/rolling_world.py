@@ -15,6 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from exacell.change.engine import Engine
+from exacell.change.following import Times
 from exacell.change.running import Report
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Entry, typed
@@ -256,10 +257,7 @@ class World(Fleet):
             asm=self.asm,
             journal=journal,
             console=SilentConsole(),
-            poll=600.0,
-            write_timeout=900.0,
-            cancel=self.cancel,
-            pause=lambda event, seconds: None,
+            times=Times(poll=600.0, cancel=self.cancel, pause=lambda event, seconds: None),
         )
         self.cancel.clear()
         return engine.run(plan)

@@ -35,7 +35,7 @@ from exacell.journal.record import Journal, Row
 from exacell.plan.asmspace import Keeping
 from exacell.plan.facts import GridDisk
 from exacell.plan.model import Check, Op, Plan, Planned, Stage, Step
-from exacell.plan.planners.carve import carve_plan
+from exacell.plan.planners.carve import Carving, carve_plan
 from exacell.plan.planners.diskgroup import Wanted, create_plan, drop_plan
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.planners.iorm import flashlog_plan
@@ -133,8 +133,8 @@ def test_a_journal_that_fails_stops_writes(tmp_path: Path, turns: int, sent: lis
     assert caught.value.exit_code is (ExitCode.INTERRUPTED if turns else ExitCode.NOT_EXECUTED)
     assert not turns or (
         caught.value.message
-        == "change 1 (flush flashcache) was broken off: the disk is full; no more statements are sent"
-        and "then resume 1 goes on with it" in caught.value.hint
+        == "change 1 (flush flashcache) stopped halfway: the disk is full; no more statements are sent"
+        and "then `resume 1` continues it" in caught.value.hint
     )
     for cell in CELLS:
         assert bench.transport.statements(cell) == sent
@@ -191,7 +191,7 @@ def test_iorm_is_compared_by_what_it_means(bench: Bench) -> None:
     bench.transport.cells[CELLS[1]].tables["iormplan"][0]["dbPlan"] = "((name=SPOT,share=9))"
     report = bench.run(plan)
     assert outcomes(report) == {CELLS[0]: [DONE], CELLS[1]: [REFUSED], CELLS[2]: [DONE]}
-    assert "the plan has changed meanwhile" in report.failures[0].reason
+    assert "the plan has changed in the meantime" in report.failures[0].reason
     assert bench.pauses == 0, "what is there at once is not waited for"
     assert bench.transport.cells[CELLS[1]].tables["iormplan"][0]["dbPlan"] == "((name=SPOT,share=9))"
 
@@ -205,11 +205,7 @@ def test_part_of_the_objects_made(bench: Bench) -> None:
     plan = carve_plan(
         "t1",
         bench.facts(),
-        prefix="ssd",
-        media="flash",
-        each=16 * MIB,
-        usable=None,
-        keeping=Keeping(redundancy="normal"),
+        Carving(prefix="ssd", media="flash", each=16 * MIB, keeping=Keeping(redundancy="normal")),
         statement="carve griddisk",
     )
     text = "GridDisk ssd_FD_00 successfully created\nCELL-02552: no space for ssd_FD_01\n"
@@ -421,7 +417,7 @@ def test_a_slow_effect_is_looked_for_so_long_and_no_longer(bench: Bench) -> None
 
 
 def test_no_node_answers(bench: Bench) -> None:
-    """When ASM can't be asked any more, its steps are refused, never unneeded."""
+    """When ASM can't be queried any more, its steps are refused, never unneeded."""
     plan = drop(bench)
     bench.transport.silent = set(NODES)
     report = bench.run(plan)
@@ -498,7 +494,7 @@ def test_a_proof_that_waiting_can_not_bring_ends_after_a_minute(bench: Bench) ->
 
 
 def test_a_proof_that_comes_within_the_minute_after_all(bench: Bench) -> None:
-    """What looks hopeless for less than a minute, as disks do while ASM takes them in again, is waited for."""
+    """What looks hopeless for less than a minute, as disks do while ASM adds them again, is waited for."""
     disk = {"name": "DATA_CD_00_exa1cel01", "size": "1G", "status": "active", "asmModeStatus": "DROPPED"}
     bench.transport.cells[CELLS[0]].tables["griddisk"] = [disk]
     names = {"name": ("DATA_CD_00_exa1cel01",)}

@@ -98,9 +98,9 @@ def test_failed_everywhere_leaves_nothing(bench: Bench) -> None:
 
 
 def test_flush_cannot_be_undone(bench: Bench) -> None:
-    """A flush left nothing behind that could be taken back, and says so."""
+    """A flush left nothing that can be taken back, and says so."""
     found = done(bench, flush_plan("t1", bench.facts(), recreate=False, statement="flush flashcache"))
-    with pytest.raises(RefusedError, match="cannot be undone: it left nothing behind"):
+    with pytest.raises(RefusedError, match="cannot be undone: it changed nothing"):
         _refuse_impossible(found)
 
 
@@ -134,7 +134,7 @@ def test_no_inverse_names_the_reason(bench: Bench) -> None:
 
 def test_no_plan_no_undo() -> None:
     """Rows without a plan can't be taken back."""
-    with pytest.raises(RefusedError, match="has no plan in the journal"):
+    with pytest.raises(RefusedError, match="has no plan with the old values in the journal"):
         read_change([])
 
 

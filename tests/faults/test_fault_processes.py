@@ -226,7 +226,7 @@ def test_sigquit_at_an_idle_prompt_ends_the_program_as_sigterm_does(night: Night
 
 @pytest.mark.parametrize("number", ENDINGS)
 def test_sigterm_in_a_flush_leaves_caching_on(night: Night, number: signal.Signals) -> None:
-    """A change that is told to end does as after the first Ctrl-C: caching is back, its end is in the journal, what stands
+    """A change that is asked to stop does as after the first Ctrl-C: caching is back, its end is in the journal, what stands
     behind it in the script is not run, and resume finishes it."""
     fault_control.fault(night.home, "t1", ["exa1cel02"], "stuck-flush", variant="endless")
     process = night.start("-y", "-e", "flush flashcache; list cell")
@@ -234,7 +234,7 @@ def test_sigterm_in_a_flush_leaves_caching_on(night: Night, number: signal.Signa
     process.send_signal(number)
     said, _ = process.communicate(timeout=300)
     assert process.returncode == 4, said
-    assert f"told to end ({number.name})" in said and "online" not in said
+    assert f"asked to stop ({number.name})" in said and "online" not in said
     assert night.journal.entries()[-1].kind == "end" and not caching_off(night.journal.caching_entries("t1"))
     fault_control.clear_faults(night.home, "t1", ["exa1cel02"], "stuck-flush")
     code, said = night.run("pending")

@@ -172,7 +172,7 @@ def test_help_on_tells_what_may_stand_behind_on() -> None:
 def test_each_flags_meaning_is_told() -> None:
     """help flags says what --timeout means for a change and for a reading statement, and when a gate opens."""
     shown = " ".join(" ".join(page(["flags"])).split())
-    assert "for a change: how long to wait for a closed gate (2h); for reads: how long each cell has" in shown
+    assert "for a change: how long to wait for a gate to open (2h); for reads: how long to wait for each cell" in shown
     assert "gate opens when all grid disks in ASM use are ONLINE" in shown
 
 

@@ -147,7 +147,7 @@ def test_verify_finds_a_forged_head(journal: Journal, head: str) -> None:
     assert "is not the one that was written" in journal.verify()
     with pytest.raises(JournalError, match="missing or edited"):
         journal.begin("t1", {})
-    with pytest.raises(JournalError, match=f"does not hold row {head[0]}, which its kept head"):
+    with pytest.raises(JournalError, match=f"does not have row {head[0]} as in its kept head"):
         journal.entries()
 
 
@@ -275,7 +275,7 @@ def test_threads_append_at_once(tmp_path: Path) -> None:
 def test_unwritable(tmp_path: Path) -> None:
     """A journal that can't be written says so, and that reads still work."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(JournalError, match=r"can't be written.*nothing that changes cells is sent") as caught:
+    with pytest.raises(JournalError, match=r"can't be written.*no statement that changes cells is sent") as caught:
         Journal(tmp_path / "file" / "journal.db").begin("t1", {})
     assert "reads still work" in caught.value.hint
 

@@ -48,7 +48,7 @@ def test_convert(kind: Kind, text: str, value: Value) -> None:
         (Kind.INT, "٣", "whole number"),
         (Kind.NUMBER, "x", "not a number"),
         (Kind.DURATION, "soon", "not a duration"),
-        (Kind.BOOL, "maybe", "neither yes nor no"),
+        (Kind.BOOL, "maybe", "must be yes or no"),
         (Kind.CELLSET, "a b", "not a cell name"),
         (Kind.NAME, "a b", "not a name"),
         (Kind.NAME, "-y", "not a name"),

@@ -131,7 +131,7 @@ def test_a_line_for_one_cell_over_ssh_is_on_that_cell(text: str, meant: str | No
     else:
         with pytest.raises(StatementError, match="is not a statement") as caught:
             understood(text, {})
-        assert "! runs it in your own shell" in caught.value.hint
+        assert "type ! before it for your own shell" in caught.value.hint
 
 
 @pytest.mark.parametrize(

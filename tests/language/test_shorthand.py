@@ -65,7 +65,7 @@ def test_what_is_meant(typed: str, means: str) -> None:
     ("typed", "reason"),
     [
         ("one", "needs 1 word"),
-        ("ping", "never comes to an end"),
+        ("ping", "never ends"),
         ("l cell", "'l' is not a statement"),
         ("list flashc", "'flashc'"),
         ("flu flashcache -y", "typed in full"),

@@ -96,8 +96,8 @@ def test_outside_of_quotes_it_is_refused_by_name_and_place(text: str, number: in
     assert (error.start, error.end) == (at, at + 1)
     assert f"column {at + 1} " in error.message and f"U+{ord(char):04X}" in error.message
     assert not char.isprintable() or char in error.message
-    assert error.hint.endswith("in ASCII quotes, where every character stays") or error.hint.endswith(
-        "in ASCII quotes every character stays"
+    assert error.hint.endswith("in ASCII quotes, where every character is kept") or error.hint.endswith(
+        "within ASCII quotes every character is kept"
     )
 
 

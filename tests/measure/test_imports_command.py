@@ -124,7 +124,10 @@ def test_a_copy_counts_once(program: InProcess, tmp_path: Path) -> None:
     for path in (first, copy):
         path.write_bytes((DATA / "fio-queue-1.json").read_bytes())
     said = program.ok("import", "as=twice", str(first), str(copy))
-    assert "b.json is a copy of a.json: it is no further run and counts once" in said.out and "runs" not in said.out
+    assert (
+        "b.json is a copy of a.json, so it is not another run; the two count once" in said.out
+        and "runs" not in said.out
+    )
     assert program.ok("-o", "json", "compare", "twice", str(first)).records
     for path, text in ((first, "max_iops = 596\n"), (copy, "max_iops = 596\n")):
         path.write_text(text)

@@ -252,14 +252,14 @@ def test_anyway_compares_and_says_what_differs() -> None:
     text = (DATA / "fio-mixed.json").read_text().replace('"psync"', '"libaio"')
     other = Imported(name="b", runs=(read(text, "b"),))
     finding = pair(imported("a", "fio-mixed.json"), other, anyway=True)
-    assert finding.verdict.startswith("They are not alike, so the figures tell of that, too: ioengine: psync → libaio")
+    assert finding.verdict.startswith("They are not alike, so the figures show that, too: ioengine: psync → libaio")
 
 
 @pytest.mark.parametrize(
     ("text", "kind", "why"),
     [
         ("hello\n", "", "of no known program"),
-        ("", "", "of no known program"),
+        ("", "", "is empty"),
         ('{"fio version": "fio-3.33", "jobs": [', "", "cut or damaged"),
         ('{"fio version": "fio-3.33", "jobs": []}', "", "no job in it did an I/O"),
         ("Device r/s w/s %util\n", "", "no report of devices"),

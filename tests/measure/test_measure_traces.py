@@ -213,7 +213,7 @@ def test_times_that_cant_be_are_told_and_not_counted(quick: bool) -> None:
     ],
 )
 def test_a_trace_file_is_known_by_its_head_or_a_record(text: bytes, known: bool) -> None:
-    """Text with neither is no trace file."""
+    """Text with neither is not a trace file."""
     assert summarize(pieces(text, 10_000), SYNC, "f").recognised is known
 
 
@@ -278,13 +278,13 @@ PACKED = {
     "gzip of UTF-16": gzip.compress(TEXT.decode().encode("utf-16")),
 }
 REFUSED = {
-    b"hello\n": "is no trace file",
-    b"TKPROF: Release 19.0.0.0.0\n": "not what tkprof makes",
-    gzip.compress(TEXT)[:-20]: "gzip -t tells whether it is whole",
-    bz2.compress(TEXT): "is packed by bzip2: only gzip",
-    lzma.compress(TEXT): "is packed by xz",
-    b"PK\x03\x04" + TEXT: "is packed by zip",
-    b"\0" * 257 + b"ustar" + TEXT: "is an archive of tar",
+    b"hello\n": "is not a trace file",
+    b"TKPROF: Release 19.0.0.0.0\n": "not the output of tkprof",
+    gzip.compress(TEXT)[:-20]: "`gzip -t` checks whether it is complete",
+    bz2.compress(TEXT): "is compressed by bzip2; exacell reads only gzip",
+    lzma.compress(TEXT): "is compressed by xz",
+    b"PK\x03\x04" + TEXT: "is compressed by zip",
+    b"\0" * 257 + b"ustar" + TEXT: "is a tar archive",
 }
 
 

@@ -259,7 +259,7 @@ def test_one_instance_is_changed_on_its_node_and_brought_back(
     ("sql", "own", "said", "way"),
     [
         ("set open_cursors=100 sid='SPOT9'", {}, "no instance SPOT9: it has SPOT1, SPOT2", "all of them"),
-        ("set open_cursors=100 sid='SPOT3'", {"SPOT3": (None, "9")}, "SPOT3 of SPOT does not run", "SCOPE=SPFILE"),
+        ("set open_cursors=100 sid='SPOT3'", {"SPOT3": (None, "9")}, "SPOT3 of SPOT is not running", "SCOPE=SPFILE"),
         (
             "set open_cursors=100 scope=memory",
             {"SPOT1": ("1", "1"), "SPOT2": ("2", "2")},
@@ -341,7 +341,7 @@ def test_sectors_of_every_disk_group_are_looked_at() -> None:
         planned("alter database add logfile group 21 ('+FLASH4K', '+DATA') blocksize 4096")
     on = {"db.parameter": parameter(OVERRIDE, "TRUE", None)}
     plan = planned("alter database add logfile group 21 ('+FLASH4K', '+DATA') blocksize 4096", **on)
-    assert [warning.partition(" bytes")[0] for warning in plan.warnings] == ["DATA tells sectors of 512"]
+    assert [warning.partition(" bytes")[0] for warning in plan.warnings] == ["DATA shows sectors of 512"]
     assert not planned("alter database add logfile group 21 ('+FLASH4K') blocksize 4096", **on).warnings
 
 
@@ -384,7 +384,7 @@ def test_what_the_database_would_refuse_is_refused_before(sql: str, said: str) -
         planned(sql, **more)
     assert "nothing was sent" in caught.value.message + caught.value.hint
     if said == "ORA-01378":
-        assert "leave BLOCKSIZE out: it is 512 then" in caught.value.hint and "scope=memory" in caught.value.hint
+        assert "leave BLOCKSIZE out: then it is 512" in caught.value.hint and "scope=memory" in caught.value.hint
 
 
 def test_blocks_of_4096_pass_with_the_override_or_on_such_sectors() -> None:
@@ -437,7 +437,7 @@ OFF = [*parameter(FILE, "/u01/f", "/u01/f"), *parameter(SIZE, "0", "64G")]
 @pytest.mark.parametrize(
     ("sql", "records", "said", "way"),
     [
-        (f"set {FILE}='/u01/f'", STARTED, "an instance takes db_flash_cache_file when it starts", "SCOPE=SPFILE"),
+        (f"set {FILE}='/u01/f'", STARTED, "an instance reads db_flash_cache_file only when it starts", "SCOPE=SPFILE"),
         (f"set {FILE}='/u01/f' scope=memory sid='SPOT1'", STARTED, "when it starts", "SCOPE=SPFILE"),
         (
             f"set {FILE}='/u01/f' scope=spfile",
@@ -458,8 +458,8 @@ OFF = [*parameter(FILE, "/u01/f", "/u01/f"), *parameter(SIZE, "0", "64G")]
             f"set {SIZE}",
         ),
         (f"reset {SIZE}", STARTED, "without db_flash_cache_size, which", f"reset {FILE} scope=spfile"),
-        (f"set {SIZE}=32g", STARTED, "can be set to 0 and back", "SCOPE=SPFILE, then a restart"),
-        (f"set {SIZE}=64g", None, "started without a flash cache of its own", "then a restart"),
+        (f"set {SIZE}=32g", STARTED, "can only be set to 0 and back", "SCOPE=SPFILE, then a restart"),
+        (f"set {SIZE}=64g", None, "was started without its own flash cache", "then a restart"),
         (
             f"set {SIZE}=0",
             [*parameter(FILE, "/a, /b", None), *parameter(SIZE, "34359738368, 68719476736", None)],
@@ -546,7 +546,7 @@ def test_a_way_back_that_nothing_can_write_is_none() -> None:
     """Where exacell would not set the old value the plan says that it can't be undone, and what was there."""
     plan = planned("alter system set result_cache_mode=force scope=memory")
     assert plan.inverse == {} and plan.steps[0].undo == "impossible"
-    assert plan.steps[0].inverse.startswith('result_cache_mode=a "b" is more than speed')
+    assert plan.steps[0].inverse.startswith('result_cache_mode=a "b" affects more than speed')
 
 
 def test_groups_of_a_standby_database_are_no_groups_of_a_thread() -> None:

@@ -136,4 +136,4 @@ def test_nothing_dirty_is_said_so() -> None:
     facts = {f"exa1cel{n:02}": dirty(cell(f"exa1cel{n:02}"), 0) for n in range(1, 15)}
     notes = flush_plan("t1", facts, statement="x", recreate=False).notes
     assert notes[0] == "14 cells: nothing dirty; 0 used"
-    assert notes[1] == "time of the flush: nothing is dirty, so a collection of metrics"
+    assert notes[1] == "time of the flush: nothing is dirty, so only until the next metrics"

@@ -54,7 +54,7 @@ def test_harmless_statements_go_to_every_cell(text: str, risk: Risk) -> None:
 
 def test_what_is_not_understood_is_a_loss() -> None:
     """What exacell can't judge needs the loss accepted."""
-    with pytest.raises(RefusedError, match="can't judge what it takes away; nothing was sent"):
+    with pytest.raises(RefusedError, match="can't know what it deletes; nothing was sent"):
         guard("drop pmemlog all", cell())
     assert guard("drop pmemlog all", cell(), accepted=[CELLS[0]]).risk is Risk.DATA
 
@@ -65,7 +65,7 @@ def test_creating_what_is_not_known_takes_nothing() -> None:
     statement = parse("create pmemlog all")
     assert isinstance(statement, Change)
     forced = replace(statement, flags=("FORCE",))
-    with pytest.raises(RefusedError, match=r"can't judge what it takes away \(FORCE\); nothing was sent"):
+    with pytest.raises(RefusedError, match=r"can't know what it deletes \(FORCE\); nothing was sent"):
         guard_plan("t1", rack(), forced, text="x", accepted=(), headers=None)
 
 

@@ -218,8 +218,8 @@ def test_a_service_that_is_as_it_shall_be(text: str, row: dict[str, Any], same: 
         (UP, ""),
         ({**UP, **EXASCALE}, ""),
         ({**UP, **EXASCALE, "rsStatus": "stopped", "egsStatus": "stopped"}, ""),
-        ({**UP, **EXASCALE, "egsStatus": "stopped"}, "CELLSRV run already; EGS does not say so, and whether ALL starts it"),
-        ({**UP, **EXASCALE, "egsStatus": "stopped", "bsmStatus": None}, "BSM, EGS do not say so, and whether ALL starts them"),
+        ({**UP, **EXASCALE, "egsStatus": "stopped"}, "EGS does not, and cells don't show whether ALL starts it"),
+        ({**UP, **EXASCALE, "egsStatus": "stopped", "bsmStatus": None}, "BSM, EGS do not, and cells don't show whether"),
     ],
 )  # fmt: skip
 def test_what_is_sent_though_it_may_change_nothing_is_said(row: dict[str, Any], said: str) -> None:
@@ -289,7 +289,7 @@ def test_what_a_role_may_do_already(text: str, told: object, same: bool, sure: b
     statement, rows = parse(text), ({"name": "R", "privileges": told}, {"name": "other", "privileges": "nix"})
     assert holds_already(statement, rows) is same  # type: ignore[arg-type]
     line = doubt(statement, {CELLS[0]: rows}, CELLS[:1])
-    assert (line == "") is sure and ("LIST ROLE does not tell" in line) is not sure
+    assert (line == "") is sure and ("LIST ROLE does not show" in line) is not sure
 
 
 def test_a_privilege_that_is_granted_unasked_is_told() -> None:
@@ -298,6 +298,8 @@ def test_a_privilege_that_is_granted_unasked_is_told() -> None:
     assert doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:2]) and not doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:1])
     assert doubt(parse("grant privilege list on cell to role r"), {}, CELLS[:1])
     assert not doubt(parse("create flashcache all"), {}, CELLS), "it names nothing that a cell may lack"
+    for made in ("create role r", "create quarantine quarantineType='SQLID', sqlid='x'"):
+        assert not doubt(parse(made), {CELLS[0]: ()}, CELLS[:1]), "what is made is not there before"
     assert not doubt(parse("grant role r to user u"), {}, CELLS) and not doubt(parse("describe privilege"), {}, CELLS)
 
 
@@ -496,3 +498,9 @@ def test_names_that_no_cell_has_are_doubted_and_sent_all_the_same() -> None:
         assert doubt(statement, told, ["c1", "c2", "c3"]) == "", text
         if statement.verb == "DROP":
             assert not any(holds_already(statement, rows) for rows in told.values()), text
+
+
+def test_a_quarantine_that_is_altered_tells_nothing() -> None:
+    """Of ALTER QUARANTINE no LIST says whether it changes anything; of DROP by name the names do."""
+    assert told_by(parse("alter quarantine 1 comment=x")) == ""
+    assert told_by(parse("drop quarantine 1")) == "list quarantine attributes name"

@@ -248,7 +248,7 @@ def pair(a: Imported, b: Imported, *, anyway: bool = False) -> Finding:
     if not common:
         raise RefusedError(_nothing_common(a, b, before, after))
     rows = [row for key in common for row in _compared(before[key], after[key], a.load)]
-    said = [f"They are not alike, so the figures tell of that, too: {'; '.join(differs)}."] if differs else []
+    said = [f"They are not alike, so the figures show that, too: {'; '.join(differs)}."] if differs else []
     said += [f"{one.name}: {text}" for one in (a, b) for text in _warnings(one)]
     said += _pair_said(a, b, [before[key] for key in common], [after[key] for key in common])
     for one, lines in ((a, before), (b, after)):
