@@ -112,13 +112,12 @@ def test_previews_of_redo_on_flash_show_what_the_run_does(inside: InProcess) -> 
 
 
 def test_redo_on_flash_with_a_load_ends_in_a_comparison(inside: InProcess) -> None:
-    """With load=yes sessions commit before and after, each number of sessions is compared, and no trace is on at the end."""
+    """With load= sessions commit before and after, each number of sessions is compared, and no trace is on at the end."""
     before = logs(inside)
-    recipe = "run redo_on_flash db=SPOT target=+RECO groups=21,22,23 old=1,2,3,4 size=64m load=yes sessions=2 commits=150 tag=E2E"
+    recipe = "run redo_on_flash db=SPOT target=+RECO groups=21,22,23 old=1,2,3,4 size=64m load=E2E commits=100"
     done = inside.ok("-r", "t1", "-o", "json", recipe, "-y")
-    figures = {row["figure"]: row for row in done.records if "figure" in row}
-    assert {"meanByWait", "p50", "p99"} <= set(figures)
-    assert any(str(row.get("says", "")).startswith("log file sync: 300 waits") for row in done.records)
+    assert [row["figure"] for row in done.records if "figure" in row].count("meanByWait") == 2
+    assert any(str(row.get("says", "")).startswith("log file sync: 1,000 waits") for row in done.records)
     traces = inside.ok(
         "-r", "t1", "-o", "json", "sql", "db=SPOT", "select count(*) as n from dba_enabled_traces"
     ).records
