@@ -481,6 +481,8 @@ TARGETS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
 }
 """File → the functions that are mutated (all when empty), and the tests that have to notice."""
 
+_NOTED = "shown == self._noted or not any(shown) or (not (rack.production or self._others()))"
+
 EQUIVALENT: dict[tuple[str, str], str] = {
     (
         "plan/planners/asm_disks.py:_dropped",
@@ -543,6 +545,18 @@ EQUIVALENT: dict[tuple[str, str], str] = {
             "False instead of transport is None or not self._known",
             "without transport is None in transport is None or not self._known",
             "without not self._known in transport is None or not self._known",
+        )
+    },
+    **{
+        (
+            "session/recognition.py:note",
+            broken,
+        ): "what was shown before is kept and judged alike once more, and without others nobody is"
+        for broken in (
+            f"False instead of {_NOTED}",
+            f"without shown == self._noted in {_NOTED}",
+            f"without not any(shown) in {_NOTED}",
+            f"without not (rack.production or self._others()) in {_NOTED}",
         )
     },
     (

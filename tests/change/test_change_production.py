@@ -692,3 +692,12 @@ def test_a_run_without_a_load_asks_nobody(tmp_path: Path) -> None:
     desk = Desk(tmp_path, {"c1": identity("PK1"), "c2": OTHER})
     desk.say("run loads")
     assert desk.transport.met == set()
+
+
+def test_the_only_production_rack_is_remembered_too(tmp_path: Path) -> None:
+    """A production rack is remembered when it is used, whether or not there is another one."""
+    desk = on_prod(tmp_path, {"exa1cel01": identity("NK1", "", "10.0.0.1:22")})
+    racks = {name: rack for name, rack in desk.session.config.racks.items() if name != "bank"}
+    desk.session.config = replace(desk.session.config, racks=racks)
+    desk.say("on exa1cel01 sh uptime")
+    assert desk.store.identities(["prod"])["prod", "exa1cel01"].keys == {"NK1"}
