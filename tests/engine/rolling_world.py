@@ -18,7 +18,7 @@ from exacell.change.engine import Engine
 from exacell.change.following import Times
 from exacell.change.running import Report
 from exacell.journal.record import Journal, Row
-from exacell.journal.rows import Entry, typed
+from exacell.journal.rows import Columns, Entry, typed
 from exacell.output.console import SilentConsole
 from exacell.plan import facts as f
 from exacell.plan.facts import CellFacts
@@ -54,15 +54,17 @@ class MemoryJournal(Journal):
         for row in rows:
             self.rows.append(
                 typed(
-                    seq=len(self.rows) + 1,
-                    at="",
-                    rack=rack,
-                    change=change,
-                    kind=row.kind,
-                    target=row.target,
-                    body=row.body,
-                    prev="",
-                    hash="",
+                    Columns(
+                        seq=len(self.rows) + 1,
+                        at="",
+                        rack=rack,
+                        change=change,
+                        kind=row.kind,
+                        target=row.target,
+                        body=row.body,
+                        prev="",
+                        hash="",
+                    )
                 )
             )
 
