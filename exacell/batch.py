@@ -35,7 +35,7 @@ from exacell.session.signals import SessionExit
 from exacell.session.state import Session
 
 _SEEN = (
-    "all users of this host can read the arguments of a process, and these hold a password or a key: give such a statement "
+    "these arguments hold a password or a key, and every user of this host can read them: give such a statement "
     "at the prompt, with -f, or on standard input"
 )
 
@@ -99,7 +99,7 @@ def _checked(line: CommandLine) -> list[str] | None:
     if not line.has_statements:
         return None
     if line.value("file") and (line.words or line.value("execute")):
-        raise StatementError("-f and a statement were both given: one of them is the statement")
+        raise StatementError("-f and a statement can't be given together")
     if line.value("execute"):
         # As for CellCLI, what follows -e belongs to it, quoted or not.
         found = split_statements(" ".join((line.value("execute"), *line.words)))
@@ -189,11 +189,11 @@ def ask_racks(
         shell: whether a statement is a line as at the prompt.
 
     Raises:
-        ExacellError: there is no such rack, or a statement does more than read; nothing was sent.
+        ExacellError: there is no such rack, or a statement does not only read; nothing was sent.
     """
     if not statements:
         raise StatementError(
-            "-r with several racks asks statements that read: -r a,b show health; a prompt has one rack"
+            "-r with several racks is for statements that read: -r a,b show health; the prompt is for one rack"
         )
     lines = [parsed for text in statements if (parsed := parse_line(text, shell=shell)) is not None]
     for parsed in lines:
@@ -223,9 +223,10 @@ def ask_racks(
 
 def _refuse_more_than_reading(line: Line, racks: Sequence[str]) -> None:
     if line.shell or line.effect is not Effect.READ or (line.call is not None and line.call.command.streams):
-        what = "goes on until it is ended" if line.effect is Effect.READ and not line.shell else "does more than read"
+        what = "runs until it is stopped" if line.effect is Effect.READ and not line.shell else "does not only read"
         raise StatementError(
-            f"'{line.text}' {what}, and several racks are only read together ({', '.join(racks)}); nothing was sent",
+            f"'{line.text}' {what}, and several racks ({', '.join(racks)}) take only statements that read; "
+            "nothing was sent",
             hint=f"one rack at a time: -r {racks[0]}",
         )
 

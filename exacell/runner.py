@@ -178,7 +178,7 @@ class Runner:
             if line.call is not None and line.call.command.streams:
                 return self._stream(line, execute or self._execute, format_name, newest)
             if line.flags.get("diff") and format_name == "raw":
-                raise StatementError("--diff compares values, and raw is the cells' own text: another format is needed")
+                raise StatementError("--diff compares values, and raw is the cells' own text: choose another format")
             if line.redirect:
                 check_writable(line.redirect)
             with interruptible(self.session, self.console):
@@ -295,8 +295,8 @@ class Runner:
             # A local statement may be a recipe's run, and has its own things to leave half done.
             return "interrupted" if line.effect is Effect.LOCAL else "interrupted: nothing was sent"
         if sent is Sent.ENDED:
-            return "interrupted: what was sent has ended, nothing more was started"
-        return "interrupted; what was sent goes on without us"
+            return "interrupted: what was sent is finished; nothing more was started"
+        return "interrupted; the cells finish what was sent, but exacell no longer waits for it"
 
     def _request(self) -> Request:
         """Return what says of a line only whether it was typed."""
@@ -396,8 +396,8 @@ class Runner:
         if self._depth >= _DEEPEST:
             return self._failed(
                 StatementError(
-                    f"{path}: scripts start each other {_DEEPEST} deep",
-                    hint="one of them starts itself: take that line out",
+                    f"{path}: scripts call each other {_DEEPEST} levels deep",
+                    hint="one of them calls itself: remove that line",
                 ),
                 text,
             )
@@ -433,7 +433,7 @@ class Runner:
             except SessionExit:
                 left = _rest(waiting, statements)
                 if self._unread and left:
-                    self.console.tell(f"stopped: nobody reads standard output any more: {left}")
+                    self.console.tell(f"stopped, because nothing reads standard output any more: {left}")
                     self._done(ExitCode.INTERRUPTED)
                 raise
             if codes[-1] not in GOES_ON:

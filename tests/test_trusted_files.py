@@ -62,9 +62,9 @@ def test_a_file_that_others_can_write_is_refused(home: Home, name: str, mode: in
     READERS[name](home)
     path = home.config_dir / name
     path.chmod(mode)
-    with pytest.raises(ExacellError, match=f"{path} is not trusted: it can be written by") as caught:
+    with pytest.raises(ExacellError, match=f"{path} is not trusted: it is writable by") as caught:
         READERS[name](home)
-    assert caught.value.hint.startswith(f"chmod go-w {path}")
+    assert caught.value.hint.startswith(f"type `chmod go-w {path}`")
     path.chmod(0o600)
     READERS[name](home)
 
@@ -83,16 +83,16 @@ def test_a_trusted_group_may_write_all_but_the_file_that_names_it(
         if good:
             READERS[name](home)
         else:
-            with pytest.raises(ExacellError, match=f"{path} is not trusted: it can be written by group"):
+            with pytest.raises(ExacellError, match=f"{path} is not trusted: it is writable by group"):
                 READERS[name](home)
 
 
 def test_a_folder_on_the_way_counts(home: Home) -> None:
     """Who can write a folder can put files of their own into the place of ours."""
     home.racks_dir.chmod(0o777)
-    with pytest.raises(ConfigError, match=f"its folder {home.racks_dir} can be written by everybody") as caught:
+    with pytest.raises(ConfigError, match=f"its folder {home.racks_dir} is writable by everybody") as caught:
         load(home, {})
-    assert caught.value.hint == f"chmod go-w {home.racks_dir}"
+    assert caught.value.hint == f"type `chmod go-w {home.racks_dir}`"
 
 
 def test_a_shipped_recipe_is_trusted_as_the_program_is(

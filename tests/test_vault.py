@@ -53,7 +53,7 @@ def test_what_another_process_was_given_is_not_known_here(left: str) -> None:
     for deed in (reveal, refuse_forgotten):
         with pytest.raises(RefusedError, match=r"password=\S*\*\*\*\S* holds a password or a key") as caught:
             deed(left)
-        assert "secret_" not in caught.value.message and "anew" in caught.value.hint
+        assert "secret_" not in caught.value.message and "again" in caught.value.hint
 
 
 def test_a_statement_without_secrets_is_itself() -> None:
@@ -67,7 +67,7 @@ def test_a_transport_that_would_show_it_is_refused_before_anybody_is_asked(capab
     """A transport that has only arguments of programs should carry no plan with a secret; one with an input should."""
     step = Step(target="c1", what="w", statement=hide("ALTER IORMPLAN password='geheim'"))
     plan = Plan(statement="s", rack="r", stages=(Stage(title="t", steps=(step,)),))
-    with pytest.raises(RefusedError, match="holds a password or a key, and the transport"):
+    with pytest.raises(RefusedError, match="has a password or a key, and the transport"):
         refuse_plan(plan, capabilities)
     refuse_plan(plan, SSH)
     vault._kept.clear()

@@ -127,5 +127,5 @@ def ack_plan(rack: str, alerts: Mapping[str, Sequence[Alert]], *, by: str, state
     notes = [
         f"{cell} {alert.name}: {alert.severity}: {alert.message}" for cell, found in alerts.items() for alert in found
     ]
-    stage = Stage(title="say that they were seen", key="ack", steps=tuple(steps))
+    stage = Stage(title="mark them as seen", key="ack", steps=tuple(steps))
     return Plan(statement=statement, rack=rack, stages=(stage,), notes=tuple(notes[:10]))

@@ -80,7 +80,9 @@ def _space(group: DiskGroup, cluster: str) -> Finding | None:
                 "asm", level, f"{group.name} {said}", f"disk group {group.name}{cluster} is {said}", way, figures
             )
     if group.usable_file_mb < 0:
-        text = f"disk group {group.name}{cluster} can't mirror again what a lost failure group holds"
+        text = (
+            f"disk group {group.name}{cluster} has too little space to mirror again after the loss of a failure group"
+        )
         below = f"usable space is {human_size(-group.usable_file_mb * MIB)} below zero"
         return Finding("asm", Level.WARN, f"{group.name} tight", text, way, below)
     return None

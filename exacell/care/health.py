@@ -159,7 +159,7 @@ def _examine(seen: Observed, usual: Mapping[str, str]) -> list[Finding]:
     if plan is not None and plan != usual["iorm"]:
         text = "the IORM plan differs from the one on most cells"
         found.append(
-            Finding("iorm", Level.WARN, "differs", text, "show iorm; the drift statement names the directives")
+            Finding("iorm", Level.WARN, "differs", text, "show iorm; the `drift` statement shows the directives")
         )
     areas = {"cache": f.FLASHCACHE, "log": FLASHLOG, "asm": f.GRIDDISK, "iorm": f.IORMPLAN}
     found += [
@@ -205,8 +205,8 @@ def _services(seen: Observed) -> Iterator[Finding]:
             yield Finding("services", Level.BAD, f"{service} {status}", text, way)
     unknown = [service for service in ("cellsrv", "ms", "rs") if not f.text_of(row, f"{service}Status")]
     if row and unknown:
-        text = f"the status of {', '.join(unknown)} is not told over this transport"
-        yield Finding("services", Level.UNKNOWN, "?", text, "set transport ssh, where that may be; show services")
+        text = f"this transport does not give the status of {', '.join(unknown)}"
+        yield Finding("services", Level.UNKNOWN, "?", text, "set transport ssh, if that is allowed; show services")
     status = f.text_of(row, "status").lower()
     if status and status != "online":
         way = "show services; list cell detail"
@@ -259,7 +259,7 @@ def _cache(seen: Observed) -> Iterator[Finding]:
         yield Finding("cache", Level.WARN, "none", "there is no flash cache", way, _free_flash(flash))
         return
     if cache.caching == "off":
-        way = "wait for the flush, or: alter flashcache all cancel flush (pending tells who left it so)"
+        way = "wait for the flush, or: alter flashcache all cancel flush (pending shows who left it like this)"
         yield Finding("cache", Level.BAD, "off", f"flash cache status is {cache.status}: it does not cache", way)
     elif not cache.healthy:
         degraded = f", degraded on {', '.join(cache.degraded)}" if cache.degraded else ""
@@ -269,8 +269,8 @@ def _cache(seen: Observed) -> Iterator[Finding]:
         yield Finding("cache", Level.BAD, "degraded" if word == "normal" else word, text, way)
     stale = metrics.metric_bytes("FC_BY_STALE_DIRTY") if metrics is not None else None
     if stale:
-        text = f"FC_BY_STALE_DIRTY is {human_size(stale)}: dirty data that no disk takes"
-        way = "bring the grid disks that it belongs to back online; never drop the cache"
+        text = f"FC_BY_STALE_DIRTY is {human_size(stale)}: dirty data that can't be written to its disks"
+        way = "bring its grid disks back online; never drop the cache"
         yield Finding("cache", Level.BAD, "stale", text, way)
 
 
@@ -314,7 +314,7 @@ def _asm(seen: Observed) -> Iterator[Finding]:
         more = f" and {len(grids) - 1} more" if len(grids) > 1 else ""
         level = Level.WARN if mode == "SYNCING" else Level.BAD
         way = (
-            "show rebalance tells how long"
+            "show rebalance shows how long"
             if mode == "SYNCING"
             else f"online cell {seen.cell}; can offline {seen.cell}"
         )

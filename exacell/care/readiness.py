@@ -50,7 +50,7 @@ def obstacles(cell: str, facts: Mapping[str, f.CellFacts], running: Sequence[Ope
     found += [
         Obstacle(
             reason=f"ASM runs {operation.kind} in {operation.diskgroup or 'a disk group'} (state {operation.state})",
-            way="show rebalance tells how long; wait until it is over",
+            way="`show rebalance` shows how long; wait until it ends",
         )
         for operation in dict.fromkeys(running or ())
         if operation.work or operation.state == "RUN"
@@ -62,8 +62,8 @@ def _own(fact: f.CellFacts) -> list[Obstacle]:
     if fact.cellsrv.lower() == "stopped":
         return [
             Obstacle(
-                reason="CELLSRV is stopped, so that ASM can't say anything about its grid disks",
-                way=f"online cell {fact.cell} starts it and brings the disks back",
+                reason="CELLSRV is stopped, so ASM knows nothing about its grid disks",
+                way=f"`online cell {fact.cell}` starts it and brings the disks online",
             )
         ]
     held = [g for g in fact.grid_disks if in_use(g) and g.status == "active" and g.deactivation.lower() != "yes"]
@@ -143,7 +143,7 @@ def readiness(
     checks += [_of_areas(title, areas, findings) for title, areas in _HEALTH]
     checks.append(_spared(observed))
     if asm is None:
-        text = "no database node is known, so that ASM can't be asked"
+        text = "no database node is known, so ASM can't be queried"
         checks.append(Readiness(check="ASM is quiet", level=Level.UNKNOWN, found=text, way="name nodes in [asm.…]"))
     for facts in asm or ():
         checks += _asm(facts)
@@ -212,7 +212,10 @@ def _asm(facts: AsmFacts) -> list[Readiness]:
                 Readiness(check=title, level=Level.BAD, found=text, way=f"show asmdisk diskgroup={group.name}")
             )
         elif usable < 0:
-            text = f"usable space is {human_size(-usable)} below zero: a lost failure group could not be mirrored again"
+            text = (
+                f"usable space is {human_size(-usable)} below zero: after the loss of a failure group, its "
+                "data could not be mirrored again"
+            )
             checks.append(Readiness(check=title, level=Level.WARN, found=text, way="free space, or accept it"))
         else:
             room = f"{human_size(usable)} usable, {human_size(group.free_mb * MIB)} raw free"

@@ -104,7 +104,7 @@ def compared_with(before: Mapping[str, Past], cells: Sequence[str], since: float
     young = [cell for cell in cells if cell in before and before[cell].at > since]
     said = []
     if new:
-        said.append(f"nothing was kept of {counted(len(new), 'cell')} yet: each finding counts as new")
+        said.append(f"no earlier health of {counted(len(new), 'cell')} is kept: each finding counts as new")
     if young:
         first = datetime.fromtimestamp(min(before[cell].at for cell in young)).astimezone()
         said.append(f"what is kept of {counted(len(young), 'cell')} begins at {first:%Y-%m-%d %H:%M}")

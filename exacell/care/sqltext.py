@@ -68,10 +68,12 @@ def refuse_session_bound(sql: str) -> None:
         return
     what = " ".join(found[1].lower().split())
     raise RefusedError(
-        f"{what} ends with its session, and sql opens a session for each statement: it would change nothing; nothing was sent",
-        hint="send it in one block with what it is for: begin execute immediate 'alter session ...'; ...; end;"
+        f"{what} lasts only for its session, and sql opens a new session for each statement, so it would have "
+        "no effect; nothing was sent",
+        hint="send it in one block with the statements that need it: begin execute immediate 'alter session "
+        "...'; ...; end;"
         if what == "alter session"
-        else "send it in one block with what it is for: begin ... end;",
+        else "send it in one block with the statements that need it: begin ... end;",
     )
 
 
@@ -94,7 +96,7 @@ def one_line(sql: str) -> str:
         raise StatementError("the SQL is empty", hint="such as: sql asm 'select name, state from v$asm_diskgroup'")
     bare = bare_of(line)
     if ";" in bare and not is_unit(line):
-        raise StatementError("one statement at a time: there is more behind ;")
+        raise StatementError("one statement at a time: there is more after ;")
     if "'" in bare:
         raise StatementError("a quote is open in the SQL", hint="close it; a ' inside a text is written twice")
     shown = _SHOWS.fullmatch(line)
@@ -209,8 +211,9 @@ _LOSSES: Mapping[str, str] = {
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\bdrop\s+(?:quorum\s+)?disks?\s[^;]*\bforce\b": "it loses disks by FORCE",
     rf"\balter\s+diskgroup\s+{_NAME}\s+drop\s+(?:file|directory|volume)\b": "it loses files",
     rf"\balter\s+diskgroup\s+{_NAME}[^;]*\bdismount\s+force\b": "it is dismounted by FORCE",
-    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\b(?:add|replace)\s[^;]*\bforce\b": "it takes disks that others may use, by FORCE",
-    rf"\bcreate\s+diskgroup\s+{_NAME}\s[^;]*\bforce\b": "it takes disks that others may use, by FORCE",
+    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\b(?:add|replace)\s[^;]*\bforce\b": "it takes disks that others may "
+    "use, by FORCE",
+    rf"\bcreate\s+diskgroup\s+{_NAME}\s[^;]*\bforce\b": "FORCE takes disks that others may use",
     rf"\bdropdg\s+(?:-\w+\s+)*{_NAME}": "it is dropped",
     rf"\bchdg\b[^;]*?\bname\s*=\s*[\\\"']+{_NAME}[^;]*\bforce\s*=\s*[\\\"']+true": "it loses disks by FORCE",
     rf"\basmcmd\b[^;\n]*?\brm\s+(?:-\w+\s+)*['\"]?\+{_NAME}": "it loses files",
@@ -220,13 +223,14 @@ _LOSSES: Mapping[str, str] = {
 CREATE and DROP DISKGROUP; reference asm.md."""
 _TIME = r"'?\s*(\d+(?:\.\d+)?\s*[a-z]?)\b"
 _CLOCKS: Mapping[str, str] = {
-    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b[^;]*\bdrop\s+after\s+{_TIME}": "DROP AFTER {} drops its disks for good",
+    rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\boffline\b[^;]*\bdrop\s+after\s+{_TIME}": "DROP AFTER {} drops its "
+    "disks for good",
     rf"\basmcmd\b[^;\n]*?\boffline(?=\s[^;\n]*?-G\s*['\"]?{_NAME})[^;\n]*?\s-t\s*{_TIME}": "-t {} drops its disks for good",
     rf"\balter\s+diskgroup\s+{_NAME}\s[^;]*\bset\s+attribute\s[^;]*\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
-        "with a repair time of {} it loses whatever goes offline"
+        "with a repair time of {} it loses every disk that goes offline"
     ),
     rf"\basmcmd\b[^;\n]*?\bsetattr(?=\s[^;\n]*?-G\s*['\"]?{_NAME})[^;\n]*?\b(?:disk|failgroup)_repair_time\W+{_TIME}": (
-        "with a repair time of {} it loses whatever goes offline"
+        "with a repair time of {} it loses every disk that goes offline"
     ),
 }
 """Patterns whose groups are the disk group and a time after which ASM drops its disks, and what happens where that leaves no time

@@ -73,7 +73,7 @@ def parse_condition(text: str) -> Condition:
     if subject is None:
         wrong = named[0]
         raise StatementError(
-            f"'{wrong[1]}' is not an object that LIST knows",
+            f"LIST has no object '{wrong[1]}'",
             start=offset + wrong.start(1),
             end=offset + wrong.end(1),
             suggestions=closest(wrong[1], ("cell", "griddisk", "celldisk", "flashcache", "flashlog", "physicaldisk")),
@@ -239,7 +239,7 @@ class _Reader:
         subject = find_object(name) if token.kind is TokenKind.WORD else None
         if subject is None or "LIST" not in subject.verbs:
             like = [found.name.lower() for found in objects_of("LIST")]
-            raise cursor.wrong(f"'{name}' is not an object that LIST knows", at=place, like=like)
+            raise cursor.wrong(f"LIST has no object '{name}'", at=place, like=like)
         if what == "no":
             if dot:
                 raise cursor.wrong(
@@ -303,7 +303,7 @@ class _Reader:
             f"'{token.text}' has no place behind the check", like=("where", "and", "every", "for")
         )
         if not error.suggestions:
-            error.hint = "a value with blanks stands in quotes"
+            error.hint = "put a value with blanks in quotes"
         raise error
 
 

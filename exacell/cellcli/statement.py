@@ -304,4 +304,4 @@ def _object(cursor: Cursor, verb: Verb) -> ObjectType:
     instead = _INSTEAD.get((verb, subject.name)) if subject else None
     if instead and subject:
         raise cursor.wrong(f"there is no {verb} {subject.name}", at=word, hint=instead)
-    raise cursor.wrong(f"'{word.value}' is not an object that {verb} knows", at=word, like=candidates)
+    raise cursor.wrong(f"{verb} has no object '{word.value}'", at=word, like=candidates)

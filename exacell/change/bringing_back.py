@@ -107,7 +107,7 @@ def mount_again(
                 continue
             statement = f'sql asm "alter diskgroup {group.name} mount" asm={cluster}'
             services.console.say(
-                f"disk group {group.name} is mounted nowhere since change {change}; first: {statement}"
+                f"disk group {group.name} is not mounted on any node since change {change}; first: {statement}"
             )
             held_up = _first(session, services, request, statement, flags, origin, f"{group.name} is mounted")
             if held_up is not None:
@@ -149,7 +149,7 @@ def activate_again(
             services.console.say(
                 f"change {change} left {counted(len(away), 'grid disk')} of {cell} inactive: {statement}"
             )
-            held_up = _first(session, services, request, statement, flags, origin, "they are back")
+            held_up = _first(session, services, request, statement, flags, origin, "they are online again")
             if held_up is not None:
                 return held_up
     return None
@@ -182,8 +182,8 @@ def bring_back(
         if dropped:
             groups = " and ".join(sorted({grid.asm_group for grid in dropped}))
             problems.append(
-                f"{cell}: ASM dropped {len(dropped)} of its grid disks from {groups} for good while "
-                "offline (disk_repair_time): alter diskgroup … add disk takes them in again"
+                f"{cell}: ASM dropped {len(dropped)} of its grid disks from {groups} because they were offline "
+                "too long (disk_repair_time); `alter diskgroup … add disk` adds them again"
             )
     return Result(problems=problems, exit_code=ExitCode.FAILED) if problems else None
 
@@ -207,6 +207,6 @@ def _first(
         with_call_flags(statement, flags),
     )
     if flags.get("dry-run") or session.options.dry_run:
-        services.console.say(f"what is left of the change can be planned when {when}")
+        services.console.say(f"the rest of the change can be planned when {when}")
         return result
     return None if result.exit_code is ExitCode.DONE else result

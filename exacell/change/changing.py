@@ -65,16 +65,17 @@ def refuse_plan(plan: Plan, capabilities: Capabilities) -> None:
         refuse_forgotten(step.statement)
         if not capabilities.stdin and holds_secret(step.statement):
             raise RefusedError(
-                f"{step.target}: '{step.statement}' holds a password or a key, and the transport {capabilities.name} would "
-                "put it into the arguments of a process, which all users of the host can read; nothing was sent",
-                hint="set transport ssh, if the cells may be reached so",
+                f"{step.target}: '{step.statement}' has a password or a key, and the transport "
+                f"{capabilities.name} would put it into the arguments of a process, which all users of the host "
+                "can read; nothing was sent",
+                hint="type `set transport ssh`, if the cells allow SSH",
             )
         why = capabilities.problem(step.statement)
         if why:
             raise RefusedError(
                 f"{step.target}: '{step.statement}' can't go over the transport {capabilities.name}: {why}; "
                 "nothing was sent",
-                hint="set transport ssh, if the cells may be reached so",
+                hint="type `set transport ssh`, if the cells allow SSH",
             )
 
 
@@ -94,13 +95,13 @@ def wide_moment(plan: Plan, capabilities: Capabilities, *, production: bool) -> 
     if step is None:
         return ""
     wide = (
-        f"'{step.statement}' goes over the transport {capabilities.name}: between the last look at a cell and the statement lie "
-        "a login and the start of a CellCLI there, seconds in which what was proven may change"
+        f"'{step.statement}' goes over the transport {capabilities.name}: between the last check of a cell and "
+        "the statement there is a login and a start of CellCLI; in these seconds the cell may change"
     )
     if production:
         raise RefusedError(
             f"rack {plan.rack} is a production rack, and {wide}; nothing was sent",
-            hint="set transport ssh, if the cells may be reached so",
+            hint="type `set transport ssh`, if the cells allow SSH",
         )
     return wide
 
@@ -115,7 +116,7 @@ def asked(flags: Mapping[str, Value], *, gently: bool = False) -> Asked:
     size = 1 if rolling is True else rolling if isinstance(rolling, int) else None
     if flags.get("no-rolling"):
         if size:
-            raise RefusedError("--rolling and --no-rolling exclude each other; nothing was sent")
+            raise RefusedError("--rolling and --no-rolling can't be given together; nothing was sent")
         size = 0
     return Asked(
         size=size,
@@ -136,8 +137,8 @@ def _refuse_shut_out(planned: Planned, canary: str) -> None:
     if canary in plan.targets and holding:
         hold = "holds its gate" if len(holding) == 1 else "hold its gate"
         raise RefusedError(
-            f"{plan.statement}: the canary {canary} can't go first: {fold(holding)} {hold} closed, whose flush is in force "
-            "until their own turn; nothing was sent",
+            f"{plan.statement}: the canary {canary} can't go first: {fold(holding)} {hold} closed, because a "
+            "flush there stays in force until their turn; nothing was sent",
             hint="without --canary they go first",
         )
 
@@ -153,7 +154,7 @@ def rolled(session: Session, request: Request, planned: Planned, flags: Mapping[
         if asked(flags).size or flags.get("canary"):
             raise RefusedError(
                 f"{plan.statement}: only cells take turns in waves; nothing was sent",
-                hint="on HOST … takes one host at a time",
+                hint="type `on HOST …` for one host at a time",
             )
         return plan
     _refuse_shut_out(planned, str(flags.get("canary") or ""))
@@ -267,8 +268,8 @@ def _gone_on_with(session: Session, services: Services, request: Request, plan: 
             what = f"{change.object} {neutral_text(change.name, since.target)} {change.attribute}"
             told.append(
                 (
-                    f"{what} was {first} before change {finishing} and is {change.before} now: somebody has changed it "
-                    f"since; undo brings back {change.before if own else first}",
+                    f"{what} was {first} before change {finishing} and is {change.before} now: somebody has "
+                    f"changed it since; undo sets it to {change.before if own else first}",
                     since.target,
                 )
             )
@@ -296,7 +297,7 @@ def refuse_read_only(session: Session, targets: Sequence[str] | None = None) -> 
         RefusedError: it is read-only, or one of the targets is a production rack's that is.
     """
     if session.read_only:
-        why = "with -m" if session.options.monitor else "set mode rw changes that"
+        why = "with -m" if session.options.monitor else "type `set mode rw` to change that"
         raise RefusedError(f"rack {session.need_rack().name} is read-only ({why}); nothing was sent")
     session.refuse_closed(session.chosen() if targets is None else targets)
 
@@ -385,7 +386,7 @@ def _result(services: Services, request: Request, plan: Plan, report: Report) ->
     if report.interrupted and not report.stopped:
         notes.append(_interrupted(report))
     if report.stopped:
-        notes.append(f"{report.stopped}; resume {report.change} goes on with the cells that are left")
+        notes.append(f"{report.stopped}; `resume {report.change}` continues with the other cells")
     if firsts and not (report.interrupted or report.stopped):
         notes += _ways_on(request, plan, report, fold(firsts))
     return Result(
@@ -403,10 +404,10 @@ def _interrupted(report: Report) -> str:
     """Return what is true of a change that was interrupted: a wait that was cut short leaves some of it unknown."""
     open_cells = dict.fromkeys(r.step.target for r in report.results if r.outcome is Outcome.UNKNOWN)
     if not open_cells:
-        return "interrupted: what was under way has ended, nothing more was started"
+        return "interrupted: running statements have ended; nothing more was started"
     return (
-        f"interrupted: nothing more was started; what becomes of it on {fold(open_cells)} was not waited for: "
-        f"resume {report.change} finds out"
+        f"interrupted: nothing more was started; exacell did not wait for {fold(open_cells)}: `resume "
+        f"{report.change}` checks the result"
     )
 
 
@@ -414,11 +415,11 @@ def _ways_on(request: Request, plan: Plan, report: Report, cells: str) -> list[s
     """Return what can be said where a change failed: a recipe's line has none of its own."""
     origin = request.origin
     if origin.startswith("undo "):
-        return [f"not complete on {cells}: {origin} goes on there"]
+        return [f"not complete on {cells}: `{origin}` continues there"]
     if origin and not origin.startswith(("resume ", "retry ")):
         return []
-    back = f", undo {request.finishing or report.change} takes it back" if plan.inverse else ""
-    return [f"not complete on {cells}: retry failed repeats it there{back}"]
+    back = f", `undo {request.finishing or report.change}` takes it back" if plan.inverse else ""
+    return [f"not complete on {cells}: `retry failed` repeats it there{back}"]
 
 
 def _guarded(
@@ -426,23 +427,28 @@ def _guarded(
 ) -> Result:
     """Leave a guardian behind the change, which takes it back unless it is confirmed in time."""
     if not any(r.outcome is Outcome.DONE and r.step.statement for r in report.results):
-        return replace(result, notes=[*result.notes, "nothing was changed, so nothing waits to be confirmed"])
+        return replace(result, notes=[*result.notes, "nothing was changed, so there is nothing to confirm"])
     change = request.finishing or report.change
-    ways = f"confirm {change} keeps it, undo {change} takes it back"
+    ways = f"`confirm {change}` keeps it, `undo {change}` takes it back"
     journal, rack, run = services.journal, session.need_rack().name, request.waiting_run
     if run is not None:
         run.changes[change] = plan.statement
         set_deadline(journal, rack, change, plan.statement, within, run=run.first, going_on=True)
         if run.first != change:
             return result
-        note = f"change {change} and those that follow are taken back unless confirm {change} comes in time"
+        note = (
+            f"change {change} and the later changes of the run are taken back unless you type `confirm "
+            f"{change}` in time"
+        )
     else:
         until = set_deadline(journal, rack, change, plan.statement, within)
         note = f"change {change} is taken back at {until.astimezone():%H:%M:%S} (in {format_duration(within)}): {ways}"
     try:
         spawn(session, services, change)
     except OSError as error:
-        problem = f"change {change} has no guardian ({error.strerror}): nothing takes it back; {ways}"
+        problem = (
+            f"change {change} has no guardian process ({error.strerror}), so it is not taken back automatically; {ways}"
+        )
         return replace(
             result, problems=[*result.problems, problem], exit_code=worst([result.exit_code, ExitCode.FAILED])
         )

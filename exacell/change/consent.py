@@ -11,7 +11,7 @@ from exacell.language.registry import Value
 from exacell.output.console import Console
 from exacell.plan.model import Plan, Risk
 
-UNKNOWN_NEEDS = "-y never answers for a risk that is unknown: mend what can't be read, or say yes at the terminal"
+UNKNOWN_NEEDS = "-y does not accept an unknown risk: repair what can't be read, or answer yes at the terminal"
 """The way out where a plan's risk is unknown and nobody is there to say yes."""
 
 
@@ -33,7 +33,7 @@ def refuse_above(plan: Plan, ceiling: str) -> None:
     if ceiling and plan.risk.rank > Risk(ceiling).rank:
         raise RefusedError(
             f"{plan.statement}: its risk is {plan.risk}, above the recipe's ceiling {ceiling}; nothing was sent",
-            hint="the recipe's line risk allows more, where that is meant",
+            hint="if that is intended, change the recipe's risk line",
         )
 
 
@@ -53,7 +53,7 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
         why = f": {'; '.join(reasons)}" if reasons else ""
         raise RefusedError(
             f"{plan.statement}: refused: data would be lost on {_shown(missing)}{why}; nothing was sent",
-            hint=f"--accept-data-loss={folded_names(plan.loss)} accepts it; -y never does",
+            hint=f"--accept-data-loss={folded_names(plan.loss)} accepts it; -y does not",
         )
     if plan.loss:
         return
@@ -64,7 +64,7 @@ def agree(plan: Plan, flags: Mapping[str, Value], console: Console) -> None:
         console,
         plan.statement,
         plans=[plan],
-        hint=UNKNOWN_NEEDS if unknown else "-y answers yes; -n only shows the plan",
+        hint=UNKNOWN_NEEDS if unknown else "-y answers yes; -n shows only the plan",
     )
 
 
@@ -86,7 +86,7 @@ def ask(console: Console, what: str, *, plans: Sequence[Plan] = (), hint: str) -
     """
     answer = console.confirm("proceed?", (lambda: show_whole(console, plans)) if plans else None)
     if answer is None:
-        raise RefusedError(f"{what}: nobody is at the terminal to confirm; nothing was sent", hint=hint)
+        raise RefusedError(f"{what}: there is no terminal for the question; nothing was sent", hint=hint)
     if not answer:
         raise RefusedError("not confirmed; nothing was sent", hint="-n shows the plan without a question")
 

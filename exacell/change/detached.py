@@ -27,7 +27,7 @@ from exacell.session.given import Services, Session
 from exacell.session.recording import told_while_waiting
 from exacell.transport.base import State
 
-GIVEN_ANEW = "given anew"
+GIVEN_ANEW = "typed again"
 """What the end of a change counts that a run's resume carried out again, as a change of its own."""
 
 _FIRST_LOOK = 0.1
@@ -83,7 +83,7 @@ def _phrase(stands: Standing) -> str:
     if stands.stands is Stands.SILENT:
         return f"gives no answer ({stands.problem})"
     if stands.stands is Stands.GONE:
-        return "has no folder of it: it never began there, or the folder was removed"
+        return "has no folder of it: it did not start there, or the folder was removed"
     if stands.stands is not Stands.RUNNING:
         return f"has {stands.stands}"
     said = f"{human_size(stands.size)} of output" if stands.size else "no output yet"
@@ -93,15 +93,15 @@ def _phrase(stands: Standing) -> str:
 def _outcome(services: Services, host: str, folder: str, stands: Standing) -> Outcome | None:
     """Return what became of the command on a host where it runs no more; None where its output can't be fetched now."""
     if stands.stands is Stands.GONE:
-        said = f"its folder {folder} is gone, and its output with it"
+        said = f"its folder {folder} and its output were removed"
         return Outcome(target=host, ran=False, status=1, said=said)
     reply = output(services.fleet, host, folder)
     if reply.state is not State.OK:
-        services.console.say(f"{host}: it ended, and its output can't be fetched: {problem_of(reply)}")
+        services.console.say(f"{host}: it ended, but its output can't be fetched: {problem_of(reply)}")
         return None
     lines = split_lines(reply.stdout)
     if stands.stands is Stands.LOST:
-        said = f"process {stands.number} is gone and left no exit status: it was killed, or the host was started anew"
+        said = f"process {stands.number} ended without an exit status: it was killed, or the host was restarted"
         return Outcome(target=host, lines=lines, status=1, said=said, fingerprint=reply.fingerprint)
     return Outcome(target=host, lines=lines, status=stands.number, fingerprint=reply.fingerprint)
 
@@ -111,8 +111,8 @@ def still_there(change: int, left: Mapping[str, Standing]) -> list[str]:
     running = [f"{host} (process {s.number})" for host, s in left.items() if s.stands is Stands.RUNNING]
     silent = [host for host, s in left.items() if s.stands is not Stands.RUNNING]
     told = [f"it still runs on {', '.join(running)}"] if running else []
-    told += [f"whether it still runs on {fold(silent)} is not known"] if silent else []
-    return [f"{'; '.join(told)}: resume {change} picks it up"] if told else []
+    told += [f"it may still run on {fold(silent)}"] if silent else []
+    return [f"{'; '.join(told)}: `resume {change}` fetches the result"] if told else []
 
 
 def standings(services: Services, row: Planned) -> dict[str, Standing]:

@@ -36,7 +36,7 @@ def current_rack(session: Session, services: Services) -> RackConfig | None:
             default = session.config.default_rack
             of = "default_rack in config.toml: " if default and default in error.message else ""
             way = f" ({error.hint})" if error.hint else ""
-            services.console.say(f"{of}{error.message}{way}: this goes on without a rack")
+            services.console.say(f"{of}{error.message}{way}: exacell continues without a rack")
     return session.rack
 
 
@@ -154,4 +154,4 @@ def journal_refusal(
     try:
         services.journal.note("" if session.rack is None else session.rack.name, Row(kind="refused", body=body))
     except JournalError as error:
-        services.console.say(f"this refusal is not journalled: {error.message}")
+        services.console.say(f"this refusal could not be journalled: {error.message}")

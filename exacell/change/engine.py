@@ -53,13 +53,13 @@ from exacell.session.fleet import Fleet
 from exacell.session.hostfiles import write_files
 from exacell.transport.base import Ours, Reply, State
 
-DETACHED = "detached: what was sent goes on unwatched"
+DETACHED = "detached: the cells finish what was sent; exacell no longer waits"
 """Why a change ended that was interrupted twice while a statement was under way."""
 
-LEFT = "detached: nothing was under way"
+LEFT = "detached: no statement was running"
 """Why it ended when none was."""
 
-STAYS_FLUSHED = "it stays flushed, so that nothing is lost if that is still carried out"
+STAYS_FLUSHED = "it stays flushed, so nothing is lost if that still happens"
 """Why caching is not switched on again where a DROP has no answer."""
 
 FRESH = 30.0
@@ -126,7 +126,7 @@ class Engine:
             RefusedError: the transport is read-only; nothing was sent.
         """
         if self._fleet.transport.read_only:
-            raise RefusedError("read-only: nothing that changes cells is sent", hint="set mode rw")
+            raise RefusedError("read-only: no statement that changes cells is sent", hint="set mode rw")
         body = {"statement": plan.statement, "reason": reason, "ticket": ticket, "origin": origin, **details, **actor()}
         change = self._journal.begin(self._rack, {**body, "risk": plan.risk, "plan": as_data(plan)})
         run = Run(plan=plan, report=Report(change=change))
@@ -137,7 +137,7 @@ class Engine:
             self._detached(run)
             raise
         except JournalError as error:
-            raise BrokenOffError(change, plan.statement, error, f"resume {change} goes on with it") from error
+            raise BrokenOffError(change, plan.statement, error, f"`resume {change}` continues it") from error
         finally:
             self._journal.let_go(change)
 
@@ -273,7 +273,7 @@ class Engine:
         stood = self._passing() - looked
         if stood > FRESH and not mending:
             # Whoever took the rack over meanwhile, or changed a cell, did not know of what was to leave.
-            reason = f"exacell stood still for {format_duration(stood)} before it was to leave: nothing was sent"
+            reason = f"exacell was suspended for {format_duration(stood)} right before it was sent: nothing was sent"
             refused = [StepResult(step=s, outcome=Outcome.REFUSED, reason=reason, wave=run.wave) for s in ready]
             self._keep(stage, refused, run)
             return

@@ -71,9 +71,9 @@ def _refuse_on_hosts(session: Session, line: Line) -> None:
     what = line.call.command.name if line.call is not None else line.text
     taken = ", ".join(command.name for command in commands().values() if command.hosts)
     raise StatementError(
-        f"{what} is for cells, and {fold(session.selection.hosts)} "
+        f"{what} is for cells, but {fold(session.selection.hosts)} "
         f"{'is a host' if len(session.selection.hosts) == 1 else 'are hosts'}; nothing was sent",
-        hint=f"hosts take {taken} and, where DBMCLI is, list dbserver and other lists of its own",
+        hint=f"hosts take {taken}; hosts with DBMCLI also `list dbserver` and its other lists",
     )
 
 
@@ -104,7 +104,7 @@ def _answer(session: Session, services: Services, request: Request, line: Line) 
 
         answer = pass_through(session, services, request, line)
     else:
-        raise StatementError("the line holds no statement")
+        raise StatementError("the line has no statement")
     if isinstance(answer, Result):
         return answer
     from exacell.change.changing import carry_out

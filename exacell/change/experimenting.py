@@ -11,11 +11,12 @@ from time import monotonic
 
 from exacell.change.changing import refuse_to_begin
 from exacell.change.execute import execute
-from exacell.change.factors import factor_of, level_of, statements
+from exacell.change.experimentready import read_back
+from exacell.change.factors import factor_of, level_of
 from exacell.change.here import loads_in
 from exacell.change.racklock import LockedError, lock_of
-from exacell.change.readings import values_read
 from exacell.change.undoing import undo
+from exacell.change.warmup import warm_up
 from exacell.core.errors import ExacellError, ExitCode, InterruptedByUserError, RefusedError
 from exacell.core.units import format_duration
 from exacell.journal.actor import actor
@@ -23,8 +24,8 @@ from exacell.journal.rows import Actor
 from exacell.language.line import with_call_flags
 from exacell.language.registry import Value
 from exacell.measure.experiments import fairness
-from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Design, Experiment, Measured, Pause
-from exacell.measure.experiments.said import EVENTS, MEASURES, same_line, time_left
+from exacell.measure.experiments.record import ABANDONED, DONE, RUNNING, STOPPED, Experiment, Measured, Pause
+from exacell.measure.experiments.said import MEASURES, same_line, time_left
 from exacell.measure.experiments.schedule import Run
 from exacell.measure.snapshot import CellCounters
 from exacell.output.console import SilentConsole
@@ -86,62 +87,8 @@ def refuse_conducted(experiment: Experiment) -> None:
     if conducted_elsewhere(experiment):
         raise RefusedError(
             f"experiment {experiment.name} is being carried out by process {who.pid} on {who.host}",
-            hint="let it end, or end that process first",
+            hint="wait until it ends, or end that process first",
         )
-
-
-def level_now(session: Session, services: Services, request: Request, design: Design) -> str:
-    """Return the level that holds now.
-
-    Raises:
-        RefusedError: cells, hosts or instances differ in it; nothing was sent.
-        ExacellError: it can't be read.
-    """
-    aside, beside = services.aside(services.fleet, same_interruption=True, console=SilentConsole())
-    read = _read_back(aside, beside, request, design)
-    level = level_of(design, [text for _, text in read])
-    if not level:
-        found = {level_of(design, [text]): about for about, text in read}
-        told = "; ".join(f"{about}: {text or 'empty'}" for text, about in found.items())
-        raise RefusedError(
-            f"{design.said} is not one and the same everywhere ({told}); nothing was sent",
-            hint=f"{statements(design)[0]} makes it so",
-        )
-    return level
-
-
-def _read_back(session: Session, services: Services, request: Request, design: Design) -> list[tuple[str, str]]:
-    """Return who or what tells of the factor, with what it tells."""
-    read = values_read(session, services, request, factor_of(design).reading(design))
-    return [(about, str(value or "")) for about, value in read]
-
-
-def refuse_unready(
-    session: Session, services: Services, request: Request, design: Design, cells: Mapping[str, CellCounters]
-) -> None:
-    """Return when both levels can be planned now, and what is to be measured, or given way to, can be read.
-
-    Raises:
-        ExacellError: something of it can't be.
-    """
-    quiet = SilentConsole()
-    aside, beside = services.aside(services.fleet, same_interruption=True, console=quiet)
-    for statement in statements(design):
-        result = execute(aside, beside, request, with_call_flags(statement, {"dry-run": True}))
-        if result.exit_code is not ExitCode.DONE:
-            raise RefusedError(
-                f"{statement}: {next(iter(result.problems), 'it can not be planned')}; nothing was sent",
-                hint=f"{statement} -n tells more",
-            )
-    if design.limit and not (cells and all(fairness.REDO_RATE in counters.values for counters in cells.values())):
-        raise RefusedError(
-            f"yield= goes by {fairness.REDO_RATE} of the cells, and there is none here; nothing was sent",
-            hint="leave yield= out",
-        )
-    if design.measure in EVENTS:
-        waited(session, services, request, measure=design.measure, db=design.db)
-    elif design.measure == "flashlog" and any("FL_RQ_TM_W" not in counters.values for counters in cells.values()):
-        raise RefusedError("these cells have no FL_RQ_TM_W: measure=redo asks the database; nothing was sent")
 
 
 LONGEST_PAUSE, MOST_ANEW = 3600.0, 5
@@ -192,7 +139,7 @@ class _Conduct:
         if failed is not None and stopped is None:
             stopped = failed
         elif failed is not None:
-            self._console.say(f"the factor was not given back: {failed.message}; resume --abandon tries again")
+            self._console.say(f"the factor could not be reset: {failed.message}; `resume --abandon` tries again")
         return self.end(DONE if stopped is None else STOPPED), stopped
 
     def _look_again(self) -> None:
@@ -229,8 +176,8 @@ class _Conduct:
         if changes:
             result = undo(self._session, self._services, self._request, changes, self._flags)
             if result.exit_code is not ExitCode.DONE:
-                raise RefusedError(next(iter(result.problems), "not all of it was taken back"))
-            self._console.say(f"experiment {self.experiment.name}: the factor is given back as it was")
+                raise RefusedError(next(iter(result.problems), "not all of it could be taken back"))
+            self._console.say(f"experiment {self.experiment.name}: the factor has its old value again")
         self.experiment = replace(self.experiment, given_back=True)
 
     def end(self, state: str) -> Experiment:
@@ -250,7 +197,7 @@ class _Conduct:
         if self._user.interrupted.times > self._wishes or self._user.told_to_end:
             return InterruptedByUserError(
                 f"experiment {self.experiment.name} was interrupted; what was measured is kept",
-                hint="results shows it",
+                hint="`results` shows it",
             )
         return None
 
@@ -269,6 +216,8 @@ class _Conduct:
         if design.reset:
             self._carry_out(design.reset, f"{doing}: {design.reset}", self._request)
         self._wait(design.settle, f"{doing}: settling")
+        if design.warm:
+            self._warm_up(run, doing)
         seen = self._before(run)
         beside = around(self._session, self._services, self._request)
         before = self._waited()
@@ -283,13 +232,14 @@ class _Conduct:
         anew = design.measure == "flashlog" and fairness.begun_anew(seen, cells)
         if anew or after.count < 0 or after.micros < 0:
             raise RefusedError(
-                f"{where}: the counters began anew in between (a restart of an instance or of CELLSRV)",
-                hint="show alerts tells what restarted",
+                f"{where}: the counters were reset in between (a restart of an instance or of CELLSRV)",
+                hint="`show alerts` shows what restarted",
             )
         if not after.count:
             raise RefusedError(
-                f"{where} measured nothing: {design.db or 'its workload'} had no {MEASURES[design.measure].removeprefix('an ')}",
-                hint="workload= drives the load of a run; for= waits while another one comes",
+                f"{where} measured nothing: {design.db or 'its workload'} had no "
+                f"{MEASURES[design.measure].removeprefix('an ')}",
+                hint="workload= gives a load for the runs; for= waits for another load",
             )
         micros = fairness.redo_since(seen, cells)
         if design.limit and micros > 1e6 * design.limit:
@@ -297,6 +247,21 @@ class _Conduct:
         else:
             self._add(run, after, began, fairness.outliers(seen, cells))
         self._lasted.append(monotonic() - started)
+
+    def _warm_up(self, run: Run, where: str) -> None:
+        """Carry the workload out, unmeasured, until the flash cache serves as large a share of its reads as the time before."""
+        design = self.experiment.design
+
+        def once(number: int) -> tuple[int, int]:
+            before = self._waited()
+            for statement in design.workload:
+                self._carry_out(statement, f"{where}, warm-up {number}: {statement}", self._request)
+            if not design.workload:
+                self._wait(design.seconds, f"{where}, warm-up {number}")
+            return self._waited().since(before).reads or (0, 0)
+
+        if said := warm_up(once, most=design.warm):
+            self._notice(run, [said])
 
     def _give_way(self, run: Run, where: str) -> bool:
         """Wait while redo writes take longer than the limit, and return whether the run's block has to begin anew for that.
@@ -309,13 +274,13 @@ class _Conduct:
         micros = now = fairness.redo_now(cells)
         if now <= limit:
             return False
-        began, told = monotonic(), f"{where}: a redo write takes {now / 1000:,.1f} ms: giving way"
+        began, told = monotonic(), f"{where}: a redo write takes {now / 1000:,.1f} ms: pausing"
         self._console.say(told)
         while now > limit:
             if monotonic() - began > LONGEST_PAUSE:
                 raise RefusedError(
-                    f"{told} went on for {format_duration(LONGEST_PAUSE)}, the longest that it may",
-                    hint="resume goes on with it when the load is lower",
+                    f"{told} lasted {format_duration(LONGEST_PAUSE)}, the longest allowed pause",
+                    hint="type `resume` when the load is lower",
                 )
             self._wait(self._session.need_rack().poll, told)
             now = fairness.redo_now(conditions(self._session, self._services, self._request))
@@ -328,7 +293,8 @@ class _Conduct:
             level=self._level or self.experiment.now,
         )
         self._console.say(
-            f"{where}: a redo write takes {now / 1000:,.1f} ms: going on after {format_duration(round(pause.seconds))}"
+            f"{where}: a redo write takes {now / 1000:,.1f} ms: continuing after "
+            f"{format_duration(round(pause.seconds))}"
         )
         if apart:  # Its other run lies on the far side of the pause.
             self._anew(run, pause)
@@ -341,20 +307,21 @@ class _Conduct:
         self._keep()
 
     def _anew(self, run: Run, pause: Pause) -> None:
-        """Leave out what was measured of a run's block, so that it is made anew.
+        """Leave out what was measured of a run's block, so that this run is repeated.
 
         Raises:
             RefusedError: it has been disturbed too often.
         """
-        kept = tuple(each for each in self.experiment.runs if each.group != (run.block, run.pair))
-        self.experiment = replace(self.experiment, runs=kept)
+        self.experiment = self.experiment.without((run.block, run.pair))
         self._pause(pause)
         where = f"block {run.block}" if run.block else f"A/A pair {run.pair}"
-        self._console.say(f"{where} was disturbed: a redo write took {pause.micros / 1000:,.1f} ms; it is made anew")
+        self._console.say(
+            f"{where} was disturbed: a redo write took {pause.micros / 1000:,.1f} ms; this run is repeated"
+        )
         self._disturbed[where] = self._disturbed.get(where, 0) + 1
         if self._disturbed[where] > MOST_ANEW:
             raise RefusedError(
-                f"{where} was disturbed {self._disturbed[where]} times: redo writes take longer than yield= with it",
+                f"{where} was disturbed {self._disturbed[where]} times: redo writes took longer than yield=",
                 hint="a larger yield=, a smaller workload, or another time of the day",
             )
 
@@ -389,7 +356,7 @@ class _Conduct:
         self._tell()
         error = RefusedError(
             f"{statement}: {next(iter(result.problems), 'it failed')}",
-            hint="journal show tells what was sent",
+            hint="`journal show` shows what was sent",
         )
         error.exit_code = result.exit_code
         raise error
@@ -438,10 +405,10 @@ class _Conduct:
         design = self.experiment.design
         lines = [*self._changed(cells), *fairness.starts(seen, cells)]
         lines += fairness.came(beside, around(self._session, self._services, self._request), design.db)
-        read = _read_back(self._session, self._services, self._request, design)
+        read = read_back(self._session, self._services, self._request, design)
         self._level = level_of(design, [text for _, text in read])  # Another one by somebody's hand is set anew.
         if self._level != run.level:
-            lines.append(f"{design.said} was {self._level or 'not one and the same'} at its end, not {run.level}")
+            lines.append(f"{design.said} was {self._level or 'not the same everywhere'} at its end, not {run.level}")
         self._notice(run, lines)
         self._seen = cells
         return cells
@@ -468,6 +435,7 @@ class _Conduct:
             redo=tail[0],
             outliers=tail[1],
             prevented=tail[2],
+            reads=found.reads,
         )
         self.experiment = replace(self.experiment, runs=(*self.experiment.runs, measured))
         self._keep()
@@ -489,7 +457,7 @@ def ended(experiment: Experiment, stopped: ExacellError | None, result: Result) 
     """Return the result of an experiment with what stopped it, and the way on."""
     if stopped is None:
         return result
-    way = "resume goes on with the runs that are left; resume --abandon ends it"
+    way = "`resume` continues with the other runs; `resume --abandon` ends it"
     return replace(
         result,
         problems=[*result.problems, f"{stopped.message}; {stopped.hint}" if stopped.hint else stopped.message],

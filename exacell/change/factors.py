@@ -118,7 +118,9 @@ _TABLE = re.compile(r"([A-Za-z][\w$#]*)\.([A-Za-z][\w$#]*)", re.ASCII)
 def _owner_and_name(design: Design) -> tuple[str, str]:
     found = _TABLE.fullmatch(design.of)
     if found is None:
-        raise StatementError(f"factor=cell_flash_cache:{design.of}: a table is OWNER.NAME", hint="such as APP.ORDERS")
+        raise StatementError(
+            f"factor=cell_flash_cache:{design.of}: give a table as OWNER.NAME", hint="such as APP.ORDERS"
+        )
     return found[1].upper(), found[2].upper()
 
 
@@ -128,7 +130,7 @@ def _clause_statement(design: Design, level: str) -> str:
         design,
         f"alter table {design.of} storage (cell_flash_cache {level})",
         KeepInCache,
-        f"'{level}' is no level of it: keep, default or none",
+        f"'{level}' is not a level: use keep, default or none",
     )
 
 
@@ -140,7 +142,7 @@ def _clause_cannot(design: Design, cells: Cells) -> list[str]:
     ]
     return [
         *fairness.no_cache(cells),
-        *([f"IORM keeps {design.db} out of the flash cache of {fold(past)} (flashCache=off)"] if past else []),
+        *([f"IORM does not let {design.db} use the flash cache of {fold(past)} (flashCache=off)"] if past else []),
     ]
 
 
@@ -157,7 +159,7 @@ def _parameter_statement(design: Design, level: str) -> str:
         design,
         f"alter system set {design.of} = {value}",
         SetParameter,
-        "exacell sets parameters that change speed alone, and this is none that it knows",
+        "exacell sets only parameters that affect nothing but speed; it does not know this one",
     )
 
 
@@ -236,7 +238,7 @@ def factor_and_subject(text: str) -> tuple[str, str]:
     name, colon, of = text.partition(":")
     known = FACTORS.get(name.lower())
     if known is None or bool(colon and of) != bool(known.of) or (colon and not known.of):
-        raise StatementError(f"factor={text} is none: {', '.join(shapes())}")
+        raise StatementError(f"factor={text} is unknown; use {', '.join(shapes())}")
     return name.lower(), of
 
 

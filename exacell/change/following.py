@@ -185,7 +185,7 @@ class Follower:
                     silence = self._clock() - silent.setdefault(cell, looked)
                     mute = f"silent for {format_duration(silence)}: {answer.problem}"
                     missed[cell] += 1
-                    board.set(cell, f"{mute}; its flush goes on without being seen")
+                    board.set(cell, f"{mute}; its flush continues, but exacell can't see it")
                     if limit is None and silence >= LOST_POLLS * self._poll and missed[cell] >= FEW_LOOKS:
                         end(cell, Outcome.UNKNOWN, mute)
                 else:
@@ -202,7 +202,7 @@ class Follower:
                 if cell not in ended and limit is not None and looked - began >= limit:
                     within = f"within {format_duration(limit)} (--limit)"
                     if mute:
-                        end(cell, Outcome.UNKNOWN, f"not seen to be flushed {within}; {mute}")
+                        end(cell, Outcome.UNKNOWN, f"exacell did not see it flushed {within}; {mute}")
                     else:
                         end(cell, Outcome.FAILED, f"not flushed {within}")
             if len(ended) < len(watches):

@@ -112,7 +112,7 @@ class Gatekeeper:
             elif alone is None:
                 alone = waited
             elif waited - alone >= LEFT_ALONE:
-                text = f"the gate before wave {number} stayed closed, and waiting does not open it: {spoken(reasons)}"
+                text = f"the gate before wave {number} is closed, and waiting does not help: {spoken(reasons)}"
                 return Passage(open=False, reason=text, waited=waited, met=met)
             if waited >= rolling.within:
                 text = f"the gate before wave {number} stayed closed for {format_duration(rolling.within)}: "
@@ -133,10 +133,10 @@ class Gatekeeper:
         """
         wave = rolling.waves[number - 1]
         if rolling.ask:
-            answer = ask(f"{others}; now wave {number} of {len(rolling.waves)} on {fold(wave)}: go on?")
+            answer = ask(f"{others}; now wave {number} of {len(rolling.waves)} on {fold(wave)}: continue?")
             if answer:
                 return Passage(open=True)
-            why = "nobody is at the terminal to say go on" if answer is None else "you said no"
+            why = "there is no terminal for the question" if answer is None else "you said no"
             why = "interrupted" if self._cancel.is_set() else why
             return Passage(open=False, reason=f"{why} before wave {number}", interrupted=True)
         waited = 0.0
@@ -177,7 +177,7 @@ class Gatekeeper:
             gone = [group.name for group in known.groups if group.name in lost and group.state == "DISMOUNTED"]
             if gone:
                 mend = f'sql asm "alter diskgroup {gone[0]} mount"'
-                busy.append(Closed(target=f"ASM {name}", reason=f"{', '.join(gone)} mounted nowhere: {mend}"))
+                busy.append(Closed(target=f"ASM {name}", reason=f"{', '.join(gone)} not mounted on any node: {mend}"))
             elif known.operations:
                 reason = f"{counted(known.operations, 'operation')} in gv$asm_operation"
                 busy.append(Closed(target=f"ASM {name}", reason=reason))

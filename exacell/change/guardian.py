@@ -153,7 +153,7 @@ def _mine(journal: Journal, errand: Errand) -> Deadline | None:
     return next((item for item in open_deadlines(journal, errand.rack) if item.group == errand.change), None)
 
 
-_TOLD = "its guardian was told to end before all of it was taken back"
+_TOLD = "its guardian process was stopped before everything was taken back"
 
 
 def take_back(errand: Errand, item: Deadline) -> str:
@@ -255,7 +255,7 @@ def refuse_overtaken(journal: Journal, rack: str, changes: Collection[int]) -> N
                 raise MovedError(
                     f"change {row.change} ({row.statement}) of {who} has set {kind} {attribute} of {target} since "
                     f"change {number}; nothing was sent",
-                    hint=f"undo {number} takes it back all the same, confirm {number} keeps it",
+                    hint=f"`undo {number}` takes it back anyway, `confirm {number}` keeps it",
                 )
 
 

@@ -61,7 +61,7 @@ def pass_programs(
     try:
         journal_accepted(session, services, request, unread, statement=work.statement, flags=work.flags)
     except JournalError as error:  # What is typed runs as it would without exacell.
-        services.console.say(f"this is not journalled: {error.message}")
+        services.console.say(f"this could not be journalled: {error.message}")
 
 
 def pass_pager(session: Session, services: Services, request: Request, call: Call) -> None:
@@ -78,7 +78,7 @@ def pass_pager(session: Session, services: Services, request: Request, call: Cal
         return
     work = Work(
         statement=call.text,
-        flags=session.options.over(call.flags), accept="--accept-opaque before the file lets it", undone="nothing was set",
+        flags=session.options.over(call.flags), accept="--accept-opaque before the file allows it", undone="nothing was set",
         instead="set pager on" if held(session, request) else "",
     )  # fmt: skip
     pass_programs(session, services, request, filter_findings(command).unseen, work)

@@ -56,8 +56,9 @@ def restart(journal: Journal, *, reason: str = "") -> Restarted:
         walked, problem = journal.examine()
         if not problem:
             raise JournalError(
-                f"the journal {journal.path} is whole ({walked.good} rows), so it goes on; nothing was changed",
-                hint="journal export takes rows out of it",
+                f"the journal {journal.path} is complete ({walked.good} rows), so no restart is needed; nothing "
+                "was changed",
+                hint="`journal export` copies rows out of it",
             )
         try:
             stored = journal.stored() if journal.path.exists() else []
@@ -126,8 +127,8 @@ def _waiting(entries: Sequence[Entry], rows: Sequence[Sequence[Any]]) -> tuple[i
                 found |= {item.change for item in open_deadlines(copy, rack)}
     except (OSError, sqlite3.Error) as error:
         raise JournalError(
-            f"what the journal warns of can't be copied ({error}); nothing was changed",
-            hint="free space in $TMPDIR, or name another place with it",
+            f"its unfinished changes can't be copied ({error}); nothing was changed",
+            hint="free space in $TMPDIR, or choose another place with it",
         ) from error
     roots = {plan.finishes for plan in plans if plan.finishes and plan.change in found}
     return tuple(sorted(found | (roots & {e.change for e in entries})))
@@ -161,6 +162,6 @@ def _put_aside(journal: Journal) -> Path:
                 os.replace(path, target)
     except OSError as error:
         raise JournalError(
-            f"the journal {journal.path} can't be put aside: {why_unreadable(error)}; it stays"
+            f"the journal {journal.path} can't be renamed: {why_unreadable(error)}; it stays as it is"
         ) from error
     return old

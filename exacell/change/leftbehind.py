@@ -32,7 +32,7 @@ def left_behind(session: Session, services: Services, *, warn: bool = False) -> 
         return found
     except JournalError as error:
         # Reads go on; a change is refused with the same words when it is asked for.
-        return (f"{error.message}; what earlier changes left behind is not known: {error.hint}",)
+        return (f"{error.message}; so exacell can't check what earlier changes left: {error.hint}",)
 
 
 def _kept(session: Session, services: Services) -> tuple[tuple[str, ...], frozenset[str]]:
@@ -54,7 +54,7 @@ def _kept(session: Session, services: Services) -> tuple[tuple[str, ...], frozen
         trials = tuple(left_line(found) for found in unfinished(store, rack) if not conducted_elsewhere(found))
         return (*(says for _, says in runs), *trials), frozenset(run.key for run, _ in runs)
     except StoreError as error:
-        line = f"{error.message}; whether a run or an experiment was left unfinished is not known: {error.hint}"
+        line = f"{error.message}; so exacell can't check for an unfinished run or experiment: {error.hint}"
         return (line,), frozenset()
 
 

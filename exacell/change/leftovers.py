@@ -44,12 +44,12 @@ def look(
     if not any(item.state in LOOKED_AT for item in left):
         return left, ()
     if _is_changed(journal, rack):
-        return left, ("a change is being carried out: this is what the journal knows, and no cell was asked",)
+        return left, ("a change is running: this is from the journal; no cell was asked",)
     notes: dict[str, None] = {}
     for find in (_running, _online, _caching):
         rows, silent = find(services.fleet, journal, rack)
         if silent:
-            notes[f"{fold(silent)} did not say how it is now: this is what the journal knows"] = None
+            notes[f"{fold(silent)} did not answer: for it, this is from the journal"] = None
         notes |= dict.fromkeys(unnoted(session, services, _note(journal, rack, rows)))
     return pending(journal, rack, but=runs), tuple(notes)
 

@@ -54,9 +54,7 @@ class Holder:
         what = f"change {self.change}" if self.change else "a change"
         who = f"{self.sudo or self.user} on {self.host}"
         ago = format_duration(self.age)
-        return (
-            f"{what} of {who} was left unfinished or with something to mend {ago} ago: show health tells what is so now"
-        )
+        return f"{what} of {who}, {ago} ago, was left unfinished or needs repair: `show health` shows the present state"
 
     @property
     def age(self) -> float:
@@ -113,25 +111,25 @@ def read_holder(data: object) -> Holder | None:
     if data is None:
         return None
     if not isinstance(data, dict):
-        raise ValueError("a holder in it is no JSON object")
+        raise ValueError("a holder in it is not a JSON object")
     missing = [name for name in _NEEDED if name not in data]
     if missing:
-        raise ValueError(f"it says no {', '.join(missing)}")
+        raise ValueError(f"it has no {', '.join(missing)}")
     kept = data.get("kept", False)
     if not isinstance(kept, bool):
-        raise ValueError("its kept is neither true nor false")
+        raise ValueError("its kept must be true or false")
     known: dict[str, str] = {}
     for name, form in _FORMS.items():
         value = data.get(name, "")
         if not isinstance(value, str):
-            raise ValueError(f"its {name} is no text")
+            raise ValueError(f"its {name} is not text")
         if not form.fullmatch(value):
             raise ValueError(f"its {name} has a form that exacell does not write")
         known[name] = value
     try:
         zone = datetime.fromisoformat(known["since"]).tzinfo
     except ValueError as error:
-        raise ValueError("its since is no time") from error
+        raise ValueError("its since is not a time") from error
     if zone is None:
-        raise ValueError("its since names no zone")
+        raise ValueError("its since has no time zone")
     return Holder(**known, kept=kept)

@@ -69,5 +69,5 @@ class Vigil:
         try:
             why = self._permit()
         except Exception as error:  # Whatever it is, nobody knows then whose the rack is.
-            why = f"it can't be told whose the rack is: {error}"
+            why = f"exacell can't read who holds the rack's lock: {error}"
         self._known = (began, why)

@@ -175,7 +175,7 @@ def _shown(results: Sequence[StepResult]) -> str:
     """Return what stands behind statements that are done: what was read back, or no more than the answers to them."""
     sent = [r.step for r in results if r.outcome is Outcome.DONE and r.step.statement]
     bare = sent and not any(r.step.proves or r.step.watch for r in results if r.outcome is Outcome.DONE)
-    return "as answered, nothing to read back" if bare else "verified"
+    return "as answered; there is nothing to read back" if bare else "verified"
 
 
 STOPPED = "stopped"

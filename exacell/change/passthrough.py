@@ -52,15 +52,15 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     if statement is not None and statement.object == DBSERVER and not len(session.selection.hosts):
         groups = session.need_rack().host_groups
         raise StatementError(
-            "dbserver is an object of database nodes, and no cell has it",
-            hint=f"on @{next(iter(groups))} {line.text}" if groups else "the rack's configuration names no dbnodes",
+            "dbserver is an object of database nodes, not of cells",
+            hint=f"on @{next(iter(groups))} {line.text}" if groups else "the rack's configuration has no dbnodes",
         )
     form = str(line.flags.get("format") or session.settings.format)
     timeout = line.flags.get("timeout")
     seconds = float(timeout) if isinstance(timeout, (int, float)) else None
     if isinstance(statement, List):
         result = _list(session, services, request, statement, form, seconds, compared=bool(line.flags.get("diff")))
-        meant = _meant(services, statement, result)
+        meant = _meant(session, services, statement, result, seconds)
         return replace(result, notes=(*result.notes, meant)) if meant else result
     if isinstance(statement, Describe):
         return _describe(session, services, statement, seconds)
@@ -74,17 +74,26 @@ def pass_through(session: Session, services: Services, request: Request, line: L
     return plan_typed(session, services, request, line)
 
 
-def _meant(services: Services, statement: List, result: Result) -> str:
+def _meant(session: Session, services: Services, statement: List, result: Result, timeout: float | None) -> str:
     """Return the question whether a name that no cell has, or a value that none has, was meant to be one that is known;
-    empty where none is near."""
+    empty where none is near. The cells are asked for the names that they have."""
     missed = next((("name", match[1]) for each in result.problems if (match := _NO_SUCH.search(each))), None)
     equal = [(f.attribute, f.value.text) for f in statement.filters if f.operator is Operator.EQUAL and not f.negated]
     nothing = [] if result.records or result.problems else equal
     for attribute, value in (missed, *nothing) if missed else nothing:
         known = _known(services, statement.object, attribute)
+        if missed and not statement.object.startswith("METRIC") and not len(session.selection.hosts):
+            known = (*known, *_there(session, services, statement.object, timeout))
         if value.lower() not in (each.lower() for each in known) and (asked := ask_for(value, known)):
             return asked
     return ""
+
+
+def _there(session: Session, services: Services, subject: str, timeout: float | None) -> list[str]:
+    """Return the names of all objects of a kind on the cells that answer."""
+    text = f"list {subject.lower()} attributes name"
+    answers = services.fleet.query(session.cells(), (text,), timeout=timeout, cancel=session.interrupted)
+    return sorted({str(row.get("name", "")) for answer in answers.good.values() for row in answer.tables[0]})
 
 
 def _known(services: Services, subject: str, attribute: str) -> Sequence[str]:
@@ -165,7 +174,7 @@ def _ask(
             problems.append(f"{reply.target}: {cut_off(cut)}")
         elif stray := stray or stray_line(reply.stdout, indents=indents and reply.large is None):
             problems.append(
-                f"{reply.target}: '{stray}' is no answer of CellCLI; exacell sh shows all that the cell sends"
+                f"{reply.target}: '{stray}' is not an answer of CellCLI; `sh` shows all that the cell sends"
             )
         else:
             good[reply.target] = reply
@@ -227,7 +236,9 @@ def _list(
     if not len(hosts):  # DBMCLI is reached over ssh, and has no XML.
         refuse_statement(services.transport.capabilities, render(statement))
     elif statement.all_attributes and form != "raw":
-        raise StatementError("the columns of attributes all can't be told apart here", hint="detail shows all of them")
+        raise StatementError(
+            "with `attributes all`, exacell can't tell the columns apart here", hint="`detail` shows all of them"
+        )
     precise = form not in AS_PRINTED and (statement.object.startswith("METRIC") or statement.all_attributes)
     stripped = not services.transport.capabilities.indents  # only XML survives a dcli that takes blanks away
     if not len(hosts) and (precise or ((statement.all_attributes or stripped) and form != "raw")):
@@ -288,7 +299,8 @@ def _detail_text(statement: List, good: Mapping[str, Reply]) -> str:
     text = "\n\n".join(blocks)
     if left_out and any(len(group.cells) > 1 for group in folds):
         text += (
-            f"\n\nleft out, each cell's own: {', '.join(left_out)} (name a cell with ON, or use -o json, to see them)"
+            f"\n\nleft out, because they differ on each cell: {', '.join(left_out)} (to see them, choose a cell "
+            "with ON, or use -o json)"
         )
     return text
 

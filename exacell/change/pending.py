@@ -28,7 +28,7 @@ from exacell.journal.rows import Planned
 LOOKED_AT = ("caching off", "service stopped", "disks offline")
 """What other hands may have mended since, so that ``pending`` asks the cells before it says it."""
 
-_UNASKED = "so the journal has it: pending asks the cells"
+_UNASKED = "from the journal; `pending` asks the cells"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +115,8 @@ def _left(state: str, item: Stopped | Offline) -> Pending:
 def _elsewhere(row: Planned) -> Pending:
     mend = "unlock --takeover"
     sentence = (
-        f"change {row.change} ({row.statement}) is being carried out by process {row.who.pid} on {row.who.host}, as far as can "
-        f"be told from here; if that has ended: {mend}, then resume"
+        f"change {row.change} ({row.statement}) seems to be running as process {row.who.pid} on {row.who.host}; "
+        f"if that has ended, type `{mend}`, then `resume`"
     )
     return Pending(change=row.change, statement=row.statement, state="elsewhere", mend=mend, sentence=sentence)
 
@@ -127,8 +127,8 @@ def _unfinished(row: Planned) -> Pending:
 
 def _halted(row: Planned) -> Pending:
     change = row.change
-    back = f"undo {change} takes it back, " if row.inverse else ""
-    ways = f"resume finishes it, {back}resume {change} --abandon leaves it so"
+    back = f"`undo {change}` takes it back, " if row.inverse else ""
+    ways = f"`resume` finishes it, {back}`resume {change} --abandon` leaves it as it is"
     return _not_ended(row, "stopped", "was stopped before its end", f"resume {change}", ways)
 
 
@@ -139,14 +139,14 @@ def _not_ended(row: Planned, state: str, what: str, mend: str, ways: str) -> Pen
     if row.detached:
         mend = f"resume {change}"
         sentence = (
-            f"change {change} ({statement}) goes on on its hosts, or has ended there: resume {change} picks it up, "
-            f"resume {change} --abandon forgets it"
+            f"change {change} ({statement}) continues on its hosts, or has ended there: `resume {change}` "
+            f"fetches the result, `resume {change} --abandon` ends this warning"
         )
     elif row.plan is None:
         mend = f"resume {change} --abandon"
         sentence = (
-            f"change {change} ({statement}) {what}, and exacell can't read what it carried: look at the targets, "
-            f"run it again if it is needed; {mend} ends this warning"
+            f"change {change} ({statement}) {what}, and exacell can't read its text: check the targets and run "
+            f"it again if needed; `{mend}` ends this warning"
         )
     return Pending(change=change, statement=statement, state=state, mend=mend, sentence=sentence)
 
@@ -212,7 +212,9 @@ def half_undone(journal: Journal, rack: str) -> Planned | None:
 def _half(journal: Journal, row: Planned) -> Pending:
     change = row.undoes
     first = journal.state(row.rack, change).plan or row
-    sentence = f"undo of change {change} ({first.statement}) ended before all of it was taken back: undo {change} goes on with it"
+    sentence = (
+        f"undo of change {change} ({first.statement}) ended before everything was taken back: `undo {change}` continues"
+    )
     return Pending(change=change, statement=first.statement, state="stopped", mend=f"undo {change}", sentence=sentence)
 
 
@@ -227,22 +229,22 @@ def _uncached(item: CachingOff, *, resumable: Collection[int]) -> Pending:
     left = "left" if item.sure else "may have left"
     if item.cache != FLASHCACHE:
         mend = f"on {cells} " + (f"create {item.cache} all" if item.dropped else again(item.cache))
-        sentence = f"change {item.change} {left} {item.cache} not caching on {cells}: {mend} mends it"
+        sentence = f"change {item.change} {left} {item.cache} not caching on {cells}: type `{mend}`"
         if item.dropped and not item.comes:
-            sentence = f"change {item.change} {left} no {item.cache} on {cells}: {mend} makes it again"
+            sentence = f"change {item.change} {left} no {item.cache} on {cells}: `{mend}` creates it again"
         elif item.comes:
-            sentence = f"{_unanswered(item)}: retry failed goes on with the change (or: {mend})"
+            sentence = f"{_unanswered(item)}: `retry failed` continues the change (or: {mend})"
     elif item.dropped:
         mend = f"undo {item.change}"
-        sentence = f"{_unanswered(item)}: {mend} takes it back (resume or retry failed goes on with the change)"
+        sentence = f"{_unanswered(item)}: `{mend}` takes it back (`resume` or `retry failed` continues the change)"
         if not item.comes:
             sentence = (
-                f"change {item.change} {left} no flash cache on {cells}: "
-                f"{mend} makes it again at its old size (resume or retry failed goes on with the change)"
+                f"change {item.change} {left} no flash cache on {cells}: `{mend}` creates it again at its old "
+                "size (`resume` or `retry failed` continues the change)"
             )
     else:
         mend = f"on {cells} flush flashcache"
-        ends = "resume ends that as well" if item.change in resumable else "flush flashcache mends it"
+        ends = "`resume` switches it on too" if item.change in resumable else "`flush flashcache` switches it on"
         sentence = f"{_unanswered(item)}: {ends}"
         if not item.comes:
             sentence = (
@@ -273,12 +275,12 @@ def still_off(journal: Journal, rack: str, broken_off: Callable[[str], bool]) ->
             continue
         name = "flash cache" if item.cache == FLASHCACHE else item.cache
         what = f"has no {name}" if item.dropped else f"is not caching in its {name}"
-        doubt = " or may still lose it" if item.comes else ""
+        doubt = " or may lose it soon" if item.comes else ""
         way = _uncached(item, resumable=()).mend
         if newest is not None and newest.plan is not None and _repeats(journal, newest, item):
-            way = f"retry failed goes on with it (or: {way})"
+            way = f"`retry failed` continues it (or: {way})"
         else:
-            way = f"{way} mends it"
+            way = f"type `{way}`"
         said.append(f"{fold(item.cells)} {what}{doubt} since change {item.change}: {way}")
     return tuple(said)
 
@@ -304,7 +306,7 @@ def _unanswered(item: CachingOff) -> str:
     name = "flash cache" if item.cache == FLASHCACHE else item.cache
     what = f"may have left no {name} on" if item.dropped else f"left {name} not caching on"
     where = f"{what} {fold(item.cells)}, where its DROP {item.cache.upper()}"
-    return f"change {item.change} {where} was not answered and may still come"
+    return f"change {item.change} {where} was not answered and may still happen"
 
 
 def note_resumed(journal: Journal, rack: str, statement: str, origin: str, finishes: int) -> None:

@@ -125,7 +125,7 @@ class RackLock:
             if holder is not None and not self._yields(holder, me):
                 raise LockedError(
                     f"rack {self.rack} is locked by {holder}; nothing was sent",
-                    hint="wait, ask them, or take it over: unlock --takeover",
+                    hint="wait, ask them, or take the lock over: `unlock --takeover`",
                 )
 
     def left_by_others(self) -> tuple[Holder, ...]:
@@ -204,7 +204,9 @@ class RackLock:
                 return None
             for holder in (held.kept, held.running):
                 if holder is not None and not takeover and not self._yields(holder, me):
-                    raise LockedError(f"rack {self.rack} is locked by {holder}", hint="unlock --takeover takes it over")
+                    raise LockedError(
+                        f"rack {self.rack} is locked by {holder}", hint="`unlock --takeover` takes it over"
+                    )
             # A takeover takes all that others left on itself.
             self._write(descriptor, _Held(left=() if takeover else held.left))
             return held.shown
@@ -261,12 +263,12 @@ class RackLock:
         try:
             data = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise self._unreadable("it is no JSON") from error
+            raise self._unreadable("it is not JSON") from error
         if not isinstance(data, dict):
-            raise self._unreadable("it is no JSON object")
+            raise self._unreadable("it is not a JSON object")
         left = data.get("left", [])
         if not isinstance(left, list):
-            raise self._unreadable("its left is no list")
+            raise self._unreadable("its left is not a list")
         try:
             return _Held(
                 kept=read_holder(data.get("kept")),
@@ -296,9 +298,12 @@ class RackLock:
     def _unreadable(self, error: OSError | str) -> LockedError:
         """Return what is said of a lock that can't be read: one that says nothing can be freed, a file that is none can't."""
         if isinstance(error, OSError):
-            why, hint = error.strerror, "it must be a file that all operators can read and write: lock= names another"
+            why, hint = (
+                error.strerror,
+                ("it must be a file that all operators can read and write; lock= can name another"),
+            )
         else:
-            why, hint = error, "unlock --takeover frees it"
+            why, hint = error, "`unlock --takeover` removes it"
         return LockedError(f"the lock {self.path} of rack {self.rack} can't be read ({why})", hint=hint)
 
 

@@ -36,8 +36,8 @@ def line_to_read(reading: Reading) -> Line:
     line = parse_line(reading.statement, shell=False)
     if line is None or not reads(line):
         raise StatementError(
-            f"'{reading.statement}' is not a statement that reads, so it has no value to take",
-            hint="name one that reads, such as list flashcache",
+            f"'{reading.statement}' is not a statement that reads, so it gives no value",
+            hint="use one that reads, such as list flashcache",
         )
     asked = line.cellcli
     if isinstance(asked, List) and not (asked.attributes or asked.all_attributes or asked.detail):

@@ -22,7 +22,8 @@ from exacell.language.reading import ReadingCheck, read_fact, read_until
 from exacell.language.registry import Effect, Value
 from exacell.output.result import Column, Record, Result
 from exacell.output.tables import table_lines
-from exacell.recipes.answers import only_reads
+from exacell.plan.foreseen import Foreseen
+from exacell.recipes.answers import is_planned, only_reads
 from exacell.session.given import Request, Services, Session
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def plan_run(
     What a line needs that those before it would do is told, and the next line is planned all the same.
     """
     lines = list(_with_ceilings(ready, request.risk_ceiling, None))
+    request = replace(request, foreseen=Foreseen())
     rows: list[Record] = []
     summary: list[_Planned] = []
     problems: list[str] = []
@@ -54,7 +56,10 @@ def plan_run(
         except ExacellError as error:
             outcome = f"the run would stop here: {error.message}"
             if changed:
-                outcome = f"can't be planned before line {changed} is carried out, as rehearse does: {error.message}"
+                outcome = (
+                    f"can't be planned before line {changed} is carried out; `rehearse` carries it out on "
+                    f"a copy: {error.message}"
+                )
             else:
                 problems.append(f"line {number}, {each.outline()}: {error.message}")
             services.console.say(outcome)
@@ -66,7 +71,7 @@ def plan_run(
         alike = (name, each.source.number, sent or outcome, risk)
         told = {**about, "outcome": outcome, "risk": risk or None}
         summary.append(_Planned(told=told, wave=wave, steps=len(steps), alike=alike))
-        changed = changed or (str(number) if each.effect is Effect.WRITE else "")
+        changed = changed or (str(number) if each.kept is None and is_planned(each.line) else "")
     return Result(
         records=rows,
         columns=_COLUMNS,
@@ -74,7 +79,10 @@ def plan_run(
         draw=lambda width, color, header: table_lines(
             list(_shown(summary)), _COLUMNS, width=width, color=color, header=header
         ),
-        notes=["each line is planned from the rack as it is now", "nothing was sent"],
+        notes=[
+            "each line is planned from the rack as it is now, and from what earlier lines will have changed in databases",
+            "nothing was sent",
+        ],
         problems=problems,
         exit_code=ExitCode.NOT_EXECUTED if problems else ExitCode.DONE,
     )
@@ -142,19 +150,19 @@ def _one(
     """
     line, words = each.line, each.line.call.command.words if each.line.call is not None else ()
     if words == ("undo", "run"):
-        return "takes back what the run has changed by then", "", ()
+        return "takes back the changes of the run up to there", "", ()
     if each.kept is not None:
         unread = ", unread" if each.effect is Effect.OPAQUE else ""
         return f"keeps it as {each.kept.name}{unread}", "", ()
     if words == ("check",):
         if changed:
-            return f"checks it then: line {changed} changes something before it", "", ()
+            return f"checked during the run, because line {changed} changes something before", "", ()
         execute(session, services, request, line, inside=True)
         return "holds now", "", ()
     if words == ("wait",):
         return "waits", "", ()
-    if line.effect is not Effect.WRITE and words != ("experiment",):
-        return "reads" if only_reads(line) else _OTHERS.get(line.effect, "runs what it plans then"), "", ()
+    if not is_planned(line) and words != ("experiment",):
+        return "reads" if only_reads(line) else _OTHERS.get(line.effect, "planned during the run"), "", ()
     planning = {**flags, **line.flags, "dry-run": True}
     line = replace(
         line,
@@ -165,7 +173,7 @@ def _one(
     if result.problems:
         raise RecipeError(result.problems[0])
     if words == ("experiment",):  # It has shown its schedule.
-        return "runs what it plans then", "", ()
+        return "planned during the run", "", ()
     if result.planned is None:
         for note in result.notes:
             if note != UNSENT:
@@ -180,8 +188,8 @@ def _one(
 
 
 _OTHERS = {
-    Effect.OPAQUE: "runs unread: exacell can't tell what it does",
-    Effect.LOCAL: "keeps or says something here",
+    Effect.OPAQUE: "runs text that exacell can't read",
+    Effect.LOCAL: "keeps or shows something here",
 }
 
 WITHOUT = ("hosts", "databases", "commands")
@@ -222,7 +230,7 @@ def rehearsed(session: Session, ready: Ready, without: Collection[str]) -> tuple
         told = "; ".join(said for _, said in missing[:3]) + ("; …" if len(missing) > 3 else "")
         raise RecipeError(
             f"a copy of a rack has no {' and no '.join(kinds)}: {told}; nothing was rehearsed",
-            hint=f"rehearse without={','.join((*without, *kinds))} … leaves these lines out",
+            hint=f"`rehearse without={','.join((*without, *kinds))} …` leaves these lines out",
         )
     return ready, left
 

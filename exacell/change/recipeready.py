@@ -229,8 +229,8 @@ def make_ready(
     recipe = load_recipe(session.home, name) if run is None else run.draft(name).recipe
     if recipe.name in within.names:
         raise RecipeError(
-            f"recipe {recipe.name} runs itself: {' → '.join((*within.names, recipe.name))}",
-            hint="take one of these lines out",
+            f"recipe {recipe.name} calls itself: {' → '.join((*within.names, recipe.name))}",
+            hint="remove one of these lines",
         )
     values = values_of(recipe, given)
     check_recipe(recipe)
@@ -352,7 +352,8 @@ def _refuse_same_names(ready: Ready) -> None:
         other = names.get(each.kept.name.lower())
         if other is not None:
             raise RecipeError(
-                f"recipe {ready.recipe.name} would keep {each.kept.name} twice: {other}; {each.line.text}; nothing was run",
+                f"recipe {ready.recipe.name} would keep {each.kept.name} twice: {other}; {each.line.text}; "
+                "nothing was run",
                 hint="as=NAME_${x} tells the lines of a matrix apart",
             )
         names[each.kept.name.lower()] = each.line.text
@@ -435,7 +436,7 @@ def _refuse_unmet(session: Session, services: Services, request: Request, recipe
         if answers.problems:
             raise RecipeError(
                 f"recipe {recipe.name} needs {need}: {answers.problems[0]}",
-                hint="where it answers, run it again; use names the cells that shall count",
+                hint="when it answers, run it again; or leave it out with `use`",
             )
         wrong: dict[str, list[str]] = {}
         for cell, answer in answers.good.items():
@@ -446,11 +447,11 @@ def _refuse_unmet(session: Session, services: Services, request: Request, recipe
             why, cells = next(iter(wrong.items()))
             raise RecipeError(
                 f"recipe {recipe.name} needs {need}: {fold(cells)} {why}; nothing was run",
-                hint="use leaves cells out; the recipe's line 'needs' has the rule",
+                hint="`use` leaves cells out; the recipe's line 'needs' has the rule",
             )
 
 
-_HOSTS = '[racks.NAME.hosts.GROUP] nodes="..." in the configuration names a group'
+_HOSTS = '[racks.NAME.hosts.GROUP] nodes="..." in the configuration defines a group'
 
 
 def consent(
@@ -481,14 +482,14 @@ def consent(
     )
     if not texts or session.need_rack().opaque == "allow":
         return False
-    services.console.say(f"recipe {ready.recipe.name} runs what exacell does not read; the guard ends there:")
+    services.console.say(f"recipe {ready.recipe.name} runs commands that exacell can't read and can't guard:")
     for text in texts:
         services.console.say(f"  {text}")
     answer = services.console.confirm(f"run {counted(len(texts), 'command')} unguarded?")
     if answer is None:
         raise RefusedError(
-            f"recipe {ready.recipe.name}: nobody is at the terminal to agree; nothing was run",
-            hint="run … --accept-opaque lets it",
+            f"recipe {ready.recipe.name}: there is no terminal for the question; nothing was run",
+            hint="`run … --accept-opaque` allows it",
         )
     if not answer:
         raise RefusedError(

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from exacell.change.dcli.told import in_own_words
 from exacell.change.execute import execute
 from exacell.change.here import loads_given
 from exacell.change.outcomes import idle_sentences
@@ -31,6 +32,7 @@ from exacell.output.folding import each_cell_apart
 from exacell.output.render import for_eyes
 from exacell.output.result import Column, Draw, Record, Result, worst
 from exacell.output.tables import table_blocks
+from exacell.plan.foreseen import Foreseen
 from exacell.recipes.answers import reads
 from exacell.recipes.record import BEGUN, DONE, FAILED, LineState
 from exacell.recipes.values import RISKS
@@ -103,13 +105,16 @@ class RecipeRunner:
             RefusedError: the run is to be confirmed in time, and holds what exacell can't take back.
         """
         waiting = self._waiting
+        if self._dry and self._request.foreseen is None:
+            self._request = replace(self._request, foreseen=Foreseen())
         if waiting is None:
             return self._run()
         for each in self._ready.every():
             if each.effect is Effect.OPAQUE:
                 raise RefusedError(
-                    f"recipe {self._recipe.name}, line {each.source.number} ({each.line.text}): --confirm-within needs "
-                    "changes that exacell can take back, and it can't read this one; nothing was run"
+                    f"recipe {self._recipe.name}, line {each.source.number} ({each.line.text}): "
+                    "--confirm-within needs changes that exacell can take back, but it can't read this one; "
+                    "nothing was run"
                 )
         session, services = self._session, self._services
         if self._track is not None:
@@ -123,7 +128,7 @@ class RecipeRunner:
         first, last = min(waiting.changes), max(waiting.changes)
         which = f"change {first} is" if first == last else f"changes {first} to {last} are"
         when = f"{until.astimezone():%H:%M:%S} (in {format_duration(waiting.within)})"
-        return replace(result, notes=[*result.notes, f"{which} taken back at {when}: confirm {first} keeps all"])
+        return replace(result, notes=[*result.notes, f"{which} taken back at {when}: `confirm {first}` keeps all"])
 
     def _run(self) -> Result:
         """Run the lines. What ends the program must not leave out the final ones, which put back what the others changed."""
@@ -182,7 +187,7 @@ class RecipeRunner:
         if (session.interrupted.is_set() or session.told_to_end) and not source.final:
             raise InterruptedByUserError(
                 f"recipe {self._recipe.name} was interrupted before {each.place}",
-                hint="" if self._takes_back() else f"what was done stands; {self._way_back} takes it back",
+                hint="" if self._takes_back() else f"its changes so far are kept; `{self._way_back}` takes them back",
             )
         self._begun += 1
         wave = each.wave
@@ -215,7 +220,7 @@ class RecipeRunner:
             left, turns = (*wave.targets, *wave.behind), each.source.turns
             in_use = turns is not None and not turns.on and set(left) <= set(self._session.need_rack().cells)
             if wave.before and in_use and not self._takes_back():
-                parts.append(f"use {fold(left)}, and the same run goes on with them")
+                parts.append(f"type `use {fold(left)}`, then the same run again, to continue with them")
             yield "; ".join((f"stopped {where} {wave} ({fold(wave.targets)})", *parts))
 
     def _takes_back(self) -> bool:
@@ -247,7 +252,7 @@ class RecipeRunner:
 
                 changes = self._changes()
                 if self._dry and not changes:
-                    return services.console.say("-n: undo run would take back what the run has changed by then")
+                    return services.console.say("-n: undo run would take back the changes of the run up to there")
                 return self._keep(each, line, undo(session, services, request, changes, flags, whole=True))
             if self._dry and line.call is not None and (self._left_out(line.call) or self._does_not_hold_yet(line)):
                 return None
@@ -290,9 +295,7 @@ class RecipeRunner:
         try:
             execute(self._session, self._services, self._request, line)
         except (RecipeError, StatementError) as error:
-            self._services.console.say(
-                f"-n: {error.message}; nothing was carried out that it may need, so it is not judged"
-            )
+            self._services.console.say(f"-n: {error.message}; -n carries out no earlier line, so this is not checked")
             return True
         return False
 
@@ -348,10 +351,10 @@ class RecipeRunner:
             for said in idle_sentences(result.records):
                 self._services.console.say(said)
         if result.exit_code not in (ExitCode.DONE, ExitCode.CHANGES) and not each.source.final:
-            first = result.problems[0] if result.problems else "it failed"
+            first = next(iter(in_own_words(result.problems, dict(result.raw or ()))), "it failed")
             error = RecipeError(
                 f"recipe {self._recipe.name}, {each.place} ({line.text}): {first}",
-                hint=f"journal tells what was done; {self._way_back} takes it back",
+                hint=f"`journal` shows what was done; `{self._way_back}` takes it back",
             )
             error.exit_code = result.exit_code
             raise error
@@ -378,8 +381,8 @@ class RecipeRunner:
             problems += [sentence(stopped), *self._left]
             if self._dry and self._planned:
                 problems.append(
-                    "-n has carried out nothing that this may need: "
-                    f"rehearse {self._statement} carries it out on a copy of the rack"
+                    f"-n carries out no earlier line, and this one may need it: `rehearse {self._statement}` "
+                    "carries all out on a copy of the rack"
                 )
             done = any(c is ExitCode.DONE for c in self._codes)
             code = worst([stopped.exit_code, ExitCode.FAILED if done and self._session.changes else stopped.exit_code])

@@ -58,7 +58,7 @@ def stands(services: Services, state: ChangeState) -> str:
     if not state.intents:
         return f"{change}: nothing was sent"
     if row.detached and state.unsettled:
-        return f"{change} is not started twice: {'; '.join(phrases(standings(services, row)))}"
+        return f"{change} is not started again: {'; '.join(phrases(standings(services, row)))}"
     if row.plan is None and state.unsettled:
         on = fold(dict.fromkeys(target for target, _ in state.unsettled))
         return f"{change} was sent to {on}: exacell can't read what it did there"
@@ -66,7 +66,7 @@ def stands(services: Services, state: ChangeState) -> str:
     return f"{change}: " + "; ".join(f"{how} on {fold(dict.fromkeys(names))}" for how, names in told.items())
 
 
-_SAID = {"no outcome": "not answered", "not done": "not seen to be done"}
+_SAID = {"no outcome": "not answered", "not done": "not found done"}
 
 
 def end_of(
@@ -106,7 +106,7 @@ def _ended(
     if services.journal.whole_state(row.rack, row.root).undone:
         raise RefusedError(
             f"change {row.root} ({row.statement}) was taken back since; nothing was sent",
-            hint="resume --abandon carries out only what is left of its finally",
+            hint="`resume --abandon` carries out only the rest of its finally",
         )
     if end is None:
         return _finished(session, services, request, line, row, state, again=again)
@@ -116,7 +116,7 @@ def _ended(
     if end.exit_code == ExitCode.DONE:
         return [Result(notes=[f"{note} was done"])]
     code = ExitCode.FAILED if end.exit_code is None else ExitCode(end.exit_code)
-    return [Result(problems=[f"{note} was not complete; journal show {row.change} tells why"], exit_code=code)]
+    return [Result(problems=[f"{note} was not complete; `journal show {row.change}` shows why"], exit_code=code)]
 
 
 def _finished(
@@ -148,8 +148,8 @@ def _finished(
     if open_:
         _end(services, row, ExitCode.INTERRUPTED, {"abandoned": len(open_)})
         raise RefusedError(
-            f"change {row.change} ({row.statement}) was under way on {fold(open_)}, and exacell can't read what it did "
-            "there; it is not carried out again"
+            f"change {row.change} ({row.statement}) was running on {fold(open_)}, and exacell can't read what "
+            "it did there; it is not carried out again"
         )
     code = ExitCode.FAILED if bad else ExitCode.DONE
     _end(services, row, code, {})
@@ -180,7 +180,7 @@ def rest_of_wait(line: Line, begun: LineState) -> float | None:
 
 
 def _waited(session: Session, services: Services, request: Request, line: Line, rest: float) -> Result:
-    note = f"{line.text}: {format_duration(rest)} of it were left"
+    note = f"{line.text}: {format_duration(rest)} of it are left"
     shorter = parse_line(f"wait {rest:.3f}s", shell=False)
     if shorter is None or not rest:
         return Result(notes=[note])

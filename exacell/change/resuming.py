@@ -67,7 +67,7 @@ def resume(
 
     Args:
         runs: those of recipes whose changes are left out unless one is named.
-        abandon: leave it as it is and only record that it is not gone on with.
+        abandon: leave it as it is and only record that it is not continued.
 
     Raises:
         RefusedError: the session is read-only; its process still runs; it is not unfinished; or it carried what exacell
@@ -99,7 +99,7 @@ def resume(
             results += finish(session, services, request, row, flags)
             results += _rest_of_recipe(session, services, row, results[-1])
             if session.interrupted.is_set() and place < len(rows):  # What is left is told again at the next start.
-                left = "interrupted: nothing more was started; resume goes on"
+                left = "interrupted: nothing more was started; `resume` continues"
                 results.append(Result(notes=[left], exit_code=ExitCode.INTERRUPTED))
                 break
     return replace(together(results), fold=True, data=True)
@@ -112,10 +112,10 @@ def _rest_of_recipe(session: Session, services: Services, row: Planned, ended: R
     recipe = first.origin
     if ended.exit_code is not ExitCode.DONE or not recipe or " " in recipe:  # Other origins: resume 3, undo 3.
         return []
-    ways = f"run {recipe} runs all"
+    ways = f"`run {recipe}` runs all lines"
     if any(run.key == first.run for run in unfinished_runs(services.store(), rack)):
-        ways = "resume goes on with them"
-    note = f"change {row.change} was a line of recipe {recipe}, whose lines behind it were not run; {ways}"
+        ways = "`resume` continues with them"
+    note = f"change {row.change} was a line of recipe {recipe}; the lines after it were not run; {ways}"
     return [Result(notes=[note])]
 
 
@@ -174,9 +174,9 @@ def _refuse_unread(services: Services, row: Planned) -> None:
     bad = [target for (target, _), state in states.items() if state != "done"]
     if bad:
         raise RefusedError(
-            f"change {row.change} ({row.statement}) did not end well on {fold(bad)}, but it carried what exacell "
-            "can't read, so it is not repeated; nothing was sent",
-            hint=f"look at {fold(bad)} and give it anew there: journal show {row.change} tells what each said",
+            f"change {row.change} ({row.statement}) did not end well on {fold(bad)}, but exacell can't read its "
+            "text, so it is not repeated; nothing was sent",
+            hint=f"check {fold(bad)} and type it again for them: `journal show {row.change}` shows each answer",
         )
 
 
@@ -236,8 +236,8 @@ def _finish(session: Session, services: Services, request: Request, row: Planned
         return pick_up(session, services, row, dry=dry_run, printing=form in AS_PRINTED)
     if row.plan is None:
         raise RefusedError(
-            f"change {row.change} ({row.statement}) carried what exacell can't read, so it can't be gone on with",
-            hint=f"look at the cells and run it again if it is needed; resume {row.change} --abandon ends the warning",
+            f"change {row.change} ({row.statement}) has text that exacell can't read, so it can't be continued",
+            hint=f"check the cells and run it again if needed; `resume {row.change} --abandon` ends the warning",
         )
     dry = flags.get("dry-run") or session.options.dry_run
     if not dry:
@@ -265,7 +265,7 @@ def _finish(session: Session, services: Services, request: Request, row: Planned
     )
 
 
-_SEEN = {"not done": "not seen to be done"}
+_SEEN = {"not done": "not found done"}
 """What is said of a statement whose answer never came and whose effect is not there: it may come yet."""
 
 _FIRST = "so that resume can plan"
@@ -295,10 +295,10 @@ def _in_its_manner(row: Planned, flags: Mapping[str, Value]) -> dict[str, Value]
 
 
 def leave(session: Session, services: Services, row: Planned) -> Result:
-    """Record that a change is not gone on with, and return the note that says so."""
+    """Record that a change is not continued, and return the note that says so."""
     body = {"exitCode": int(ExitCode.INTERRUPTED), "done": {"abandoned": 1}, **actor()}
     services.journal.append(session.need_rack().name, row.change, [Row(kind="end", body=body)])
-    return Result(notes=[f"change {row.change} ({row.statement}) stays as it is and is not gone on with"])
+    return Result(notes=[f"change {row.change} ({row.statement}) stays as it is and is not continued"])
 
 
 def again(
@@ -316,7 +316,7 @@ def again(
     """
     if session.interrupted.is_set():  # Carrying it out would forget that.
         way = "retry failed" if origin.startswith("retry ") else origin
-        return Result(notes=[f"interrupted: nothing was started; {way} goes on"], exit_code=ExitCode.INTERRUPTED)
+        return Result(notes=[f"interrupted: nothing was started; `{way}` continues"], exit_code=ExitCode.INTERRUPTED)
     rack = session.need_rack()
     cells = [target for target in targets if target in rack.cells or target in _hosts(row)]
     statement = row.statement
@@ -356,7 +356,7 @@ def _made_since(session: Session, services: Services, row: Planned, targets: Seq
         if plan is None or plan.finishes == root or plan.undoes or state.undone or not touched:
             continue
         where = fold(sorted(touched))
-        yield f"since then change {number} ({plan.statement}) was made on {where}; the plan begins from what it left"
+        yield f"since then change {number} ({plan.statement}) was made on {where}; the plan starts from its result"
 
 
 def _nothing_left(session: Session, services: Services, row: Planned, origin: str) -> Result:
@@ -365,7 +365,7 @@ def _nothing_left(session: Session, services: Services, row: Planned, origin: st
     root = root_of(services.journal, rack.name, row.change)
     note_resumed(services.journal, rack.name, row.statement, origin, root)
     _look_at_caches(session, services, root)
-    return Result(notes=[f"change {row.change} ({row.statement}) is complete: nothing was left to do"])
+    return Result(notes=[f"change {row.change} ({row.statement}) is complete: there is nothing left to do"])
 
 
 def _look_at_caches(session: Session, services: Services, root: int) -> None:

@@ -248,8 +248,8 @@ def why_late(looked: Looked | None) -> str:
     if looked is None or not looked.sent or looked.age <= LATE:
         return ""
     return (
-        f"it left {looked.age:.1f}s after the look at it, because this process stood still in the very moment between the two: "
-        "what was written in between may be lost; ask the databases"
+        f"it was sent {looked.age:.1f}s after the check, because this process was suspended in between: data "
+        "written in that time may be lost; check the databases"
     )
 
 
@@ -281,7 +281,7 @@ def _judge(step: Step, reply: Reply) -> StepResult:
         return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=NO_ANSWER, fingerprint=who)
     count = len(successes(reply.stdout))
     if count < step.expect:
-        reason = f"{count} of {step.expect} objects were reported done: {problem_of(reply)}"
+        reason = f"{count} of {step.expect} objects are done: {problem_of(reply)}"
         return StepResult(step=step, outcome=Outcome.UNKNOWN, reason=reason, said=reply.stdout, fingerprint=who)
     return StepResult(step=step, outcome=Outcome.DONE, said=reply.stdout, fingerprint=who)
 

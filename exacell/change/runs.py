@@ -107,7 +107,7 @@ def carry_out(
         raise
     track.take(STOPPED if runner.unsettled else last)
     if runner.unsettled:
-        note = f"run {track.run.name}: resume tries again what failed of its finally"
+        note = f"run {track.run.name}: `resume` tries the failed lines of its finally again"
         return replace(result, notes=[*result.notes, note])
     return result
 
@@ -176,12 +176,13 @@ def go_on(
         who = Actor.of(run.who)
         raise RefusedError(
             f"run {run.name} ({run.statement}) is being carried out by process {who.pid} on {who.host}",
-            hint="let it end, or end that process first",
+            hint="wait until it ends, or end that process first",
         )
     lock_of(session.need_rack(), session.home.state_dir).refuse_held()
     if not os.path.isdir(run.folder):
         raise RefusedError(
-            f"run {run.name} began in the folder {run.folder}, which is gone", hint="make it, and resume"
+            f"run {run.name} began in the folder {run.folder}, which no longer exists",
+            hint="create it, then type `resume`",
         )
     with chdir(run.folder), session.selection.using(run.cells):
         return _GoingOn(session, services, request, run, given, abandon=abandon).all()
@@ -277,7 +278,7 @@ class _GoingOn:
         except RefusedError as error:
             raise RefusedError(
                 f"run {self._run.name}, {line.ready.place}: {error.message}",
-                hint="resume --abandon carries out only its finally; run it anew behind that",
+                hint="`resume --abandon` carries out only its finally; then run it again",
             ) from error
 
     # -- what differs ------------------------------------------------------------------------------------------------
@@ -290,7 +291,7 @@ class _GoingOn:
             if not journal.whole_state(rack, root).undone:
                 continue
             if not any(attempt.run == key for attempt in attempts(journal, rack, root)):
-                yield f"change {root} of it was taken back since"
+                yield f"its change {root} was taken back since"
         about = {word for row in own for word in _objects(row)}
         for part in self._ready.all():
             left = [
@@ -315,9 +316,9 @@ class _GoingOn:
             if now == was:
                 continue
             if _object(let.reading.statement) in about:
-                self._told.append(f"{said}: this run changed it; {was} counts")
+                self._told.append(f"{said}: this run changed it, so {was} is used")
             else:
-                yield f"{said}, which this run did not change; {was} counts"
+                yield f"{said}, which this run did not change; {was} is used"
 
     # -- the screen and its question ---------------------------------------------------------------------------------
 
@@ -342,7 +343,7 @@ class _GoingOn:
                 yield f"  {how:<15}       and {len(chosen) - most} more: d shows all"
         for name, text in run.texts.items():
             if said := self._file(name, text):
-                yield f"  {said}: the text that was agreed to goes on"
+                yield f"  {said}: the run continues with the text that you confirmed"
         for said in (*self._told, *self._since()):
             yield f"  {said}"
         for said in differs:
@@ -370,7 +371,7 @@ class _GoingOn:
             if row is not None and row.run != key and target in reached:
                 touched[change] = None
         for change in touched:
-            yield f"change {change} ({others[change].statement}) was made since, on what this run changes"
+            yield f"change {change} ({others[change].statement}) was made since, on the objects that this run changes"
 
     def _agree(self, parts: Mapping[str, Sequence[ChangeState]], differs: Sequence[str]) -> None:
         """Return when somebody said yes, or -y did and nothing differs.
@@ -388,19 +389,22 @@ class _GoingOn:
             for said in self._screen(parts, differs, most=len(self._lines)):
                 console.say(said)
 
-        answer = console.confirm("go on with what was agreed to?" if differs else "proceed?", whole)
+        answer = console.confirm("continue with what you confirmed?" if differs else "proceed?", whole)
         if answer is None and differs:
             raise RefusedError(
                 f"run {name}: {differs[0]}; nothing was sent",
-                hint="resume at a terminal asks; resume --abandon carries out only its finally",
+                hint="type `resume` at a terminal, which asks; `resume --abandon` carries out only its finally",
             )
         if answer is None:
             raise RefusedError(
-                f"run {name}: nobody is at the terminal to confirm; nothing was sent",
-                hint="-y answers yes; -n only shows how it stands",
+                f"run {name}: there is no terminal for the question; nothing was sent",
+                hint="-y answers yes; with -n nothing is continued and the state is shown",
             )
         if not answer:
-            raise RefusedError("not confirmed; nothing was sent", hint="resume asks again; -n only shows how it stands")
+            raise RefusedError(
+                "not confirmed; nothing was sent",
+                hint="`resume` asks again; with -n nothing is continued and the state is shown",
+            )
 
     def _again(self, state: ChangeState) -> bool:
         """Return whether what exacell can't read may be carried out again.
@@ -412,11 +416,11 @@ class _GoingOn:
             return True
         told = f"run {self._run.name}: {stands(self._services, state)}"
         self._services.console.say(told)
-        answer = self._services.console.confirm("carry it out again? (no goes on with finally alone)")
+        answer = self._services.console.confirm("carry it out again? (no: only finally is carried out)")
         if answer is None:
             raise RefusedError(
                 f"{told}; nothing was sent",
-                hint="--accept-opaque carries it out again; resume --abandon carries out only its finally",
+                hint="--accept-opaque carries it out again; `resume --abandon` carries out only its finally",
             )
         return answer
 
@@ -431,7 +435,8 @@ class _GoingOn:
             now = next((each for each in unfinished_runs(store, self._run.rack) if each.name == self._run.name), None)
             if now is None or now.who != self._run.who:
                 raise RefusedError(
-                    f"run {self._run.name} is gone on with by somebody else; nothing was sent", hint="pending tells who"
+                    f"run {self._run.name} is being continued by somebody else; nothing was sent",
+                    hint="`pending` shows who",
                 )
             self._track.take(RUNNING)
 
@@ -439,7 +444,8 @@ class _GoingOn:
         line = parse_line(self._run.statement, shell=False)
         if line is None or line.call is None:
             raise RefusedError(
-                f"run {self._run.name}: '{self._run.statement}' runs no recipe", hint="resume --abandon lets it rest"
+                f"run {self._run.name}: '{self._run.statement}' does not run a recipe",
+                hint="`resume --abandon` gives it up",
             )
         call = replace(line.call, flags={name: value for name, value in self._flags.items() if name != "dry-run"})
         last = ABANDONED if self._abandon else DONE
@@ -454,7 +460,7 @@ class _GoingOn:
             return result
         # Only what is final was to be done, and what failed before that is known.
         known = tuple(state.said for state in self._track.lines.values() if state.state == FAILED)
-        over = [f"run {self._run.name} is not gone on with"] if self._abandon else []
+        over = [f"run {self._run.name} is not continued"] if self._abandon else []
         problems = [said for said in result.problems if not said.endswith(known)]
         return replace(result, notes=[*result.notes, *over], problems=problems, exit_code=ExitCode.DONE)
 
@@ -473,7 +479,7 @@ def _untold(line: _Line) -> str:
     """Return what becomes of a line that was under way and made no change."""
     rest = rest_of_wait(line.ready.line, line.state)
     if rest is not None:
-        return f"{format_duration(rest)} of it are left" if rest else "its time has passed"
+        return f"{format_duration(rest)} of it are left" if rest else "its time is over"
     if line.ready.effect in (Effect.WRITE, Effect.OPAQUE):
         return "nothing of it was sent"
     return "it is carried out again"

@@ -14,7 +14,7 @@ from exacell.output.console import Console
 
 _QUICK, _OFTEN = 1.0, 0.5
 """Seconds in which nothing is shown, and between two looks at one target."""
-_UNTOLD = "copied by scp, which tells no percent: no SFTP there"
+_UNTOLD = "copied by scp without a percentage, because there is no SFTP"
 
 
 def size_of(sources: Sequence[Path]) -> int:

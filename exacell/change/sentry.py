@@ -103,5 +103,5 @@ def _await(journal: Journal, change: int, process: subprocess.Popen[bytes], log:
             # One that begins late would take back what is said to stay.
             process.kill()
             process.wait()
-            raise ChildProcessError(errno.ECHILD, f"it did not begin to wait; its log is {log}")
+            raise ChildProcessError(errno.ECHILD, f"it did not start; its log is {log}")
         time.sleep(0.02)

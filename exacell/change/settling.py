@@ -143,9 +143,10 @@ def refuse_running(journal: Journal, rack: str, change: int) -> None:
         if row is not None and state.end is None and runs(journal, row):
             here = row.who.host == actor()["host"]
             raise RefusedError(
-                f"change {row.change} ({row.statement}) is being carried out by process {row.who.pid} on {row.who.host}",
-                hint="let it end, or end that process first"
-                + ("" if here else "; if it has ended: unlock --takeover, and then this again"),
+                f"change {row.change} ({row.statement}) is being carried out by process {row.who.pid} on "
+                f"{row.who.host}",
+                hint="wait until it ends, or end that process first"
+                + ("" if here else "; if it has ended, type `unlock --takeover`, then this again"),
             )
 
 
@@ -156,8 +157,8 @@ def drops_to_come(state: ChangeState) -> list[str]:
     """
     cells = grouped((statement, cell) for (cell, _), statement in state.to_come.items())
     return [
-        f"{statement} was not answered on {fold(names)}: if it is still carried out there, it drops the cache that is there "
-        "then; make sure that it has ended (restart service ms there, where CellCLI hangs)"
+        f"{statement} was not answered on {fold(names)}: if it still happens, it drops the cache that is there "
+        "at that time; make sure that it has ended (if CellCLI hangs there, type `restart service ms`)"
         for statement, names in cells.items()
     ]
 
@@ -229,9 +230,7 @@ def _look_longer(
         if not look:
             names = fold(dict.fromkeys(step.target for step in steps))
             most = format_duration(max(left.values()) * poll)
-            services.console.say(
-                f"a DROP that was not answered on {names} may be on its way: looked for for up to {most}"
-            )
+            services.console.say(f"{names} did not answer a DROP: checking for up to {most} whether it still happens")
         _pause(session.interrupted, poll)
         states.update(_look(session, services, steps))
 
@@ -244,7 +243,7 @@ def _look(session: Session, services: Services, steps: Sequence[Step]) -> dict[t
     for step in steps:
         key = (step.target, step.what)
         if not step.proves:
-            states[key] = ("unknown", "nothing was to prove it")
+            states[key] = ("unknown", "there was no check for it")
             continue
         moving = tuple(hope for hope in step.hopes if hope.object == "asm.operation")
         checks = (*step.proves, *moving)
@@ -262,7 +261,7 @@ def _look(session: Session, services: Services, steps: Sequence[Step]) -> dict[t
         elif ended:
             states[key] = ("not done", next(iter(unproven.values())))
         else:
-            states[key] = ("unknown", f"under way still: {next(iter(unproven.values()))}")
+            states[key] = ("unknown", f"still running: {next(iter(unproven.values()))}")
     return states
 
 
@@ -310,7 +309,7 @@ def older_to_undo(session: Session, services: Services, number: int) -> str:
     """Return the statement that takes back the newest change before ``number`` that has an inverse; empty for none."""
     for older, row in _to_undo(session, services):
         if older < number and row.inverse:
-            return f"undo {older} takes back change {older} ({row.statement})"
+            return f"`undo {older}` takes back change {older} ({row.statement})"
     return ""
 
 

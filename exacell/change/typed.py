@@ -95,9 +95,9 @@ def _refuse_own_name(statement: Change | Grant, text: str) -> None:
     """Refuse a change in which ``{cell}`` stands elsewhere than in the names of disks."""
     if not takes_own_name(statement):
         raise RefusedError(
-            f"{text}: {OWN_NAME} stands for a cell's own name in LIST and in the names of cell disks and grid disks that "
-            "ALTER and DROP change and CREATE GRIDDISK makes; nothing was sent",
-            hint="on <cell> … with the name in full",
+            f"{text}: {OWN_NAME} (a cell's own name) is allowed only in LIST, and in names of cell disks and "
+            "grid disks after ALTER, DROP and CREATE GRIDDISK; nothing was sent",
+            hint="type `on <cell> …` with the full name",
         )
 
 
@@ -133,24 +133,24 @@ def _unchanged(
     session: Session, services: Services, statement: Change | Grant, facts: Mapping[str, CellFacts], told: _Told
 ) -> dict[str, str]:
     """Return the cells on which the statement would change nothing, and why."""
-    holds = "it holds those values already"
+    holds = "it already has these values"
     done = {cell: why for cell, fact in facts.items() if (why := reached(_on(statement, cell), fact))}
     done |= {cell: holds for cell, fact in facts.items() if same_iorm_plan(statement, fact)}
     if done and isinstance(statement, Change) and statement.action == "CANCEL FLUSH":
         _caches_again(session, services, statement, done)
-    holds = {"CREATE": "it has it already", "DROP": "it has no such thing"}.get(statement.verb, holds)
+    holds = {"CREATE": "it already has it", "DROP": "it does not have it"}.get(statement.verb, holds)
     if isinstance(statement, Grant):
         holds = (
-            "the users have these roles already" if statement.verb == "GRANT" else "the users have none of these roles"
+            "the users already have these roles" if statement.verb == "GRANT" else "the users have none of these roles"
         )
         if statement.object == "PRIVILEGE":
-            holds = "the roles have it already" if statement.verb == "GRANT" else "the roles have nothing like it"
+            holds = "the roles already have it" if statement.verb == "GRANT" else "the roles do not have it"
     elif statement.action in ("STARTUP SERVICES", "SHUTDOWN SERVICES"):
         what = statement.argument or "ALL"
-        runs = "all services run already" if what == "ALL" else f"{what} runs already"
-        holds = runs if statement.action == "STARTUP SERVICES" else f"{what} is stopped already"
+        runs = "all services are already running" if what == "ALL" else f"{what} is already running"
+        holds = runs if statement.action == "STARTUP SERVICES" else f"{what} is already stopped"
     elif (statement.verb, statement.object) == ("CREATE", "USER"):
-        holds = "it has that user already, with a password that nobody can read: ALTER USER sets another one"
+        holds = "it already has that user, and a password can't be compared: ALTER USER sets a new one"
     same = [cell for cell, rows in told.items() if holds_already(_on(statement, cell), rows)]
     if same and (named := services_of(statement)):
         _run_again(session, services, named, same)

@@ -33,6 +33,7 @@ from exacell.journal.state import OPEN, by_change
 from exacell.language.line import parse_line, with_call_flags
 from exacell.language.registry import Value
 from exacell.output.result import Result, together
+from exacell.plan.foreseen import Foreseen
 from exacell.plan.gate import UNMOUNTED
 from exacell.plan.guards.targets import takes_own_name
 from exacell.plan.model import Check, Op, Step, Undo
@@ -80,9 +81,8 @@ def read_change(entries: Sequence[Entry]) -> Done:
         number = entries[0].change if entries else "?"
         told = f"change {number}" if first is None else f"change {number} ({first.statement})"
         raise RefusedError(
-            f"{told} has no plan in the journal that tells what was there before, so nothing can be taken back; nothing was "
-            "sent",
-            hint=f"journal show {number} tells what it carried; what takes it back has to be given by hand",
+            f"{told} has no plan with the old values in the journal, so it can't be taken back; nothing was sent",
+            hint=f"`journal show {number}` shows what it did; take it back by hand",
         )
     steps: dict[str, list[Step]] = {}
     last: dict[str, str] = {}
@@ -141,20 +141,21 @@ def undo(
         refuse_to_begin(session, services)
     if not changes:
         return Result(
-            notes=["nothing was changed here, so there is nothing to take back; undo takes the newest change back"]
+            notes=["this made no change, so there is nothing to take back; undo takes back the newest change"]
         )
     found = list(_settled(session, services, changes, wait=not dry, whole=whole))
     if not found:
         return Result(notes=["nothing is left to take back"])
     for done in [done for done in found if whole and _left_nothing(done)]:
-        services.console.say(f"change {done.change} ({done.statement}) left nothing behind that could be taken back")
+        services.console.say(f"change {done.change} ({done.statement}) left nothing that can be taken back")
         found.remove(done)
     if whole and (back := _put_back(found)) is not None:
         _refuse_moved(session, services, back)
         gone = [done for done in found if done.change in back.within]
         numbers = ", ".join(str(done.change) for done in reversed(gone))
         services.console.say(
-            f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them put back what they changed"
+            f"changes {numbers} ({gone[-1].statement} … {gone[0].statement}): later ones of them restored the "
+            "old values"
             f"{f' on {fold(back.steps)}, and it is so now' if back.steps else ''}; nothing of it is left to take back"
         )
         for done in gone:
@@ -162,6 +163,8 @@ def undo(
         found = [done for done in found if done not in gone]
     for done in found:
         _refuse_impossible(done, partial(older_to_undo, session, services, done.change))
+    if dry:
+        request = replace(request, foreseen=request.foreseen or Foreseen())
     results: list[Result] = []
     for done in found:
         if not _take_back(session, services, request, done, flags, results):
@@ -232,8 +235,8 @@ def _settled(
         if state.undone:
             asked = f"change {number} of rack {rack} is"
             if number not in changes:
-                asked = f"change {changes[0]} of rack {rack} went on with change {number}, which is"
-            raise RefusedError(f"{asked} undone already; nothing was sent", hint=f"journal show {number}")
+                asked = f"change {changes[0]} of rack {rack} continued change {number}, which is"
+            raise RefusedError(f"{asked} already undone; nothing was sent", hint=f"journal show {number}")
         for attempt in attempts(services.journal, rack, number):
             refuse_running(services.journal, rack, attempt.change)
             settle(session, services, attempt.change, wait=wait)
@@ -241,9 +244,7 @@ def _settled(
         if (whole or len(roots) > 1) and all(plan.plan is None for plan in state.plans):
             # What exacell does not read has no way back; what stands beside it in a run has one of its own.
             statement = next((plan.statement for plan in state.plans), "")
-            services.console.say(
-                f"change {number} ({statement}) is not taken back: exacell did not read what it carried"
-            )
+            services.console.say(f"change {number} ({statement}) is not taken back: exacell can't read its text")
             continue
         yield read_change(services.journal.chain(rack, number))
 
@@ -269,7 +270,7 @@ def _take_back(
         )
         _note_undone(session, services, done, flags)
         return True
-    _refuse_moved(session, services, done)
+    _refuse_moved(session, services, done, request.foreseen)
     origin = f"undo {done.change}"  # Also of what has to run first: when that is cut off, the undo is.
     held_up = start_and_mount(session, services, request, done.change, flags, origin) or activate_again(
         session, services, request, done.change, flags, origin
@@ -281,7 +282,8 @@ def _take_back(
         services.console.say(told)
     for reason, targets in _lost(done).items():
         services.console.say(
-            f"undo change {done.change} ({done.statement}): not all comes back on {fold(targets)}: {reason}"
+            f"undo change {done.change} ({done.statement}): not everything can be taken back on "
+            f"{fold(targets)}: {reason}"
         )
     again = {} if flags.get("no-rolling") else done.rolling
     # Carrying a statement out forgets an interruption that came before it.
@@ -300,9 +302,11 @@ def _take_back(
         ):
             return False
     if statements:
-        note = f"interrupted: nothing more was started; undo {done.change} goes on with it"
+        note = f"interrupted: nothing more was started; `undo {done.change}` continues"
         results.append(Result(notes=[note], exit_code=ExitCode.INTERRUPTED))
         return False
+    if request.foreseen is not None:
+        request.foreseen.moved.update(done.steps)
     _note_undone(session, services, done, flags)
     brought = bring_back(session, services, request, done.change, flags, f"after undo {done.change}")
     if brought is not None:
@@ -331,7 +335,7 @@ def _note_undone(session: Session, services: Services, done: Done, flags: Mappin
         rows.insert(0, Row(kind="end", body=body))
     services.journal.append(rack, done.change, rows)
     later = dict.fromkeys(
-        services.journal.finishing(rack, done.change), "taken back with the change that it went on with"
+        services.journal.finishing(rack, done.change), "taken back together with the change that it continued"
     )
     later |= {attempt.change: "finished by a later undo" for attempt in attempts(services.journal, rack, done.change)}
     for number, why in later.items():
@@ -373,26 +377,31 @@ def _refuse_impossible(done: Done, way: Callable[[], str] = str) -> None:
     steps = [step for target in bare or left for step in left[target]]
     reason = next((step.inverse for step in steps if step.undo is Undo.IMPOSSIBLE and step.inverse), "")
     if not steps:
-        reason = "it left nothing behind"
+        reason = "it changed nothing"
     where = f" on {fold(bare)}" if done.inverse else ""
     raise RefusedError(
         f"change {done.change} ({done.statement}) cannot be undone{where}: {reason or 'no inverse was recorded'}; "
         "nothing was sent",
-        hint=way() or (f"journal show {done.change} tells what it carried" if steps else ""),
+        hint=way() or (f"`journal show {done.change}` shows what it did" if steps else ""),
     )
 
 
-def _refuse_moved(session: Session, services: Services, done: Done) -> None:
+def _refuse_moved(session: Session, services: Services, done: Done, foreseen: Foreseen | None = None) -> None:
     """Refuse when what the last step of each target proved does not hold any more.
 
     Where an earlier undo of the change has begun and did not come to its end, it was that one that moved it.
+
+    Args:
+        foreseen: in a preview what newer changes, taken back before this one, will have left: what they move is not judged.
     """
     rack = session.need_rack()
     tried = attempts(services.journal, rack.name, done.change)
     ours = {target for attempt in tried for target in services.journal.state(rack.name, attempt.change).targets}
     clusters = {step.asm for steps in done.steps.values() for step in steps if step.asm}
-    prober = Prober(services.fleet, sql_targets(session, services, clusters))
+    prober = Prober(services.fleet, sql_targets(session, services, clusters, foreseen=foreseen))
     last = {target: steps[-1] for target, steps in done.steps.items() if target in done.sure - ours}
+    if foreseen is not None:
+        last = {target: step for target, step in last.items() if step.asm or target not in foreseen.moved}
     cells = {target: _left(step) for target, step in last.items() if target in rack.cells or step.host}
     failures = prober.cells(cells)
     failures |= {target: prober.asm(step.asm, step.proves, first=target) for target, step in last.items() if step.asm}
@@ -403,8 +412,8 @@ def _refuse_moved(session: Session, services: Services, done: Done) -> None:
         begin = f"undo of change {done.change} ({done.statement}): {target}: {next(iter(failed.values()))}"
         if NO_ANSWER in failed:
             raise RefusedError(
-                f"{begin}; whether it has been changed since can't be read; nothing was sent",
-                hint=f"undo {done.change}, when it answers",
+                f"{begin}; exacell can't read whether it was changed since; nothing was sent",
+                hint=f"type `undo {done.change}` when it answers",
             )
         raise MovedError(
             f"{begin}; it has been changed since; nothing was sent",

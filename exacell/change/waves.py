@@ -176,8 +176,8 @@ class Targets:
         if line.effect is Effect.WRITE:
             what = call.command.name if call is not None else line.text
             raise RecipeError(
-                f"{what} is for cells, and the waves are of hosts ({fold(within)})",
-                hint="on CELLS in front of it says for which cells, in each wave",
+                f"{what} is for cells, but the waves are of hosts ({fold(within)})",
+                hint="write `on CELLS` before it to choose the cells in each wave",
             )
         return line
 
@@ -212,14 +212,14 @@ def asked_of_waves(session: Session, flags: Mapping[str, Value], *, rolls: bool)
     wrong = next((name for name in _OF_CHANGES if flags.get(name)), "")
     if wrong:
         raise RefusedError(
-            f"--{wrong} is a change's flag, and a run has many; nothing was sent",
-            hint="behind a statement of the recipe it holds for that; rolling … end takes all of several lines in turn",
+            f"--{wrong} is a flag for one change, but a run has many; nothing was sent",
+            hint="write it after a statement of the recipe; for several lines, use rolling … end",
         )
     idle = next((name for name in ("not-after", "pause") if flags.get(name)), "")
     if idle and not rolls:
         raise RefusedError(
-            f"--{idle} is about what happens between waves, and this recipe has no rolling; nothing was sent",
-            hint="rolling … end in it makes waves",
+            f"--{idle} is for waves, but this recipe has no rolling block; nothing was sent",
+            hint="add rolling … end to the recipe for waves",
         )
     return asked(session.options.over(flags))
 

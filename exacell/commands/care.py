@@ -174,7 +174,7 @@ def _mending(answers: Answers) -> list[str]:
     """Return what brings back the answer of cells whose Management Server is down; nothing when there are none."""
     # Source: reference cellcli.md 2.4, CELL-01514 is what CellCLI says when it can't reach MS.
     down = [cell for cell, answer in answers.answers.items() if "CELL-01514" in answer.problem]
-    return [f"{fold(down)}: MS does not run: on {fold(down)} restart service ms"] if down else []
+    return [f"{fold(down)}: MS is not running: type `on {fold(down)} restart service ms`"] if down else []
 
 
 def show_alerts(services: Services, request: Request, call: Call) -> Result:
@@ -205,8 +205,8 @@ def show_alerts(services: Services, request: Request, call: Call) -> Result:
     if unseen:
         first = unseen[0]
         notes = [
-            f"on {first['cell']} list alerthistory {first['name']} detail shows the action to take; "
-            f"on {first['cell']} ack alert {first['name']} says that you have seen it"
+            f"`on {first['cell']} list alerthistory {first['name']} detail` shows what to do; `on "
+            f"{first['cell']} ack alert {first['name']}` marks it as seen"
         ]
     elif not rows and answers.good:
         where = f" on the {counted(len(answers.good), 'cell')} that answered" if answers.problems else ""
@@ -250,7 +250,7 @@ def show_services(session: Session, services: Services, request: Request, call: 
     refuse_statement(services.transport.capabilities, text)
     result, answers = _cell_table(services, request, text, names)
     stopped = [
-        f"online cell {row['cell']} starts CELLSRV and brings its disks back"
+        f"`online cell {row['cell']}` starts CELLSRV and brings its disks online"
         for row in result.records
         if str(row["cellsrvStatus"]).lower() == "stopped"
     ]
@@ -288,7 +288,10 @@ def show_versions(session: Session, services: Services, request: Request, call: 
     notes = []
     releases = sorted({str(row["releaseVersion"]) for row in result.records})
     if len(releases) > 1:
-        notes.append(f"{len(releases)} releases: {', '.join(releases)}; check patch tells whether the rest can follow")
+        notes.append(
+            f"{len(releases)} releases: {', '.join(releases)}; `check patch` shows whether the other "
+            "cells can be patched"
+        )
     asm, problems = asm_facts(session, services)
     for facts in asm or ():
         versions = ", ".join(sorted({instance.version for instance in facts.instances}))
@@ -316,8 +319,8 @@ def show_quarantine(services: Services, request: Request, call: Call) -> Result:
     if rows:
         first = rows[0]
         note = (
-            f"on {first['cell']} list quarantine {first['name']} detail tells all of it; when the cause is patched: "
-            f"on {first['cell']} drop quarantine {first['name']}"
+            f"`on {first['cell']} list quarantine {first['name']} detail` shows it in full; when the cause is "
+            f"patched, type `on {first['cell']} drop quarantine {first['name']}`"
         )
     columns = [Column("cell"), *(Column(name, "time" if name == "creationTime" else "text") for name in _QUARANTINE)]
     return Result(
@@ -349,7 +352,7 @@ def can_offline(session: Session, services: Services, request: Request, call: Ca
         used = [grid for grid in facts[cell].grid_disks if grid.asm_mode not in ("UNUSED", "DROPPED")]
         lines += [(cell, item.reason, item.way) for item in found]
         if silent:
-            text = f"{fold(silent)} gave no answer, so that nobody knows what is missing there"
+            text = f"{fold(silent)}: no answer, so nothing is known about its disks"
             lines.append((cell, text, "show health"))
         rows.append(
             {
@@ -362,9 +365,9 @@ def can_offline(session: Session, services: Services, request: Request, call: Ca
         )
     notes = advice_lines(lines, MOST_WAYS, rest="reasons")
     if rows and not lines:
-        notes = [f"offline cell {rows[0]['cell']} takes it offline; online cell {rows[0]['cell']} brings it back"]
+        notes = [f"`offline cell {rows[0]['cell']}` takes it offline; `online cell {rows[0]['cell']}` brings it back"]
         if len(rows) > 1:
-            notes = ["each of them can, one at a time: offline cell NAME, online cell NAME"]
+            notes = ["each of them can, one at a time: `offline cell NAME`, later `online cell NAME`"]
     columns = [Column("cell"), Column("offline"), Column("gridDisks", "number"), Column("heldBack", "number")]
     no = any(cell["offline"] == "no" for cell in rows)
     code = ExitCode.NOT_EXECUTED if problems and not rows else ExitCode.FAILED if no or problems else ExitCode.DONE
@@ -420,7 +423,7 @@ def check_patch(session: Session, services: Services, request: Request, call: Ca
         note = f"not ready: {len(bad)} of {len(checks)} checks failed; begin with: {bad[0].way or bad[0].check}"
     elif warned:
         things = "one thing" if len(warned) == 1 else f"{len(warned)} things"
-        note = f"ready, with {things} to look at: {warned[0].check}: {warned[0].way}"
+        note = f"ready, but look at {things}: {warned[0].check}: {warned[0].way}"
     else:
         note = f"ready: {len(checks)} checks passed; now patchmgr's own prerequisites, one cell at a time"
     return Result(

@@ -41,7 +41,7 @@ def ack_alert(session: Session, services: Services, request: Request, call: Call
     name = call.text_arg("alert")
     by = call.text_arg("by") or actor()["user"]
     if not _EXAMINER.fullmatch(by):
-        raise StatementError(f"by={by}: a name of letters, digits and _ . @ - is kept as examinedBy")
+        raise StatementError(f"by={by}: the value for examinedBy may have letters, digits and _ . @ - only")
     answers = services.query(ALERTS, timeout=request.read_timeout)
     if answers.problems:
         raise RefusedError(f"{answers.problems[0]}; nothing was sent", hint=session.not_running(answers.problems))
@@ -59,9 +59,9 @@ def ack_alert(session: Session, services: Services, request: Request, call: Call
     if not meant:
         known = sorted({alert.name for found in alerts.values() for alert in found if alert.open})
         raise RefusedError(
-            f"ack alert {name}: there is no such alert on {fold(alerts)} that nobody has examined; nothing was sent",
+            f"ack alert {name}: {fold(alerts)} has no open alert of this name; nothing was sent",
             hint=ask_for(name, known)
-            or (f"open are {', '.join(known)}" if known else "show alerts all lists what has been"),
+            or (f"open are {', '.join(known)}" if known else "`show alerts all` lists the earlier ones"),
         )
     return Planned(ack_plan(session.need_rack().name, meant, by=by, statement=call.text))
 
@@ -106,12 +106,12 @@ def locate_disk(services: Services, request: Request, call: Call) -> Result:
         raise RefusedError(
             f"locate disk {call.text_arg('disk')}: no selected cell has a disk of that name or serial number",
             hint=ask_for(call.text_arg("disk"), services.learned.get(Kind.PHYSICALDISK))
-            or "list physicaldisk, list celldisk and list griddisk name them",
+            or "`list physicaldisk`, `list celldisk` and `list griddisk` show the names",
         )
     notes = []
     if rows:
         first = rows[0]
-        notes = [f"on {first['cell']} alter cell led on lights the cell in its rack"]
+        notes = [f"`on {first['cell']} alter cell led on` switches the cell's own LED on"]
         if str(first["status"]).lower() != "normal":
             notes.append(f"before it is pulled: can offline {first['cell']}; show asmdisk")
     columns = ("cell", "physicalDisk", "status", "slotNumber", "physicalSerial", "cellDisk", "gridDisks")
@@ -135,9 +135,9 @@ def diagpack(session: Session, services: Services, request: Request, call: Call)
     """Return the plan; its result is one record per cell with its outcome."""
     hours, alert, kind = call.int_arg("hours"), call.text_arg("alert"), call.text_arg("type")
     if hours is not None and not 1 <= hours <= 6:
-        raise StatementError(f"hours={hours} is not possible: a diagnostic pack spans 1 to 6 hours")
+        raise StatementError(f"hours={hours} is not possible: a diagnostic pack covers 1 to 6 hours")
     if alert and kind:
-        raise StatementError("alert= and type= exclude each other: one of them says what is packed")
+        raise StatementError("alert= and type= can't be given together: give the one that says what to pack")
     what = f"alertName={alert}" if alert else f"packType={kind}" if kind else ""
     text = f"create diagpack {what or f'packStartTime=now, durationInHrs={hours}'}"
     statement = parse_cellcli(text)
@@ -146,7 +146,7 @@ def diagpack(session: Session, services: Services, request: Request, call: Call)
     plan = guard_plan(
         session.need_rack().name, facts, statement, text=call.text, accepted=(), headers=None, may_ask=True
     )
-    return Planned(plan, facts, afterwards="list diagpack tells when it is done and where to fetch it")
+    return Planned(plan, facts, afterwards="`list diagpack` shows when it is ready and where the file is")
 
 
 def _one(session: Session, call: Call) -> str:
@@ -155,8 +155,9 @@ def _one(session: Session, call: Call) -> str:
     if len(found) != 1:
         said = f"{name} is" if name else "selected are"
         raise RefusedError(
-            f"{call.command.name}: {said} {len(found)} cells: one at a time, each is a failure group",
-            hint=f"{call.command.name} {found[0]}, or rolling … end in a recipe, as cell_maintenance does"
+            f"{call.command.name}: {said} {len(found)} cells: give one at a time, as each cell is a failure group",
+            hint=f"type `{call.command.name} {found[0]}`; a recipe can do all, with rolling … end, as "
+            "cell_maintenance does"
             if found
             else "",
         )

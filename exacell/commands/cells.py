@@ -24,17 +24,18 @@ def trust(session: Session, services: Services, call: Call) -> Result:
     if name not in known:
         raise StatementError(
             f"{name} is neither a cell nor a host of rack {rack.name}",
-            hint=ask_for(name, known) or "cells lists them",
+            hint=ask_for(name, known) or "`cells` lists them",
         )
     if not services.transport.capabilities.known_hosts:
-        raise RefusedError(f"{name}: host keys belong to transports over SSH; this one is no such")
+        raise RefusedError(f"{name}: this transport does not use SSH, so it has no host keys")
     transport = over_ssh(services.transport, rack, session.settings)
     offer = transport.host_key(name)
     key = offer.verdict.key
     if offer.verdict.trust in (Trust.CHANGED, Trust.REVOKED):
         raise RefusedError(
             f"{name}: {offer.problem}",
-            hint="ask whoever set the host up; once it is sure, ssh-keygen -R takes the old key out of known_hosts",
+            hint="ask the host's administrator; if the new key is right, `ssh-keygen -R` removes the old key "
+            "from known_hosts",
         )
     if offer.verdict.trust is not Trust.KNOWN:
         services.console.say(f"{name} offers {key.key_type} key {key.fingerprint}")

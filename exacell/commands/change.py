@@ -34,6 +34,7 @@ from exacell.language.registry import Call, Effect
 from exacell.output.changes import lock_sentence
 from exacell.output.result import Column, Result, together, worst
 from exacell.output.style import wrapped
+from exacell.recipes.answers import is_planned, reads
 from exacell.session.given import Services, Session
 from exacell.session.request import Request
 from exacell.session.runs import changes_of_run, ended_runs, left_runs, run_lives, unfinished_runs
@@ -54,15 +55,20 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
     if line.call is not None and line.call.command.words == ("run",):
         return _plan_of_run(session, services, request, call, line.call)
     if call.text_arg("as") and holds_secret(line.text):
-        raise RefusedError("a kept plan holds no password or key; nothing was kept", hint="plan it without as=")
-    if line.effect is not Effect.WRITE:
-        if line.effect is Effect.READ:
+        raise RefusedError("a plan with a password or key can't be kept; nothing was kept", hint="plan it without as=")
+    if not is_planned(line):
+        if reads(line):
             raise StatementError(
                 f"'{line.text}' changes nothing, so there is nothing to plan", hint="run it without plan"
             )
-        raise StatementError(f"'{line.text}' is no single change that a plan can hold", hint=_SHOWN)
-    result = execute(session, services, request, line)
+        raise StatementError(f"'{line.text}' is not a single change, so it can't be kept as a plan", hint=_SHOWN)
     name = call.text_arg("as")
+    if name and line.effect is not Effect.WRITE:
+        raise StatementError(
+            "a kept plan holds a change of cells or of ASM, and this one is for a database; nothing was kept",
+            hint=f"plan {line.whole} shows it; a recipe keeps it",
+        )
+    result = execute(session, services, request, line)
     said = "nothing was sent"
     if name and result.planned is not None:
         facts = result.planned.facts
@@ -85,14 +91,14 @@ def plan(session: Session, services: Services, request: Request, call: Call) -> 
     return replace(result, notes=[said if note == UNSENT else note for note in result.notes])
 
 
-_SHOWN = "-n behind dcli, sh and copy shows what of it changes cells"
+_SHOWN = "with dcli, sh and copy, -n shows which parts change cells"
 
 
 def _plan_of_run(session: Session, services: Services, request: Request, call: Call, run: Call) -> Result:
     """Return the plans of a recipe's lines, each made from the rack as it is now."""
     if call.text_arg("as"):
         raise StatementError(
-            "a kept plan holds one change, and a recipe plans each of its lines when its turn comes; nothing was kept",
+            "a kept plan has one change, but a recipe plans each line when it gets there; nothing was kept",
             hint=f"plan {run.text} shows them all",
         )
     ready = make_ready(session, services, request, run.text_arg("name"), run.extra)
@@ -115,14 +121,14 @@ def rehearse(session: Session, services: Services, request: Request, call: Call)
         )
     if line.effect is not Effect.WRITE and not (line.call is not None and line.call.command.words == ("run",)):
         raise StatementError(
-            f"'{line.text}' changes nothing that a copy could show, so there is nothing to rehearse",
+            f"'{line.text}' makes no change that a copy can show, so there is nothing to rehearse",
             hint="run it without rehearse",
         )
     given = call.args.get("without")
     without = tuple(word.lower() for word in given) if isinstance(given, tuple) else ()
     unknown = next((word for word in without if word not in WITHOUT), "")
     if unknown:
-        raise StatementError(f"without={unknown}: it is one or more of {', '.join(WITHOUT)}")
+        raise StatementError(f"without={unknown}: give one or more of {', '.join(WITHOUT)}")
     if line.call is None or line.call.command.words != ("run",):
         return try_out(session, services, partial(execute, request=Request(), line=line))
     return _rehearse_run(session, services, request, line.call, without)
@@ -137,13 +143,13 @@ def _rehearse_run(session: Session, services: Services, request: Request, run: C
     whole = make_ready(session, services, request, run.text_arg("name"), run.extra)
     ready, left = rehearsed(session, whole, without)
     for said in left:
-        services.console.say(f"left out, for a copy does not have it: {said}")
+        services.console.say(f"left out, because the copy does not have it: {said}")
 
     def carry_out(session: Session, services: Services) -> Result:
         return RecipeRunner(session, services, Request(run="rehearsal"), ready, run).run()
 
     result = try_out(session, services, carry_out)
-    more = [f"{counted(len(left), 'line')} left out: what a copy does not have"] if left else []
+    more = [f"{counted(len(left), 'line')} left out, because the copy does not have what they need"] if left else []
     return replace(result, notes=[*more, *result.notes])
 
 
@@ -228,7 +234,8 @@ def undo(session: Session, services: Services, request: Request, call: Call) -> 
         number = newest_to_undo(session, services)
         if (run := run_to_undo(session, services, number)) is not None:
             services.console.say(
-                f"this takes back the whole run {run.name} ({run.statement}); undo {number} takes back change {number} alone"
+                f"this takes back the whole run {run.name} ({run.statement}); to take back only change "
+                f"{number}, type `undo {number}`"
             )
             changes = changes_of_run(services.store(), services.journal, run.rack, run.name)
             return take_back(session, services, request, changes, call.flags, whole=True)
@@ -239,7 +246,7 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
     """Return one record per target with its outcome.
 
     Raises:
-        RefusedError: there is no such run, or it has not come to its end.
+        RefusedError: there is no such run, or it has not ended.
     """
     rack, name = session.need_rack().name, call.text_arg("run")
     if name:
@@ -254,7 +261,7 @@ def undo_run(session: Session, services: Services, request: Request, call: Call)
     here = [number for number in session.changes if services.journal.entries(rack=rack, change=number)]
     result = take_back(session, services, request, here, call.flags, whole=True)
     ended = [] if here else ended_runs(services.store(), rack)
-    newest = [f"undo run {run.name} takes the newest run back ({run.statement})" for run in ended[:1]]
+    newest = [f"`undo run {run.name}` takes back the newest run ({run.statement})" for run in ended[:1]]
     return replace(result, notes=[*result.notes, *newest]) if newest else result
 
 
@@ -300,7 +307,7 @@ def lock(session: Session, services: Services, call: Call) -> Result:
     new = lock.take(kept=True)
     if new and (reason or ticket):
         _record(session, services, "lock", reason, ticket)
-    notes = [] if new else [f"rack {lock.rack} was yours already"]
+    notes = [] if new else [f"you already hold the lock of rack {lock.rack}"]
     return _told(describe(lock.holder(), lock), notes)
 
 
@@ -331,7 +338,7 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
         if not takeover:
             raise
         lock.give_back(takeover=True)
-        held = "somebody whom its damaged file does not tell"
+        held = "somebody (its file is damaged, the name is lost)"
     elsewhere = _elsewhere(services, rack) if takeover and not held else ""
     if forgotten and not held and not elsewhere:
         return Result(notes=[f"rack {rack} is not locked", *(f"told no more: {said}" for said in forgotten)])
@@ -342,8 +349,8 @@ def unlock(session: Session, services: Services, call: Call) -> Result:
         _record(session, services, statement, call.flag_text("reason"), call.flag_text("ticket"))
         time.sleep(SETTLES)  # What the old owner had sent when it lost the lock arrives before anybody looks.
     if not held:
-        return Result(notes=[f"rack {rack} is not locked; {elsewhere} counts as ended now: resume goes on with it"])
-    return Result(notes=[f"rack {rack} was locked by {held}; it is free now"])
+        return Result(notes=[f"rack {rack} is not locked; {elsewhere} now counts as ended: `resume` continues it"])
+    return Result(notes=[f"rack {rack} was locked by {held}; the lock is removed"])
 
 
 def _elsewhere(services: Services, rack: str) -> str:

@@ -53,13 +53,15 @@ def report(session: Session, services: Services, request: Request, call: Call) -
     evidence = call.flag("evidence")
     path = at_home(call.text_arg("to") or _file_name(names, "zip" if evidence else form))
     if path.exists() and not call.flag("replace"):
-        raise RefusedError(f"{path} exists", hint="name another file by to=, or give --replace")
+        raise RefusedError(f"{path} exists", hint="give another file with to=, or give --replace")
     refuse_replacing(session, "report to=", str(path))
     finding = finding_of(asked, names)
     made = Made(at=datetime.now(UTC).isoformat(timespec="seconds"), version=__version__, statement=call.text)
     seal = _write(path, finding, made, "" if evidence else form)
     record = {"cell": None, "file": str(path), "verdict": finding.verdict, **({"seal": seal} if seal else {})}
-    said = f"{path}: {finding.verdict}" + (f"\nseal {seal}: tell it to whom you send the archive" if seal else "")
+    said = f"{path}: {finding.verdict}" + (
+        f"\nseal {seal}: give it to the receiver of the archive, not in the archive" if seal else ""
+    )
     code = ExitCode.FAILED if finding.failed else ExitCode.DONE
     return Result(records=[record], text=said, data=True, notes=finding.notes, exit_code=code)
 
@@ -91,7 +93,7 @@ def verify_report(call: Call) -> Result:
     path = at_home(call.text_arg("file"))
     found = check(path)
     record = {"cell": None, "file": str(path), "files": found.files, "seal": found.seal, "whole": not found.wrong}
-    said = f"{path}: {found.files} files agree with their sums; compare the seal with the sender's: {found.seal}"
+    said = f"{path}: {found.files} files match their checksums; compare the seal with the sender's: {found.seal}"
     return Result(
         records=[{**record, "wrong": list(found.wrong)} if found.wrong else record],
         text=said if not found.wrong else "",

@@ -39,7 +39,7 @@ def show_contents(session: Session, services: Services, request: Request, call: 
         raise StatementError(f"top={top} is not possible: 1 to {_MOST}")
     if "'" in database:
         raise StatementError(
-            f"db={database} is no name of a database", hint="Tab behind db= offers those that the cells know"
+            f"db={database} can't be a database's name", hint="Tab after db= shows the databases that the cells know"
         )
     where = f" where dbUniqueName = '{database}'" if database else ""
     names = ", ".join(("dbUniqueName", "objectNumber", *_SUMMED))
@@ -77,7 +77,9 @@ def show_contents(session: Session, services: Services, request: Request, call: 
         there = services.query(f.DATABASE, timeout=request.read_timeout).rows()
         if meant := did_you_mean(near(database, (str(row.get("name")) for row in there))):
             raise RefusedError(f"there is no database {database} on these cells", hint=meant)
-        notes.append(f"nothing of {database} is cached on these cells: list database names them, show iorm may say why")
+        notes.append(
+            f"these cells cache nothing of {database}: `list database` shows the databases, `show iorm` may show why"
+        )
     columns = (
         Column("db"),
         Column("owner"),

@@ -20,7 +20,8 @@ def dcli(session: Session, services: Services, request: Request, call: Call) -> 
         argv = shlex.split(text)
     except ValueError as error:
         raise StatementError(
-            f"dcli: the words can't be cut as a shell would: {error}", hint="close the quote, or put \\ before it"
+            f"dcli: the line can't be split into words as a shell does: {error}",
+            hint="close the quote, or put \\ before it",
         ) from error
     if argv[:1] == [f"--{ACCEPT.name}"]:
         argv, call = argv[1:], replace(call, flags={**call.flags, "accept-opaque": True})
@@ -29,7 +30,7 @@ def dcli(session: Session, services: Services, request: Request, call: Call) -> 
     stray = "" if ended else stray_flag(argv)
     if stray:
         raise StatementError(
-            f"dcli: {stray} stands among dcli's words, where it is the command's own; nothing was sent",
-            hint=f"exacell {stray} dcli … for exacell's flag; dcli -- … where the command means it",
+            f"dcli: {stray} comes after dcli's words, so it would be passed to the command; nothing was sent",
+            hint=f"for exacell's flag, write `exacell {stray} dcli …`; if it is meant for the command, `dcli -- …`",
         )
     return run_dcli(session, services, request, argv, call)

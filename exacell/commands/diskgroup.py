@@ -104,11 +104,12 @@ def create(session: Session, services: Services, request: Request, call: Call) -
         )
     for key, value in call.extra.items():
         if "'" in key + value:
-            raise RefusedError(f"create diskgroup {name}: {key}={value} holds a quote", hint="leave the quotes out")
+            raise RefusedError(f"create diskgroup {name}: {key}={value} has a quote in it", hint="leave the quotes out")
         if not value.strip():
             raise RefusedError(
                 f"create diskgroup {name}: {key}= has no value",
-                hint=f"leave {key} out, or give it one; compatible.asm and compatible.rdbms come from the instances then",
+                hint=f"leave {key} out, or give it a value; without it, compatible.asm and compatible.rdbms "
+                "come from the instances",
             )
     client = services.asm(call.text_arg("asm"))
     facts = read_facts(session, services, request, f.CELL, f.GRIDDISK)
@@ -166,7 +167,9 @@ def show_rebalance(services: Services, call: Call) -> Result:
         }
         for operation in found
     ]
-    return Result(records=rows, columns=_OPERATION_COLUMNS, data=True, notes=[] if rows else ["no rebalance runs"])
+    return Result(
+        records=rows, columns=_OPERATION_COLUMNS, data=True, notes=[] if rows else ["no rebalance is running"]
+    )
 
 
 def set_rebalance(session: Session, services: Services, request: Request, call: Call) -> Planned:
@@ -251,15 +254,15 @@ def _prefix(change: NewGroup) -> str:
     prefix = name.removesuffix("*").removesuffix("_")
     if address != "*" or not name.endswith("*") or "*" in prefix or not prefix:
         raise RefusedError(
-            f"{what}: exacell makes disk groups of the grid disks of one prefix on all cells, and '{change.search}' are others; "
-            "nothing was sent",
+            f"{what}: exacell makes a disk group from the grid disks of one prefix on all cells; "
+            f"'{change.search}' is not such a set; nothing was sent",
             hint=f"DISK 'o/*/{prefix.strip('*') or 'prefix'}_*'",
         )
     empty = [key for key, value in change.attributes if not value.strip()]
     if empty:
         raise RefusedError(
             f"{what}: {' and '.join(empty)} are empty; nothing was sent",
-            hint="leave them out: exacell takes those of the ASM software and of the disk groups that databases use",
+            hint="leave them out: then exacell uses the versions of the ASM software and of the databases' disk groups",
         )
     return prefix
 
@@ -275,5 +278,5 @@ def _refuse_others(asm: AsmFacts, change: NewGroup, prefix: str) -> None:
     if other:
         raise RefusedError(
             f"create diskgroup {change.group} refused: '{change.search}' also catches {other}; nothing was sent",
-            hint=f"DISK 'o/*/{prefix}_*' means the grid disks {prefix}_<celldisk> alone",
+            hint=f"DISK 'o/*/{prefix}_*' matches only the grid disks {prefix}_<celldisk>",
         )

@@ -74,8 +74,8 @@ def _baseline(session: Session, name: str) -> dict[str, dict[str, str]]:
     if not found:
         asked, held = ("hosts", "cells") if hosts else ("cells", "hosts")
         raise StoreError(
-            f"baseline {name} holds {fold(kept)}: {held}, and none of the {asked} that are asked",
-            hint=f"{'on @GROUP ' if hosts else ''}save baseline as=NAME keeps what the {asked} are now",
+            f"baseline {name} is of {fold(kept)}: {held}; it has none of the selected {asked}",
+            hint=f"{'on @GROUP ' if hosts else ''}save baseline as=NAME keeps the present state of the {asked}",
         )
     return found
 
@@ -85,11 +85,9 @@ def drift(session: Session, services: Services, request: Request, call: Call) ->
     name, statement = call.text_arg("baseline"), call.text_arg("of")
     on_hosts = bool(session.selection.hosts)
     if name and statement:
-        raise StatementError("drift: of= compares cells with each other, so it goes with no baseline=")
+        raise StatementError("drift: of= compares cells with each other, so it can't be used with baseline=")
     if statement and on_hosts:
-        raise StatementError(
-            "drift: of= asks cells, so it goes with no hosts", hint="on @GROUP drift compares their facts"
-        )
+        raise StatementError("drift: of= is for cells, not for hosts", hint="on @GROUP drift compares their facts")
     before = _baseline(session, name) if name else None
     if on_hosts:
         facts, problems = _of_hosts(session, services, request)
@@ -184,7 +182,7 @@ def save_baseline(session: Session, services: Services, request: Request, call: 
     if not facts:
         raise RefusedError(f"save baseline: {problems[0]}", hint="there is nothing to keep")
     if problems and not call.flag("partial"):
-        raise RefusedError(f"save baseline: {problems[0]}", hint="--partial keeps the others")
+        raise RefusedError(f"save baseline: {problems[0]}", hint="--partial keeps the rest")
     cells = [target for target in facts if not target.startswith(ASM)]
     asm = " and ASM" if len(facts) > len(cells) else ""
     Store(session.home.state_dir / "store.db").save_baseline(session.need_rack().name, call.text_arg("as"), facts)

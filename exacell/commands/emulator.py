@@ -116,7 +116,7 @@ def load(session: Session, call: Call) -> Result:
     """
     lasts, commits = call.float_arg("for", 0), int(call.float_arg("commits", 0))
     if bool(lasts) == bool(commits):
-        raise StatementError("a load lasts for=… or makes commits=… in each of sessions=…: give one of the two")
+        raise StatementError("give for=… (how long the load runs), or commits=… for each of sessions=…, not both")
     if commits:
         made = control.commit_load(
             session.home.config_dir,
@@ -145,14 +145,14 @@ def truth(session: Session, call: Call) -> Result:
     given = {name: call.args[name] for name in _TRUTH if call.args.get(name) is not None}
     if (saves := call.args.get("saves")) is not None:
         if "adds" in given:
-            raise StatementError("adds= and saves= say opposite things of the same mean: give one of them")
+            raise StatementError("adds= and saves= are opposites: give one of them")
         given["adds"] = -call.float_arg("saves", 0.0) if saves else 0.0
     if given and call.flag("forget"):
-        raise StatementError("--forget takes the effect away: it goes with nothing that plants one")
+        raise StatementError("--forget removes an effect, so it can't be given with values that set one")
     known = {} if call.flag("forget") else given or None
     told = control.truth(session.home.config_dir, call.text_arg("name"), db=call.text_arg("db"), known=known)
     if len(told) == 1:
-        return Result(notes=[f"no effect is planted for {told['db']}: the model decides"])
+        return Result(notes=[f"no effect is set for {told['db']}: the model decides"])
     columns = [Column("db"), *(Column(name, _KIND_OF_TRUTH.get(name, "number")) for name in _TRUTH)]
     return Result(records=[{"cell": None, **told}], columns=columns)
 
@@ -173,11 +173,9 @@ def fault(session: Session, call: Call) -> Result:
             "a fault needs hosts and a kind: emulator fault t1 exa1cel02 hang; or: emulator fault t1 list"
         )
     if given and kind in ("", "clear"):
-        raise StatementError(
-            f"{', '.join(f'{key}=' for key in given)} goes with a kind of fault, not with {kind or where}"
-        )
+        raise StatementError(f"{', '.join(f'{key}=' for key in given)} needs a kind of fault, not {kind or where}")
     if only and kind != "clear":
-        raise StatementError(f"'{only}' is one kind too many: one fault at a time")
+        raise StatementError(f"'{only}' is one kind too many: give one fault at a time")
     (info,) = control.status(home, name)
     hosts = list(info.cells) if where == "all" else list(CellSet.parse(where)) if where != "list" else []
     if kind == "clear":
@@ -185,7 +183,7 @@ def fault(session: Session, call: Call) -> Result:
         return Result(notes=[f"{counted(count, 'fault')} cleared on {name}"])
     rows = control.fault(home, name, hosts, kind, **given) if kind else control.faults(home, name)
     if kind == "replace" and "after" not in given:
-        return Result(notes=[f"a new disk is in the place of {given['disk']} on {where}"])
+        return Result(notes=[f"a new disk replaces {given['disk']} on {where}"])
     return Result(records=[_fault_row(row) for row in rows], columns=_FAULT_COLUMNS, data=True)
 
 
@@ -205,7 +203,7 @@ def demo(session: Session, services: Services, call: Call) -> Result:
     try:
         _, already = control.start(home, DEMO, options={})
     except RackFormatError:
-        services.console.say(f"the emulated rack {DEMO} was stored by another version of exacell: it begins anew")
+        services.console.say(f"the emulated rack {DEMO} was stored by another version of exacell: it is created again")
         _, already = control.start(home, DEMO, options={}, reset=True)
     if not already:
         services.console.say(f"the emulated rack {DEMO} is up: 3 cells, 2 database nodes, databases SPOT and ERP")
@@ -214,7 +212,7 @@ def demo(session: Session, services: Services, call: Call) -> Result:
         code = services.run_nested(call.text_arg("statement"))
     except AtPrompt:
         stays = True
-        return Result(notes=(f"tutorial shows you round; emulator stop {DEMO} ends the rack",))
+        return Result(notes=(f"type `tutorial` to learn exacell; `emulator stop {DEMO}` stops the rack",))
     finally:
         if not stays:
             services.close()

@@ -9,7 +9,8 @@ from secrets import randbelow
 
 from exacell.change.changing import refuse_to_begin
 from exacell.change.consent import ask
-from exacell.change.experimenting import carry_out, ended, give_back, level_now, refuse_conducted, refuse_unready
+from exacell.change.experimenting import carry_out, ended, give_back, refuse_conducted
+from exacell.change.experimentready import level_now, refuse_unready
 from exacell.change.factors import FACTORS, factor_and_subject, factor_of, statements
 from exacell.change.here import loads_in, pass_loads
 from exacell.commands.keeping import listed, outlined, runs
@@ -49,7 +50,7 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
     """
     rack, flags = session.need_rack(), session.options.over(call.flags)
     if flags.get("confirm-within"):
-        raise StatementError("an experiment takes back what it changes: it goes without --confirm-within")
+        raise StatementError("an experiment takes back its changes itself, so --confirm-within is not allowed")
     design = _design(session, call)
     known = experiments(services.store(), rack.name)
     line = f"{request.run} {request.place}" if request.run else ""
@@ -62,7 +63,7 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
     if impossible and not call.flag("anyway"):
         raise RefusedError(
             f"this comparison can't be made here: {'; '.join(impossible)}; nothing was sent",
-            hint="--anyway makes it and says so with the verdict",
+            hint="--anyway runs it, and the verdict shows that",
         )
     refuse_unready(session, services, request, design, cells)
     now = level_now(session, services, request, design)
@@ -84,14 +85,14 @@ def experiment(session: Session, services: Services, request: Request, call: Cal
     ]:
         services.console.say(line)
     if flags.get("dry-run"):
-        return Result(notes=[f"-n: nothing was sent; seed={design.seed} makes this schedule again"])
+        return Result(notes=[f"-n: nothing was sent; seed={design.seed} gives the same schedule again"])
     loads = loads_in(design.workload)
     pass_loads(session, services, request, loads, statement=call.text, flags=flags)
     refuse_to_begin(session, services)
     for load in sorted(loads):
         services.console.say(f"each run starts on this machine: {load}")
     if not flags.get("yes"):
-        ask(services.console, "experiment", hint="-y answers yes; -n only shows the schedule")
+        ask(services.console, "experiment", hint="-y answers yes; -n shows only the schedule")
         # What was shown and agreed to is the load; anything else that exacell can't read has to be accepted by name.
         flags = {**flags, **({"accept-opaque": True} if loads and len(loads) == len(set(design.workload)) else {})}
     return told(*carry_out(session, services, request, found, flags))
@@ -164,9 +165,9 @@ def _design(session: Session, call: Call) -> Design:
         given = tuple(level.lower() for level in given)
     if not 2 <= len(given) <= MOST_LEVELS or len({level.lower() for level in given}) < len(given):
         raise StatementError(
-            f"levels={','.join(given)}: two to {MOST_LEVELS} different levels are compared",
-            hint="of two the one to try stands first (levels=on,off), of more the one that each is compared with "
-            "(levels=1280,512,256)",
+            f"levels={','.join(given)}: give two to {MOST_LEVELS} different levels",
+            hint="with two levels, write the one to try first (levels=on,off); with more, the one that the "
+            "others are compared with (levels=1280,512,256)",
         )
     blocks, pairs = (call.int_arg(name) or 0 for name in ("blocks", "aa"))
     seed = call.int_arg("seed")
@@ -178,9 +179,11 @@ def _design(session: Session, call: Call) -> Design:
     seconds, db, on = call.float_arg("for", 60.0), call.text_arg("db"), call.text_arg("on")
     measure = call.text_arg("measure") or known.measures[0]
     if not db and (factor != "setting" or measure in EVENTS):
-        raise StatementError("db= is needed: whose it is, and whose waits are measured")
+        raise StatementError("db= is needed: the database whose waits are measured")
     if bool(on) != (factor == "setting"):
-        raise StatementError("on= names the hosts whose setting is switched: factor=setting:PATH on=@initiators")
+        raise StatementError(
+            "on= is needed: the hosts whose setting is switched, as in factor=setting:PATH on=@initiators"
+        )
     design = Design(
         factor=factor,
         of=of,
@@ -198,9 +201,20 @@ def _design(session: Session, call: Call) -> Design:
         settle=call.float_arg("settle", 0.0),
         reset=call.text_arg("reset"),
         limit=call.float_arg("yield", 0.0),
+        warm=_passes(call, measure),
     )
     statements(design)
     return replace(design, said=known.said(design))
+
+
+def _passes(call: Call, measure: str) -> int:
+    passes = call.int_arg("warm") or 0
+    if passes and (not 2 <= passes <= _MOST or measure != "reads"):
+        raise StatementError(
+            f"warm={passes}: 2 to {_MOST} passes, with measure=reads",
+            hint="the workload is carried out before each run until the hit rate of the flash cache stays, so often at most",
+        )
+    return passes
 
 
 def _workload(session: Session, call: Call, db: str, measure: str, seconds: float) -> tuple[str, ...]:
@@ -209,11 +223,11 @@ def _workload(session: Session, call: Call, db: str, measure: str, seconds: floa
     found = given if isinstance(given, tuple) else (given,) if isinstance(given, str) and given else ()
     if load not in ("", "none"):
         if found:
-            raise StatementError("workload= and load= both say what a run carries out: give one of them")
+            raise StatementError("workload= and load= both give the load of a run: give one of them")
         found = (f"host {load}",)
     if not found and measure == "fio":
         raise StatementError(
-            "measure=fio needs workload=: what runs fio and prints its JSON",
+            "measure=fio needs workload=: a statement that runs fio and prints its JSON",
             hint="workload='on @initiators sh fio --output-format=json job.fio' (--accept-opaque lets it run)",
         )
     if not found and rack.emulated:
@@ -231,8 +245,8 @@ def _refuse_no_statement(name: str, text: str) -> None:
         raise StatementError(f"{name}='{text}': {error.message}", hint=error.hint) from error
     if line.call is not None and line.call.command.name in ("experiment", "resume", "undo", "undo run"):
         raise StatementError(
-            f"{name}='{text}': {line.call.command.name} can't be a part of an experiment",
-            hint="what it measures is a load or a read, such as emulator load or sh",
+            f"{name}='{text}': {line.call.command.name} can't be used in an experiment",
+            hint="give a load or a read, such as emulator load or sh",
         )
 
 
@@ -242,7 +256,7 @@ def _name(asked: str, known: Sequence[str]) -> str:
     if asked.lower() in (name.lower() for name in known):
         raise RefusedError(
             f"there is an experiment {asked} already; nothing was sent",
-            hint=f"results {asked} tells of it; as= another name",
+            hint=f"`results {asked}` shows it; as= gives another name",
         )
     return asked
 
@@ -276,14 +290,14 @@ def go_on(
     if given.get("dry-run"):
         return Result(notes=["-n: nothing was sent"])
     if not given.get("yes"):
-        ask(services.console, f"resume of experiment {found.name}", hint="-y answers yes; -n only shows the schedule")
+        ask(services.console, f"resume of experiment {found.name}", hint="-y answers yes; -n shows only the schedule")
     return told(*carry_out(session, services, request, found, given))
 
 
 def end(
     session: Session, services: Services, request: Request, found: Experiment, flags: Mapping[str, Value]
 ) -> Result:
-    """Give the factor back that an unfinished experiment switched, and return what was found; it is not gone on with.
+    """Give the factor back that an unfinished experiment switched, and return what was found; it is not continued.
 
     Raises:
         RefusedError: a living process carries it out.

@@ -32,7 +32,7 @@ def copy_from(session: Session, services: Services, request: Request, call: Call
     pattern = read_remote_path(f"/{path}" if hosts else call.text_arg("path"))
     if hosts and len(session.selection.hosts):
         raise StatementError(
-            f"{call.text}: the hosts are named twice, by ON and before the path", hint="leave one of the two out"
+            f"{call.text}: the hosts are given twice, by ON and before the path", hint="leave one of the two out"
         )
     with session.selection.on(hosts) if hosts else nullcontext():
         return _copied(session, services, request, call, hosts_of(session, call), pattern)
@@ -85,7 +85,7 @@ def bring(
     if any(len({file.name for file in listed}) < len(listed) for listed in files.values()):
         raise StatementError(
             f"{pattern}: two files of one host have the same name; nothing was copied",
-            hint="copy them one by one, or into folders of their own with to=",
+            hint="copy them one by one, or to different folders with to=",
         )
     goals = {
         (host, file.path): folder / file.name for host in files for folder in [place(host)] for file in files[host]
@@ -97,7 +97,8 @@ def bring(
     there = next((goal for key, goal in goals.items() if key not in here and goal.exists()), None)
     if there is not None:
         raise StatementError(
-            f"{there} is here already, with other content; nothing was copied", hint="name another folder, or remove it"
+            f"{there} already exists here with other content; nothing was copied",
+            hint="name another folder, or remove it",
         )
     total = max((sum(file.size for file in listed) for listed in files.values()), default=0)
     sending = Sending(services.console, title, list(files), total)

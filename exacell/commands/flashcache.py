@@ -105,7 +105,7 @@ def _with_cost(session: Session, services: Services, plan: Plan) -> Plan:
         return plan
     answers = services.fleet.query(cells, [CONTENT], cancel=session.interrupted)
     unread = [cell for cell in cells if cell not in answers.good]
-    missing = (f"{fold(unread)}: what will be read from disk again was not read",) if unread else ()
+    missing = (f"{fold(unread)}: exacell could not find out what will be read from disk again",) if unread else ()
     notes = cost_notes({cell: answer.tables[0] for cell, answer in answers.good.items()})
     return replace(plan, notes=(*plan.notes, *notes, *missing))
 

@@ -37,9 +37,9 @@ _USAGE = 4
 
 _EFFECTS = {
     Effect.READ: "reads; never asks",
-    Effect.LOCAL: "local: sends nothing that changes a cell",
+    Effect.LOCAL: "local: changes nothing on a cell",
     Effect.WRITE: "changes cells or ASM: plan, confirmation, journal, verification",
-    Effect.OPAQUE: "carries text; text that exacell can't read needs --accept-opaque",
+    Effect.OPAQUE: "sends text to be run; text that exacell can't read needs --accept-opaque",
 }
 _RUNS = "runs statements; each change among them is planned and confirmed"
 
@@ -59,7 +59,8 @@ Safety in ten lines
 """
 
 _WRITE_BACK = (
-    "A write-back cache is dropped, resized or changed in mode only while its flush is proven and in force, or with the loss "
+    "A write-back cache is dropped, resized or changed in mode only while its flush is proven and in force, or "
+    "with the loss "
     "accepted by the cell's name (--accept-data-loss). "
 )
 _IN_USE = "A grid disk that ASM uses is never dropped, whatever is given. "
@@ -67,13 +68,15 @@ _GUARDS = {
     "FLASHCACHE": _WRITE_BACK + "resize flashcache, flush flashcache and set flashcache do all of it in one statement.",
     "PMEMCACHE": _WRITE_BACK + "flush pmemcache flushes it and lets it cache again.",
     "XRMEMCACHE": _WRITE_BACK + "flush xrmemcache flushes it and lets it cache again.",
-    "FLASHLOG": "DROP FLASHLOG is refused while redo is saved on flash only. FORCE throws such redo away: only with the loss "
+    "FLASHLOG": "DROP FLASHLOG is refused while redo is saved on flash only. FORCE throws such redo away: only "
+    "with the loss "
     "accepted by the cell's name (--accept-data-loss).",
     "GRIDDISK": _IN_USE
     + "carve griddisk, release griddisk and resize griddisk work on all cells alike; offline cell and "
     "online cell send INACTIVE and ACTIVE and wait for ASM.",
     "CELLDISK": _IN_USE + "Dropping a cell disk drops the grid disks and the part of the cache on it.",
-    "IORMPLAN": "A plan is always replaced as a whole. set iorm, enable flashlog and disable flashlog change one directive "
+    "IORMPLAN": "A plan is always replaced as a whole. set iorm, enable flashlog and disable flashlog change "
+    "one directive "
     "and keep the others.",
     "DBSERVER": "It belongs to database nodes, and exacell only reads it: on @db list dbserver. "
     "on @db sh --accept-opaque dbmcli ... sends a change without a guard.",
@@ -218,7 +221,7 @@ def _document(lower: Sequence[str]) -> Place | None:
     place = pages.get(plain) or pages.get(plain.rpartition(".")[0])
     if len(lower) == 2 and lower[0] == "docs" and place is None:
         near = closest(plain, pages)
-        hint = "" if near else "help docs lists them"
+        hint = "" if near else "`help docs` lists them"
         raise StatementError(f"the documentation has no page '{plain}'", suggestions=near, hint=hint)
     taken = len(lower) == 1 and any(key[0] == plain for key in commands())
     return None if taken or (len(lower) > 1 and lower[:-1] != ["docs"]) else place
@@ -266,14 +269,19 @@ def _flags() -> Iterator[str]:
     yield "A last - continues the line. # and rem begin comments. !command runs a local command. @recipe runs a recipe."
     yield ""
     yield "Flags of statements; they may stand before or after the statement."
-    yield "After dcli, sh, host and ! all words belong to the command: exacell's flags stand before it, and -- ends them."
+    yield (
+        "After dcli, sh, host and ! all words belong to the command: exacell's flags stand before it, and -- ends them."
+    )
     yield ""
     yield from columns([_flag_row(flag) for flag in COMMON_FLAGS])
     yield ""
     yield from wrap(
-        "A wave is the cells that change together. Its gate opens when all grid disks in ASM use are ONLINE, ASM can spare "
-        "the disks that the wave takes offline, no rebalance runs, and the flash cache of the other cells is normal. A setting "
-        "limits how long one changing statement may take (set write_timeout 5m). After that time nothing is taken back: the "
+        "A wave is the cells that change together. Its gate opens when all grid disks in ASM use are ONLINE, "
+        "ASM can spare "
+        "the disks that the wave takes offline, no rebalance is running, and the flash cache of the other cells "
+        "is normal. A setting "
+        "limits how long one changing statement may take (set write_timeout 5m). After that time nothing is "
+        "taken back: the "
         "statement may still run on the cell."
     )
     yield ""
@@ -288,9 +296,9 @@ _SETS = (
     ("a&b", "what is in both"),
     ("@all", "every cell of the rack"),
     ("@db, @GROUP", "hosts, or a group that the configuration names"),
-    ("@up, @down", "cells that answered when they were last asked, and those that did not"),
+    ("@up, @down", "cells that gave their last answer, and cells that did not"),
     ("@ok, @failed", "cells on which the newest change is complete, and those on which it is not"),
-    ("(where flashCacheMode=writeback)", "the cells for which this is true now"),
+    ("(where flashCacheMode=writeback)", "cells on which this is true now"),
 )
 """What may stand behind ON."""
 
@@ -347,7 +355,7 @@ def _cellcli(verb: Verb, words: Sequence[str], own: Sequence[Command]) -> Iterat
     subject = find_object(words[0])
     if subject is None or verb not in subject.verbs:
         near = closest(words[0], (item.name.lower() for item in subjects))
-        raise StatementError(f"'{words[0]}' is not an object that {verb} knows", suggestions=near)
+        raise StatementError(f"{verb} has no object '{words[0]}'", suggestions=near)
     yield from wrap(_shape(verb, subject), indent="    ", first="")
     yield ""
     reads = verb in (Verb.LIST, Verb.DESCRIBE)

@@ -77,9 +77,7 @@ def judged(
     current_rack(session, services)  # On a command line the rack is found when it is needed first.
     findings = command_findings(text)
     _refuse_changes(text, findings)
-    accept = (
-        "run … --accept-opaque lets it" if request.origin else "host --accept-opaque … runs it; the guard ends there"
-    )
+    accept = "`run … --accept-opaque` allows it" if request.origin else "host --accept-opaque … runs it without a guard"
     work = Work(
         statement=statement, flags=flags, accept=accept, undone="nothing was run", instead=findings.instead,
         named=text in request.loads,
@@ -115,7 +113,7 @@ def pass_here(session: Session, services: Services, request: Request, line: Line
         judged(session, services, request, line.shell, flags, statement=text)
         return with_call_flags(f"host -- {line.shell}", flags)
     work = Work(
-        statement=text, flags=flags, accept="--accept-opaque before the file lets it", undone="nothing was run",
+        statement=text, flags=flags, accept="--accept-opaque before the file allows it", undone="nothing was run",
         instead=_ELSEWHERE if closed and door_of(session).production else "",
     )  # fmt: skip
     pass_programs(session, services, request, unread, work)
@@ -125,7 +123,7 @@ def pass_here(session: Session, services: Services, request: Request, line: Line
     return line
 
 
-_ELSEWHERE = "> FILE keeps the answer here, and another shell runs that program"
+_ELSEWHERE = "> FILE keeps the answer here; then run the program in another shell"
 
 
 def _refuse_changes(text: str, findings: Findings) -> None:
@@ -137,9 +135,9 @@ def _refuse_changes(text: str, findings: Findings) -> None:
     found = [change.text for change in findings.changes] + [f"{name}: {what}" for name, what in findings.losses.items()]
     if found:
         raise RefusedError(
-            f"host {text[:_SHOWN]}: it holds '{found[0]}', which exacell can't guard in a command of this machine; "
-            "nothing was run",
-            hint="type that statement itself; sh runs a command on the cells, guarded",
+            f"host {text[:_SHOWN]}: it has '{found[0]}' in it, which exacell can't guard in a command on this "
+            "machine; nothing was run",
+            hint="type that statement itself, or `sh` to run a guarded command on the cells",
         )
 
 
@@ -188,7 +186,7 @@ def _journalled(
         try:
             services.journal.append(rack, change, [outcome, Row(kind="end", body={"exitCode": code})])
         except JournalError as error:
-            raise BrokenOffError(change, statement, error, "look what it did: exacell can't tell") from error
+            raise BrokenOffError(change, statement, error, "check what it did: exacell does not know") from error
     return _told(services, text, done)
 
 

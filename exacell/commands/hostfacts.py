@@ -32,7 +32,7 @@ def facts(session: Session, services: Services, request: Request, call: Call) ->
     kinds = call.text_arg("kinds").replace(",", " ").split() or list(FACT_KINDS)
     unknown = [kind for kind in kinds if kind not in FACT_KINDS]
     if unknown:
-        raise StatementError(f"'{unknown[0]}' is no kind of facts", hint=f"they are {', '.join(FACT_KINDS)}")
+        raise StatementError(f"'{unknown[0]}' is not a kind of facts", hint=f"they are {', '.join(FACT_KINDS)}")
     answers = read_facts_of(
         services.fleet, hosts, kinds=kinds, timeout=request.read_timeout, cancel=session.interrupted
     )

@@ -23,8 +23,10 @@ def hosts_of(session: Session, call: Call) -> tuple[str, ...]:
         groups = list(session.need_rack().host_groups)
         name = call.command.name
         raise StatementError(
-            f"{name} goes to hosts beside the cells, which ON names",
-            hint=f"on @{groups[0]} {name} …" if groups else "the rack has none: dbnodes= or [hosts.NAME] names some",
+            f"{name} is for hosts, not cells: give them with ON",
+            hint=f"on @{groups[0]} {name} …"
+            if groups
+            else "the rack has no hosts: dbnodes= or [hosts.NAME] in its configuration gives them",
         )
     return found
 
@@ -44,10 +46,6 @@ def hosts(session: Session) -> Result:
             }
         )
     notes = (
-        ()
-        if records
-        else (
-            f"rack {rack.name} has no hosts beside its cells: dbnodes= or [hosts.NAME] in its configuration names some",
-        )
+        () if records else (f"rack {rack.name} has no hosts: dbnodes= or [hosts.NAME] in its configuration gives them",)
     )
     return Result(records=records, columns=(HOST, Column("groups"), Column("login")), fold=True, data=True, notes=notes)

@@ -104,7 +104,7 @@ def set_setting(session: Session, services: Services, request: Request, call: Ca
     )
     silent = [f"{host}: {files.problem}" for host, files in answers.items() if files.problem]
     if silent:
-        raise RefusedError(f"{call.text}: {silent[0]}; nothing was sent", hint="name the hosts without it: on HOST …")
+        raise RefusedError(f"{call.text}: {silent[0]}; nothing was sent", hint="leave it out: on HOST …")
     rack = session.need_rack().name
     return Planned(settings_plan(rack, call.text, wanted, {host: files.found for host, files in answers.items()}))
 

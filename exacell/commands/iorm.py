@@ -99,7 +99,7 @@ def set_iorm(session: Session, services: Services, request: Request, call: Call)
     db, objective = call.text_arg("db"), call.text_arg("objective")
     unowned = (*call.extra, *(param.name for param in WHICH if call.text_arg(param.name)))
     if not db and unowned:
-        raise StatementError(f"set iorm {unowned[0]}=…: whose? say db=NAME")
+        raise StatementError(f"set iorm {unowned[0]}=…: give db=NAME too")
     if not (call.extra or objective):
         raise StatementError(
             f"set iorm{f' db={db}' if db else ''}: nothing to set",
@@ -122,9 +122,7 @@ def _set_like(session: Session, services: Services, request: Request, call: Call
     beside = next((name for name in (*call.extra, *call.args) if name != "like"), "")
     one = tuple(session.selection.resolve(like))
     if beside or len(one) != 1:
-        told = (
-            f"with like= nothing else is set, and {beside}= is" if beside else f"like= names one cell, not {len(one)}"
-        )
+        told = f"like= can't be given with {beside}=" if beside else f"like= names one cell, not {len(one)}"
         raise StatementError(f"set iorm: {told}", hint="for example: set iorm like=exa1cel01")
     cells = session.cells()
     facts = read_facts(session, services, request, f.CELL, f.IORMPLAN, cells=tuple(dict.fromkeys((*cells, *one))))
@@ -178,7 +176,7 @@ def restore_iorm(session: Session, services: Services, request: Request, call: C
     missing = [cell for cell in session.cells() if cell not in held]
     if missing:
         raise RefusedError(
-            f"IORM plan {name} was kept for {fold(held)}, not for {fold(missing)}; nothing was sent",
+            f"IORM plan {name} was saved on {fold(held)}, not on {fold(missing)}; nothing was sent",
             hint=f"on {fold(held)} restore iorm {name}",
         )
     facts = read_facts(session, services, request, f.CELL, f.IORMPLAN)

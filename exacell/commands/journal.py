@@ -144,11 +144,11 @@ def verify(services: Services, call: Call) -> Result:
     """Return one record; exit code 1 when the journal is damaged."""
     journal = _journal(services, call)
     walked, problem = journal.examine()
-    notes = ["journal restart puts it aside and begins a new one; until then no cell is changed"] if problem else []
+    notes = ["`journal restart` renames it and begins a new one; until then no cell is changed"] if problem else []
     head = call.text_arg("head")
     if head and not problem and (problem := _without_head(journal, head)):
         notes = [
-            "its chain is whole: either the head was not copied as it was printed, or all rows and journal.head were written anew"
+            "its chain is complete: either the head was copied wrongly, or all rows and journal.head were rewritten"
         ]
     whole = not problem
     row = {
@@ -168,14 +168,14 @@ def _without_head(journal: Journal, head: str) -> str:
     """Return what is wrong when the row that a printed head names is not in the journal; empty when it is."""
     number, colon, start = head.partition(":")
     if not colon or not number.isdecimal() or not start:
-        raise JournalError(f"head={head}: a head is a row number and the begin of its hash, such as 17:1f0c2b3a4d5e")
+        raise JournalError(f"head={head}: a head is a row number and the start of its hash, such as 17:1f0c2b3a4d5e")
     found = journal.rows("seq = ?", [int(number)])
     if not found:
-        return f"row {number} was cut off: the head {head} was printed for it"
+        return f"row {number} is missing: the head {head} was printed for it"
     return (
         ""
         if str(found[0][-1]).startswith(start)
-        else f"row {number} is not the one that the head {head} was printed for"
+        else f"row {number} has changed since the head {head} was printed for it"
     )
 
 
@@ -189,11 +189,11 @@ def restart(session: Session, services: Services, call: Call) -> Result:
     journal = services.journal
     walked, problem = journal.examine()
     if problem:
-        services.console.say(f"{journal.path}: {problem}; it is whole up to row {walked.good} ({walked.hash[:12]})")
+        services.console.say(f"{journal.path}: {problem}; it is complete up to row {walked.good} ({walked.hash[:12]})")
         flags = session.options.over(call.flags)
         if flags.get("dry-run"):
             return Result(notes=["-n: nothing was changed"])
-        if not flags.get("yes") and not services.console.confirm("put it aside and begin a new journal?"):
+        if not flags.get("yes") and not services.console.confirm("rename it and begin a new journal?"):
             raise RefusedError("journal restart: not confirmed; nothing was changed", hint="-y answers yes")
     done = begin_again(journal, reason=call.flag_text("reason"))
     row = {
@@ -206,10 +206,11 @@ def restart(session: Session, services: Services, call: Call) -> Result:
     notes = [f"a new journal begins: {journal.head}", f"journal show file={done.old} reads the old one"]
     if not done.whole:
         notes.append(
-            "what earlier changes left behind is not known: show flashcache and show services tell what is there"
+            "exacell no longer knows what earlier changes left: `show flashcache` and `show services` show the "
+            "present state"
         )
     if carried:
-        notes.append(f"changes that still wait for something were carried over: {carried}")
+        notes.append(f"unfinished changes were copied to it: {carried}")
     return Result(records=[row], notes=notes)
 
 
@@ -220,7 +221,8 @@ def _journal(services: Services, call: Call) -> Journal:
     path = at_home(name)
     if not path.is_file():
         raise JournalError(
-            f"there is no journal file {path}", hint="journal export writes one; without file= it is this host's own"
+            f"there is no journal file {path}",
+            hint="`journal export` writes one; without file= it is this host's journal",
         )
     return Journal(path)
 
@@ -238,7 +240,7 @@ def _filters(call: Call) -> bool:
 
 def _tell_damage(services: Services, call: Call) -> None:
     if call.text_arg("file") and (damage := _journal(services, call).damage()):
-        services.console.say(f"{damage}; what can't be read of it is not shown")
+        services.console.say(f"{damage}; the rows that can't be read are not shown")
 
 
 def _entries(session: Session, services: Services, call: Call, *, newest: int) -> Iterable[Entry]:

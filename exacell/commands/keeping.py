@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 
+from exacell.change.dcli.told import in_own_words
 from exacell.change.execute import execute
 from exacell.commands.fetching import DEADLINE, bring
 from exacell.commands.hosts import hosts_of
@@ -36,8 +37,8 @@ def keep(session: Session, services: Services, request: Request, call: Call) -> 
         return _shown(session, services, request, call, found)
     if not request.run:
         raise StatementError(
-            "keep is a line of a recipe: what it keeps belongs to a run",
-            hint="copy from @HOSTS:/path DIR brings a file here, and STATEMENT > FILE an answer",
+            "keep works only in a recipe: it keeps files with a run",
+            hint="at the prompt, `copy from @HOSTS:/path DIR` fetches a file, and `STATEMENT > FILE` writes an answer",
         )
     said = {"statement": call.text, "origin": request.origin, "place": request.place}
     reason = {name: str(flags[name]) for name in ("reason", "ticket") if flags.get(name)}
@@ -113,7 +114,9 @@ def _output(
     if len(left) < len(targets):
         line = replace(line, on=fold(left))
     result = execute(session, services, replace(request, keeping=keeping), line, inside=True)
-    return replace(result, records=(), columns=())
+    printed = {str(row.get("cell")): str(row.get("text") or "") for row in result.records}
+    printed |= {target: text for target, text in result.raw or () if text}
+    return replace(result, records=(), columns=(), problems=in_own_words(result.problems, printed))
 
 
 def _answer(

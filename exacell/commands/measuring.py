@@ -13,11 +13,11 @@ from exacell.measure.trace10046 import together
 from exacell.output.explained import explained
 from exacell.output.findings import shown
 from exacell.output.result import Column, Result
+from exacell.plan.dbchange import OWNER
 from exacell.plan.model import Check, Planned
 from exacell.plan.planners.commits import CommitLoad, commit_plan, end_plan
 from exacell.plan.planners.tracing import Whose, trace_plan
 from exacell.session.dbclient import DatabaseClient
-from exacell.session.dbsql import OWNER
 from exacell.session.given import Request, Services, Session
 from exacell.session.recording import since, told_while_waiting
 from exacell.session.store import Store
@@ -52,7 +52,7 @@ def summarize_traces(session: Session, services: Services, call: Call) -> Result
     if event and not found.events and not found.odd:
         raise RefusedError(
             f"no wait for '{event}' in {found.files} files",
-            hint="without event= all events are listed, as the files write them",
+            hint="without event= all events are listed, with the names in the files",
         )
     return explained(tuple(tracesaid.sentences(found, event)), tracesaid.rows(found), columns=_COLUMNS)
 
@@ -137,7 +137,7 @@ def collect_traces(session: Session, services: Services, call: Call) -> Result:
         found, notes = collect(session, services, asked, name)
     Store(session.home.state_dir / "store.db").save_traces(rack, found)
     whole = together(list(found.files))
-    others = [f"{found.others} more files have no such wait"] if found.others else []
+    others = [f"{found.others} other files have no such wait"] if found.others else []
     shares = compared.shared(found.writes)
     return explained(
         (*tracesaid.sentences(whole, event), *shares), tracesaid.rows(whole), columns=_COLUMNS, notes=[*notes, *others]

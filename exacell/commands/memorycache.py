@@ -46,7 +46,7 @@ def show(session: Session, services: Services, request: Request, call: Call) -> 
         notes += [line for line in unnoted(session, services, problem) if line not in notes]
     none = [row["cell"] for row in rows if row["name"] is None]
     if none:
-        notes.append(f"no cache in memory on {fold(none)}: X8M and X9M may have one in PMEM, later cells in DRAM")
+        notes.append(f"{fold(none)} has no memory cache: X8M and X9M can have one in PMEM, later cells in DRAM")
     return cache_table(rows, answers, notes, before=(Column("memory"),))
 
 

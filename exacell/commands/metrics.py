@@ -55,7 +55,7 @@ def snap(session: Session, services: Services, request: Request, call: Call) -> 
     kind, name, db = call.text_arg("kind"), call.text_arg("as"), call.text_arg("db")
     if (kind == SYSSTAT) is not bool(db):
         raise StatementError(
-            f"snap {kind}: {'it is kept of a database' if not db else 'db= goes with sysstat alone'}",
+            f"snap {kind}: {'it needs db=' if not db else 'db= is for sysstat only'}",
             hint="snap sysstat db=NAME as=NAME",
         )
     hosts = _facts_of(session, services, request, call.text_arg("hosts"))
@@ -128,12 +128,14 @@ def _facts_of(session: Session, services: Services, request: Request, text: str)
     with session.selection.on(text):
         hosts = tuple(session.selection.hosts)
         if not hosts:
-            raise RefusedError(f"snap: hosts={text} names cells, whose passport is in every snapshot", hint="hosts=@db")
+            raise RefusedError(
+                f"snap: hosts={text} gives cells; the facts of cells are in every snapshot anyway", hint="hosts=@db"
+            )
         facts, problems = comparable_facts(
             services.fleet, hosts, timeout=request.read_timeout, cancel=session.interrupted
         )
     if problems:
-        raise RefusedError(f"snap: {problems[0]}", hint="name the hosts without it, or leave hosts= away")
+        raise RefusedError(f"snap: {problems[0]}", hint="leave it out of hosts=, or leave hosts= out")
     return facts
 
 
@@ -186,20 +188,20 @@ def pairs_of(
     lists = [kind for kind in first if kind in second and kind.startswith(LISTED)] if LISTED in wanted else []
     if not kinds and not lists and len(wanted) > 1 and (both := [kind for kind in first if kind in second]):
         raise RefusedError(
-            f"{names[0]} and {names[1]} hold {', '.join(both)}: what is explained is {' and '.join(wanted)}",
+            f"{names[0]} and {names[1]} have {', '.join(both)}; only {' and '.join(wanted)} can be explained",
             hint=f"delta {names[0]} {names[1]} shows each counter that moved",
         )
     if not kinds and not lists:
-        lacking = "they have nothing in common" if len(wanted) > 1 else f"not both have {', '.join(wanted)}"
+        lacking = "they have nothing in common" if len(wanted) > 1 else f"only one has {', '.join(wanted)}"
         raise RefusedError(
-            f"{names[0]} holds {', '.join(first)} and {names[1]} holds {', '.join(second)}: {lacking}",
-            hint="snaps lists what each holds",
+            f"{names[0]} has {', '.join(first)} and {names[1]} has {', '.join(second)}: {lacking}",
+            hint="`snaps` lists their contents",
         )
     compared = compare(session, services, request, [(first[kind], second[kind]) for kind in kinds])
     if compared.unlike and not anyway:
         raise RefusedError(
             f"{names[0]} and {names[1]} are not alike: {'; '.join(compared.unlike)}",
-            hint="their difference would tell of that as well as of the load; --anyway shows it and marks it",
+            hint="the difference would show that as well as the load; --anyway shows it with a mark",
         )
     return Pairs(kinds=kinds, lists=lists, first=first, second=second, compared=compared)
 
@@ -220,7 +222,7 @@ def _both(session: Session, names: tuple[str, str], *, listings: bool) -> list[d
     if len(files) == 1 and names[0] != names[1]:
         (other,) = (name for name in names if name != files[0])
         raise RefusedError(
-            f"{files[0]} is a file and {other} is none", hint="name two files, or two snapshots: snaps lists them"
+            f"{files[0]} is a file and {other} is not", hint="give two files, or two snapshots: `snaps` lists them"
         )
     first, second = (_listing(at_home(name)) for name in names)
     return [
@@ -236,7 +238,7 @@ def _listing(path: Path) -> dict[str, Snapshot]:
     found, strange = read_listing(text, str(path))
     if strange:
         raise RefusedError(
-            f"{path}: there is no metric {strange[0]}{and_more(len(strange))}", hint=f"leave {strange[0]} away"
+            f"{path}: there is no metric {strange[0]}{and_more(len(strange))}", hint=f"leave {strange[0]} out"
         )
     return {kind: Snapshot(rack="", name=path.name, kind=kind, taken="", cells=cells) for kind, cells in found.items()}
 
@@ -270,7 +272,7 @@ def explain_pair(session: Session, services: Services, request: Request, call: C
 
 def not_alike(unlike: Sequence[str]) -> tuple[str, ...]:
     """Return the sentence that says what differs between two snapshots; none where nothing does."""
-    said = f"The snapshots are not alike, so the figures tell of that as well as of the load: {'; '.join(unlike)}."
+    said = f"The snapshots are not alike, so the figures show that as well as the load: {'; '.join(unlike)}."
     return (said,) if unlike else ()
 
 
@@ -322,7 +324,7 @@ def show_delta(session: Session, services: Services, request: Request, call: Cal
         notes += said
     listed = [row for kind, found in changed.items() for row in change_rows(kind, found)]
     if alone:
-        notes.append(f"not compared, because one snapshot alone has it: {next(iter(alone))}{and_more(len(alone))}")
+        notes.append(f"not compared, because only one snapshot has it: {next(iter(alone))}{and_more(len(alone))}")
     extra = [Column("unlike")] if compared.unlike else []
     notes += [f"not alike: {line}" for line in compared.unlike]
     own = [Column("cell"), Column("kind"), Column("seconds", "number"), *(Column(n, "number") for n in figures), *extra]
@@ -388,7 +390,7 @@ def _counter_rows(kind: str, after: Snapshot, item: CellDelta, unlike: Sequence[
 def _unmoved(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the line that says how many counters did not move; none where all did."""
     count = sum(not row["difference"] for row in rows)
-    return [f"{counted(count, 'counter')} did not move: -o json has them"] if count else []
+    return [f"{counted(count, 'counter')} did not change; -o json shows them"] if count else []
 
 
 def _row(kind: str, before: Snapshot, after: Snapshot, item: CellDelta, unlike: Sequence[str]) -> dict[str, Any]:

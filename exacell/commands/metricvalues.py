@@ -66,8 +66,8 @@ def export(session: Session, services: Services, request: Request, call: Call) -
     past = "last" in call.args
     if past and form == "prometheus":
         raise StatementError(
-            "format=prometheus holds the current value of each metric: it goes without last=",
-            hint="format=csv and format=jsonl hold the history",
+            "format=prometheus gives the current value of each metric, so last= is not allowed",
+            hint="format=csv and format=jsonl give the history",
         )
     clauses = [f"name like '{_plain(like)}'"] if like else []
     if past:
@@ -135,5 +135,5 @@ def _plain(text: str) -> str:
         StatementError: it has one itself.
     """
     if "'" in text:
-        raise StatementError(f"{text}: no name and no pattern has a single quote", hint="leave the quote out")
+        raise StatementError(f"{text}: a name or a pattern can't have a single quote", hint="leave the quote out")
     return text

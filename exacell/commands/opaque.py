@@ -46,12 +46,11 @@ from exacell.opaque.sql import NO_QUERY, read_sql
 from exacell.opaque.table import NO_ROW
 from exacell.output.result import Column, Result
 from exacell.plan.asmchange import read_asm_change
-from exacell.plan.dbchange import read_change
+from exacell.plan.dbchange import OWNER, read_change
 from exacell.plan.model import Planned
 from exacell.plan.planners.database import asked, database_plan
 from exacell.session.dbclient import DatabaseClient
 from exacell.session.dbsql import (
-    OWNER,
     change_request,
     cluster_of,
     names_of,
@@ -93,8 +92,8 @@ def sql_asm(session: Session, services: Services, request: Request, call: Call) 
         return asm_change(session, services, request, call, change)
     if sql.lower().startswith("create diskgroup"):
         raise RefusedError(
-            "create diskgroup is exacell's too, which counts the disks and checks that the group can be mounted: with one "
-            "prefix of grid disks, and a failure group for each cell; nothing was sent",
+            "exacell has its own create diskgroup: it checks the number of disks, makes one failure group for "
+            "each cell, and checks that the group can be mounted; nothing was sent",
             hint="create diskgroup NAME prefix=p redundancy=normal au_size=4m",
         )
     return _change(session, services, request, call, sql, unread, _Instance(asm=name))
@@ -112,21 +111,22 @@ def sql_db(session: Session, services: Services, request: Request, call: Call) -
     unread = _unread(sql)
     change = read_change(sql) if user == OWNER else None
     if change is not None:
-        client = DatabaseClient(session, services, database)
+        client = DatabaseClient(session, services, database, foreseen=request.foreseen)
         with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):
             node = client.home()
             records = client.records(node, asked(change))
-        return Planned(
-            database_plan(
-                session.need_rack().name,
-                change,
-                records,
-                database=database,
-                node=node,
-                nodes=cluster_of(session, database).nodes,
-                statement=call.text,
-            )
+        found = database_plan(
+            session.need_rack().name,
+            change,
+            records,
+            database=database,
+            node=node,
+            nodes=cluster_of(session, database).nodes,
+            statement=call.text,
         )
+        if request.foreseen is not None:
+            request.foreseen.note(database, change)
+        return Planned(found)
     if unread is not None:
         return _change(session, services, request, call, sql, unread, _Instance(database=database, user=user))
     with told_while_waiting(since(f"waiting for {database}"), services.console.waiting):
@@ -143,8 +143,8 @@ def _unread(sql: str) -> UnreadError | None:
             return error
         parameter = _PARAMETER.match(sql)
         if parameter is not None and read_change(sql) is None:
-            return UnreadError(parameter[1], "a parameter, or a value of one, that help docs risk does not list")
-        return UnreadError(error.sign, "no query, and none of the changes that help docs sql lists")
+            return UnreadError(parameter[1], "a parameter or value that `help docs risk` does not list")
+        return UnreadError(error.sign, "neither a query nor a change that `help docs sql` lists")
     return None
 
 
@@ -186,7 +186,7 @@ def _accepted(
     work = Work(
         statement=call.text,
         flags=flags,
-        accept="--accept-opaque sends it as it is; the guard ends there",
+        accept="--accept-opaque sends it as it is, without a guard",
         instead=unread.instead,
         targets=targets,
     )
@@ -266,7 +266,9 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
         text, call = sent, replace(call, text=call.text.replace(text, sent))
     findings = command_findings(text)
     if flags.get("detach") and not len(session.selection.hosts):
-        raise StatementError("sh --detach is for hosts: nothing is left on a cell", hint="on @GROUP sh --detach …")
+        raise StatementError(
+            "sh --detach is for hosts only: exacell leaves nothing running on a cell", hint="on @GROUP sh --detach …"
+        )
     if len(session.selection.hosts):
         step = Step(
             command=carried(wrapped(text), read=not findings.unread),
@@ -279,7 +281,7 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
         if findings.unread:
             services.recognition.recognise(session.selection.hosts)
         if session.in_production(session.selection.hosts) and unnamed != [] and findings.unread:
-            said = [f"{name}: allow_commands of the hosts does not name it" for name in unnamed or ()]
+            said = [f"{name}: it is not in allow_commands of these hosts" for name in unnamed or ()]
             # What a known program may not do goes first; of one without a row there is nothing else to say.
             other = [why for why in findings.unread if not said or not why.endswith(NO_ROW)]
             findings = replace(
@@ -297,7 +299,8 @@ def sh(session: Session, services: Services, request: Request, call: Call) -> Re
 
 
 _ALLOWING = (
-    "allow_commands of these hosts may name a program; around it stand plain words, quotes, |, ;, && and || alone"
+    "allow_commands of these hosts can allow a program; besides it, only plain words, quotes, |, ;, && and || "
+    "are allowed"
 )
 
 
@@ -322,9 +325,9 @@ def _refuse_cell_changes(findings: Findings, hosts: Sequence[str]) -> None:
     """
     if findings.changes:
         raise RefusedError(
-            f"'{findings.changes[0].text}' changes cells, and {fold(hosts)} {'is' if len(hosts) == 1 else 'are'} none; "
-            "nothing was sent",
-            hint="type that statement itself, without ON or with the cells",
+            f"'{findings.changes[0].text}' changes cells, but {fold(hosts)} "
+            f"{'is not a cell' if len(hosts) == 1 else 'are not cells'}; nothing was sent",
+            hint="type that statement itself, without ON or with ON and cells",
         )
 
 
@@ -345,10 +348,10 @@ def copy(session: Session, services: Services, request: Request, call: Call) -> 
     if not source.exists():
         raise StatementError(
             f"copy {source}: there is no such file here",
-            hint="it is read here and copied to the cells; copy from fetches from hosts",
+            hint="`copy` sends a file of this machine to the cells; `copy from` fetches from hosts",
         )
     if source.is_dir() and not recursive:
-        raise StatementError(f"copy {source}: it is a directory", hint="recursive=yes copies it with all that is in it")
+        raise StatementError(f"copy {source}: it is a directory", hint="recursive=yes copies it with all its files")
     upload = Upload(sources=(source,), destination=to, recursive=recursive)
     findings = Findings(unread=[f"copy {source.name} to {to or 'the home directory'}"])
     flags = session.options.over(call.flags)
@@ -390,7 +393,7 @@ def _work(
     """
     name, hosts = call.command.name, tuple(session.selection.hosts)
     if request.origin.startswith("resume "):
-        return Result(notes=[f"{name} is not done again: look what it has done, then give it anew: {call.text}"])
+        return Result(notes=[f"{name} is not repeated: check what it has done, then type it again: `{call.text}`"])
     if hosts:  # They are reached over ssh whatever reaches the cells.
         _refuse_cell_changes(findings, hosts)
     else:

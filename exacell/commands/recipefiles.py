@@ -31,7 +31,7 @@ def fmt(session: Session, call: Call) -> Result:
     name, text = draft.recipe.name, draft.recipe.text
     new = laid_out(text)
     if new == text:
-        return Result(notes=[f"recipe {name} has the usual layout"])
+        return Result(notes=[f"recipe {name} already has the usual layout"])
     changes = difflib.unified_diff(text.splitlines(), new.splitlines(), draft.recipe.path, "as usual", lineterm="", n=1)
     if call.flag("check"):
         return Result(text="\n".join(changes), exit_code=ExitCode.CHANGES)
@@ -43,7 +43,7 @@ def fmt(session: Session, call: Call) -> Result:
         path.chmod(mode)
     except OSError as error:
         raise RecipeError(f"recipe {name}: {path} can't be written: {why_unreadable(error)}") from error
-    return Result(notes=[f"recipe {name}: {counted(changed, 'line')} set anew"])
+    return Result(notes=[f"recipe {name}: {counted(changed, 'line')} formatted"])
 
 
 def new(session: Session, services: Services, call: Call) -> Result:
@@ -84,7 +84,7 @@ def _make(name: str, path: Path, text: str) -> None:
 def _there_is(name: str, path: Path) -> RecipeError:
     return RecipeError(
         f"there is a recipe {name}: {path}",
-        hint=f"edit that file with any program, and check recipe {name} checks it; another name makes another one",
+        hint=f"edit that file, then type `check recipe {name}`; or choose another name for a new one",
     )
 
 
@@ -97,11 +97,11 @@ def record_start(session: Session, call: Call) -> Result:
     name = call.text_arg("name").removesuffix(SUFFIX)
     path = session.home.recipes_dir / f"{name}{SUFFIX}"
     if session.recorded is not None:
-        raise RecipeError(f"recipe {session.recorded.name} is being recorded", hint="record stop ends it")
+        raise RecipeError(f"recipe {session.recorded.name} is being recorded", hint="type `record stop` to end it")
     if path.exists():
         raise _there_is(name, path)
     session.recorded = Recorded(name=name)
-    return Result(notes=[f"what is typed from now on becomes the recipe {name}; record stop writes it"])
+    return Result(notes=[f"from now on your statements become the recipe {name}; `record stop` writes it"])
 
 
 def record_stop(session: Session) -> Result:
@@ -112,11 +112,11 @@ def record_stop(session: Session) -> Result:
     """
     recorded = session.recorded
     if recorded is None:
-        raise RecipeError("nothing is being recorded", hint="record start NAME begins it")
+        raise RecipeError("nothing is being recorded", hint="type `record start NAME` to begin")
     name, path = recorded.name, session.home.recipes_dir / f"{recorded.name}{SUFFIX}"
     if not recorded.lines:
         session.recorded = None
-        return Result(notes=[f"nothing was typed that a recipe can hold, so there is no recipe {name}"])
+        return Result(notes=[f"no statement for a recipe was typed, so there is no recipe {name}"])
     rack = session.rack.name if session.rack is not None else "no rack"
     text = recipe_of(recorded.lines, f"{name}, as typed on {rack}")
     _make(name, path, text)
@@ -126,7 +126,7 @@ def record_stop(session: Session) -> Result:
     count = counted(len(draft.recipe.lines), "statement")
     takes = " ".join(param.shape for param in draft.recipe.params)
     return Result(
-        notes=[f"recipe {name}: {count}" + (f", takes {takes}" if takes else "") + f"; show recipe {name} prints it"],
+        notes=[f"recipe {name}: {count}" + (f", takes {takes}" if takes else "") + f"; `show recipe {name}` shows it"],
         problems=[f"line {each.number}: {each.message}" for each in found],
     )
 
@@ -137,7 +137,7 @@ def left_recording(session: Session, console: Console) -> None:
         done = record_stop(session)
         said = [*done.notes, *done.problems]
     except RecipeError as error:
-        said = [f"what was recorded is not kept: {error.message}"]
+        said = [f"the recording was not kept: {error.message}"]
     for text in said:
         console.say(text)
 
@@ -151,13 +151,13 @@ def _edited(session: Session, services: Services, name: str, path: Path, begun: 
             with suppress(OSError, UnicodeDecodeError):
                 if path.read_text(encoding="utf-8").strip() not in ("", begun.strip()):
                     raise StatementError(
-                        error.message, hint=f"{path} is kept as it was left: check recipe {name} checks it"
+                        error.message, hint=f"{path} is kept as you left it: type `check recipe {name}`"
                     ) from error
             raise
         if not opened:
             raise RecipeError(
-                "new recipe opens $EDITOR, and there is no terminal for it",
-                hint=f"write {path} with any program; check recipe {name} checks it",
+                "`new recipe` opens $EDITOR, which needs a terminal",
+                hint=f"write {path} with any editor, then type `check recipe {name}`",
             )
         draft = load_draft(session.home, str(path)) if path.exists() else None
         if draft is None or draft.recipe.text.strip() in ("", begun.strip()):
@@ -166,15 +166,15 @@ def _edited(session: Session, services: Services, name: str, path: Path, begun: 
         if not found:
             over = " instead of the one that comes with exacell" if name in shipped() else ""
             count = counted(len(draft.recipe.lines), "statement")
-            said = f"recipe {name}{over}: {count}, well-formed; run {name} -n shows what it would do"
+            said = f"recipe {name}{over}: {count}, well-formed; `run {name} -n` shows what it would do"
             return Result(notes=[*remarks_of(draft.recipe), said])
         for each in found:
             services.console.say(f"line {each.number}: {each.message}" + (f"; {each.hint}" if each.hint else ""))
         if not services.console.confirm("edit it again?"):
             return Result(
                 problems=[
-                    f"recipe {name}: {counted(len(found), 'problem')}; {path} is kept, and is not run as it is; edit it "
-                    f"with any program, and check recipe {name} checks it"
+                    f"recipe {name}: {counted(len(found), 'problem')}; {path} is kept but can't run like this; "
+                    f"edit it, then type `check recipe {name}`"
                 ],
                 exit_code=ExitCode.NOT_EXECUTED,
             )
@@ -189,13 +189,13 @@ def template(name: str, path: Path) -> str:
     return "\n".join(
         (
             f"# {name}: lines that begin with # are comments. help recipe explains every word.",
-            f"# Leave the editor, and this is checked and kept as {path}; leave it as it is, and it is not kept.",
+            f"# When you leave the editor, this is checked and kept as {path}. If you change nothing, it is not kept.",
             'recipe "what it does"',
             "",
-            "# More words of the header, where you need them:",
+            "# More words of the header, if you need them:",
             *header,
             "",
-            "# Then statements, one a line, as at the prompt. These words are recipes' own:",
+            "# Then statements, one on each line, as at the prompt. These words work only in recipes:",
             *body,
             "",
             "check all flashcache.status = normal",

@@ -96,7 +96,7 @@ def check_one(session: Session, call: Call) -> Result:
         columns=(Column("line", "number"), Column("problem"), Column("hint")),
         data=True,
         draw=_problems_drawn(rows),
-        problems=[f"recipe {name}: {counted(len(found), 'problem')}; nothing of it was run"],
+        problems=[f"recipe {name}: {counted(len(found), 'problem')}; no line was run"],
         exit_code=ExitCode.NOT_EXECUTED,
     )
 
@@ -123,7 +123,7 @@ def _inside(session: Session, draft: Draft, within: tuple[str, ...] = (), *, rol
             continue
         if inner.recipe.name in within:
             told = " → ".join((*within, inner.recipe.name))
-            yield Problem(number=line.number, message=f"recipe {inner.recipe.name} runs itself: {told}")
+            yield Problem(number=line.number, message=f"recipe {inner.recipe.name} calls itself: {told}")
             continue
         samples = {param.name.lower(): str(sample(param)) for param in inner.recipe.params}
         try:
@@ -219,7 +219,7 @@ def wait(session: Session, services: Services, request: Request, call: Call) -> 
         interrupted = session.interrupted.wait(until)
     if interrupted:
         raise InterruptedByUserError(
-            f"the wait of {format_duration(until)} was interrupted", hint="wait again for what is left of it"
+            f"the wait of {format_duration(until)} was interrupted", hint="type it again with the time that is left"
         )
     return Result()
 
@@ -248,7 +248,9 @@ def _wait_until(
         rest = format_duration(round(left))
         services.console.waiting(f"waiting, {rest} at most: {where}{reason}{and_more(len(wrong))}")
         if session.interrupted.wait(min(every, left)):
-            raise InterruptedByUserError(f"wait {text} was interrupted", hint="the statement again waits again")
+            raise InterruptedByUserError(
+                f"wait {text} was interrupted", hint="type the statement again to go on waiting"
+            )
     services.console.waiting(None)
     return Result()
 
@@ -275,7 +277,7 @@ def confirm(session: Session, services: Services, call: Call) -> Result:
     text = call.text_arg("text")
     if text and not text.isdigit():
         if not services.console.confirm(plain_text(text)):
-            raise RefusedError(f"confirm {text}: the answer was not yes", hint="it takes a y at the terminal")
+            raise RefusedError(f"confirm {text}: the answer was not yes", hint="answer y at the terminal")
         return Result()
 
     kept = keep(services.journal, session.need_rack().name, int(text) if text else None)

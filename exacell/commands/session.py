@@ -53,7 +53,7 @@ class SessionConsole(Protocol):
 def _console(services: Services, statement: str) -> SessionConsole:
     if isinstance(services.console, SessionConsole):
         return services.console
-    raise StatementError(f"{statement} means something only at the prompt, on the command line and in scripts")
+    raise StatementError(f"{statement} works only at the prompt, on the command line and in scripts")
 
 
 def connect(session: Session, services: Services, call: Call) -> Result:
@@ -110,7 +110,12 @@ def racks(session: Session, call: Call) -> Result:
         Column("emulated"),
     )  # fmt: skip
     notes = (
-        () if records else ("no rack is configured: 'emulator start t1' makes one, help docs config.example shows how",)
+        ()
+        if records
+        else (
+            "no rack is configured: `emulator start t1` makes one to try, `help docs "
+            "config.example` shows how to describe your own",
+        )
     )
     return Result(records=records, columns=columns, fold=True, data=True, notes=notes)
 
@@ -139,7 +144,7 @@ def set_transport(session: Session, services: Services, call: Call) -> Result:
     except ConfigError:
         session.settings = before
         raise
-    beside = "" if able.nodes or not session.rack.asm else "; ASM's database nodes are asked over ssh beside it"
+    beside = "" if able.nodes or not session.rack.asm else "; ASM's database nodes still use ssh"
     return Result(notes=(f"transport is {able.name}: {able.fan_out}{beside}",))
 
 
@@ -212,14 +217,16 @@ def refresh(session: Session, services: Services, call: Call) -> Result:
     if not everything:
         use_cells(session, services, str(used))
     services.warm()
-    forgotten = f"; names learned {age} are forgotten" if age else ""
-    notes = [f"rack {rack.name}: connections are opened anew{forgotten}"]
+    forgotten = f"; names read {age} are forgotten" if age else ""
+    notes = [f"rack {rack.name}: connections will be opened again{forgotten}"]
     if rack.production:
         with told_while_waiting(since(f"waiting for the hosts of {rack.name}"), services.console.waiting):
             reached, left = services.recognition.renew()
-        notes.append(f"known again under any name: {counted(len(reached), 'host')} of {rack.name}")
+        notes.append(f"identified again: {counted(len(reached), 'host')} of {rack.name}")
         notes += (
-            [f"{fold(left)}: not reached; what is known of {'it' if len(left) == 1 else 'them'} stands"] if left else []
+            [f"{fold(left)}: not reached; what is known of {'it' if len(left) == 1 else 'them'} is kept"]
+            if left
+            else []
         )
     return Result(notes=notes)
 
@@ -296,8 +303,8 @@ def alias(session: Session, call: Call) -> Result:
     refuse_typography(statement)
     if holds_secret(statement):
         raise StatementError(
-            f"alias {name}: '{masked(statement)}' holds a password or a key, and an alias keeps none; nothing was kept",
-            hint="write $1 in its place, and give it behind the alias",
+            f"alias {name}: '{masked(statement)}' has a password or a key, which an alias can't keep; nothing was kept",
+            hint="write $1 instead, and give the password or key after the alias",
         )
     known.define(name, statement)
     return Result(notes=(f"{name.lower()} stands for: {statement}",))
@@ -308,7 +315,7 @@ def unalias(session: Session, call: Call) -> Result:
     name, known = call.text_arg("name"), Aliases(session.home)
     if not known.remove(name):
         raise StatementError(f"there is no alias {name}", suggestions=closest(name.lower(), known.all()))
-    return Result(notes=(f"{name.lower()} is an alias no more",))
+    return Result(notes=(f"alias {name.lower()} is removed",))
 
 
 def _definition(text: str) -> tuple[str, str]:
@@ -321,9 +328,9 @@ def _definition(text: str) -> tuple[str, str]:
 def _refuse_taken(name: str) -> None:
     """Refuse an alias that can't be typed, or that would hide a statement."""
     if not ALIAS_NAME.fullmatch(name):
-        raise StatementError(f"'{name}' is no name for an alias: a letter, then letters, digits, _ and -")
+        raise StatementError(f"'{name}' can't be an alias: use a letter, then letters, digits, _ and -")
     if name.upper() in VERBS or name.lower() in ("on", "rem") or any(name.lower() == words[0] for words in commands()):
-        raise StatementError(f"{name} begins a statement already: an alias needs a name of its own")
+        raise StatementError(f"{name} already begins a statement: give the alias another name")
 
 
 def edit(session: Session, call: Call) -> Result:
@@ -331,7 +338,9 @@ def edit(session: Session, call: Call) -> Result:
     entries = read_entries(history_file(session.home.state_dir))
     number = call.int_arg("number")
     if number is not None and not 1 <= number <= len(entries):
-        raise StatementError(f"history has no number {number}: it ends with {len(entries)}", hint="history lists them")
+        raise StatementError(
+            f"history has no number {number}: it ends with {len(entries)}", hint="`history` lists them"
+        )
     here = {"", session.rack.name if session.rack is not None else ""}
     own = [
         entry.text for entry in entries if entry.rack in here and not re.match(r"\s*edit\b", entry.text, re.IGNORECASE)

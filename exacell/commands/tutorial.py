@@ -25,9 +25,9 @@ def tutorial(session: Session, services: Services, call: Call) -> Result:
         known = sorted(name for name, rack in session.config.racks.items() if rack.emulated)
         raise RefusedError(
             "the tutorial changes the rack that it runs on, so it needs an emulated one",
-            hint=f"connect {known[0]}, then tutorial"
+            hint=f"type `connect {known[0]}`, then `tutorial`"
             if known
-            else "emulator start demo, then connect demo, then tutorial",
+            else "type `emulator start demo`, then `connect demo`, then `tutorial`",
         )
     if where in ("skip", "next", "back", "restart"):
         lesson.move(0 if where == "restart" else lesson.place + (-1 if where == "back" else 1))

@@ -58,7 +58,7 @@ class LiveConsole(Protocol):
 def _console(services: Services, statement: str) -> LiveConsole:
     if isinstance(services.console, LiveConsole):
         return services.console
-    raise StatementError(f"{statement} means something only at the prompt, on the command line and in scripts")
+    raise StatementError(f"{statement} works only at the prompt, on the command line and in scripts")
 
 
 def watch(session: Session, services: Services, request: Request, call: Call) -> Result:
@@ -85,7 +85,7 @@ def _watched(call: Call) -> Line:
     if line.shell or line.effect is not Effect.READ:
         raise StatementError(f"watch repeats statements that only read, and '{text}' is not one of them")
     if line.call is not None and line.call.command.streams:
-        raise StatementError(f"{line.call.command.name} goes on by itself: watch is not needed")
+        raise StatementError(f"{line.call.command.name} repeats itself: watch is not needed")
     return line
 
 
@@ -243,7 +243,7 @@ def _top_appended(
                 services.console.say(problem)
         elif not done and console.columns is not None and not told:
             told = True
-            services.console.say("reading: the first figures come with the next collection of metrics, within a minute")
+            services.console.say("reading: the first figures come with the next metrics, within a minute")
         if (count and done >= count) or session.interrupted.wait(every):
             return Result(exit_code=code)
 

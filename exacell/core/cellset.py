@@ -119,7 +119,7 @@ class CellSet:
             CellSetError: ``text`` is empty or a piece of it is no name, range or known group.
         """
         if not text.strip():
-            raise CellSetError("no cell is named", hint="such as exa1cel[01-03] or @all")
+            raise CellSetError("no cell is given", hint="such as exa1cel[01-03] or @all")
         try:
             refuse_lookalikes(text, range(len(text)))
         except LookalikeError as error:
@@ -133,7 +133,7 @@ class CellSet:
                 raise CellSetError(
                     f"a cell name is missing in '{text}'",
                     part=text,
-                    hint="a name or a range stands on both sides of , ! & and ^",
+                    hint=", ! & and ^ need a name or a range on both sides",
                 )
             operand = cls(groups(piece[1:])) if piece.startswith("@") else cls(_expand(piece))
             if operator == ",":

@@ -69,7 +69,7 @@ def read_reach(table: TomlTable) -> Reach:
         topology=table.text("topology", ""),
     )
     if reach.gateways and reach.topology:
-        raise ConfigError(f"{table.where}: gateways and topology say the same thing: keep one of them")
+        raise ConfigError(f"{table.where}: gateways and topology mean the same: keep one of them")
     return reach
 
 
@@ -352,7 +352,7 @@ def _settings(table: TomlTable, base: Settings) -> Settings:
 
 def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
     if not RACK_NAME.fullmatch(name):
-        raise ConfigError(f"{table.where}: '{name}' is no rack name: letters, digits, '.', '_' and '-'")
+        raise ConfigError(f"{table.where}: '{name}' can't be a rack's name: use letters, digits, '.', '_' and '-'")
     cells = table.names("cells")
     if not cells and "hosts" not in table.keys:
         raise ConfigError(f'{table.where}: rack {name} has no cells: set cells = "exa1cel[01-03]"')
@@ -363,7 +363,7 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
         strangers = CellSet(members) - CellSet(cells)
         if strangers:
             raise ConfigError(
-                f"{table.where}: group {group} has {strangers}, which rack {name}'s cells do not include",
+                f"{table.where}: group {group} has {strangers}, which is not among the cells of rack {name}",
                 hint="add them to the rack's cells, or take them out of the group",
             )
     hosts = read_host_groups(table.tables("hosts"), dbnodes=dbnodes, cells=cells, groups=groups)
@@ -395,8 +395,8 @@ def _rack(name: str, table: TomlTable, source: str) -> RackConfig:
     table.finish()
     if rack.production and rack.opaque == "allow":
         raise ConfigError(
-            f'{table.where}: rack {name} is in production, where opaque = "allow" has no place: what exacell can\'t read is '
-            "refused there"
+            f'{table.where}: rack {name} is a production rack, so opaque = "allow" is not allowed: '
+            "what exacell can't read is always refused there"
         )
     return rack
 

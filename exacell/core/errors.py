@@ -46,18 +46,18 @@ class ExacellError(Exception):
 
 
 _OF_FILES = {
-    errno.EISDIR: "name a file in it",
-    errno.EEXIST: "name another one",
-    errno.EACCES: "ls -ld tells whose it is and who may",
-    errno.EPERM: "ls -ld tells whose it is and who may",
-    errno.EROFS: "name a place that may be written",
-    errno.ENOSPC: "free space there, or name another place",
-    errno.EDQUOT: "free space there, or name another place",
+    errno.EISDIR: "give a file in it",
+    errno.EEXIST: "choose another name",
+    errno.EACCES: "`ls -ld` shows its owner and its permissions",
+    errno.EPERM: "`ls -ld` shows its owner and its permissions",
+    errno.EROFS: "choose a place that can be written",
+    errno.ENOSPC: "free space there, or choose another place",
+    errno.EDQUOT: "free space there, or choose another place",
 }
 
 
 def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
-    """Return in a phrase why a file can't be read or written, and the way out: ``Permission denied; ls -ld tells …``."""
+    """Return in a phrase why a file can't be read or written, and the way out: ``Permission denied; `ls -ld` shows …``."""
     if isinstance(error, UnicodeDecodeError):
         return f"it is not UTF-8 text at byte {error.start}; save it as UTF-8"
     return "; ".join(filter(None, (error.strerror or str(error), _OF_FILES.get(error.errno or 0, ""))))
@@ -66,9 +66,9 @@ def why_unreadable(error: OSError | UnicodeDecodeError) -> str:
 def descriptors_run_out(error: BaseException) -> ExacellError | None:
     """Return what to tell when an error is that this process, or the machine, has no more descriptors; None for others."""
     if isinstance(error, OSError) and error.errno == errno.EMFILE:
-        return TransportError("too many open files: ulimit -n 1024")
+        return TransportError("too many open files: type `ulimit -n 1024` in the shell, then start exacell again")
     if isinstance(error, OSError) and error.errno == errno.ENFILE:
-        return TransportError("too many open files on this machine: sysctl fs.file-max says how many there may be")
+        return TransportError("too many open files on this machine: `sysctl fs.file-max` shows the limit")
     return None
 
 
@@ -160,10 +160,10 @@ class BrokenOffError(JournalError):
     exit_code = ExitCode.INTERRUPTED
 
     def __init__(self, change: int, statement: str, error: JournalError, way_out: str) -> None:
-        why = error.message.removesuffix("; nothing that changes cells is sent")
+        why = error.message.removesuffix("; no statement that changes cells is sent")
         super().__init__(
-            f"change {change} ({statement}) was broken off: {why}; no more statements are sent",
-            hint=f"{error.hint.partition(';')[0] or 'free space or mend the file'}, then {way_out}",
+            f"change {change} ({statement}) stopped halfway: {why}; no more statements are sent",
+            hint=f"{error.hint.partition(';')[0] or 'free space or repair the file'}, then {way_out}",
         )
 
 

@@ -68,8 +68,8 @@ def read_host_groups(
         both = CellSet(nodes) & CellSet(cells)
         if both:
             raise ConfigError(
-                f"{table.where}: {both} is among the rack's cells, so it is no host of group {name}",
-                hint="take it out of one of the two",
+                f"{table.where}: {both} is a cell of the rack, so it can't be a host of group {name}",
+                hint="remove it from one of the two",
             )
         found[name] = HostGroup(
             name=name,
@@ -79,7 +79,7 @@ def read_host_groups(
             allow_commands=table.texts("allow_commands"),
         )
         if found[name].sudo and not found[name].user:
-            raise ConfigError(f'{table.where}: sudo = true needs whom the login becomes: user = "root"')
+            raise ConfigError(f'{table.where}: sudo = true needs a user to become: user = "root"')
         table.finish()
         _refuse_two_logins(found, name, table.where)
     return MappingProxyType(found)
@@ -91,5 +91,6 @@ def _refuse_two_logins(found: Mapping[str, HostGroup], name: str, where: str) ->
         both = CellSet(new.nodes) & CellSet(other.nodes)
         if both and (new.user, new.sudo) != (other.user, other.sudo):
             raise ConfigError(
-                f"{where}: {both} is in the groups {other.name} and {name}, whose logins differ: give both one user and sudo"
+                f"{where}: {both} is in the groups {other.name} and {name}, which log in differently: give both "
+                "the same user and sudo"
             )

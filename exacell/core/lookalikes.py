@@ -58,11 +58,11 @@ class LookalikeError(StatementError):
             meant = "--"  # A word processor makes one dash of the two.
         named = _WORDS.get(meant, meant)
         if meant:
-            hint = f"type {named} there; in ASCII quotes every character stays"
+            hint = f"type {named} there; within ASCII quotes every character is kept"
         elif unicodedata.category(char)[0] in "CMZ":
-            hint = "take it out; in ASCII quotes every character stays"
+            hint = "remove it; within ASCII quotes every character is kept"
         else:
-            hint = "put the value that it belongs to in ASCII quotes, where every character stays"
+            hint = "put the value in ASCII quotes, where every character is kept"
         self._char, self._named = char, named
         line = text.count("\n", 0, place) + 1
         self._line = f"line {line}, column {place - text.rfind(chr(10), 0, place)}" if "\n" in text else ""

@@ -149,7 +149,7 @@ def no_such(text: str, kind: str, where: str, names: Sequence[str], known: Seque
     """
     meant = dict.fromkeys(found for name in names for found in near(name, known) or closest(name, known, limit=1))
     return RefusedError(
-        f"{text}: there is no such {kind} on {where}; nothing was sent", hint=did_you_mean(list(meant)[:_OFFERED])
+        f"{text}: {where} has no such {kind}; nothing was sent", hint=did_you_mean(list(meant)[:_OFFERED])
     )
 
 

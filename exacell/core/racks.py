@@ -41,15 +41,15 @@ def parse_group_file(text: str, source: str, *, logins: bool = False) -> tuple[s
             continue
         if not (_WITH_LOGIN if logins else _HOST).fullmatch(line):
             raise ConfigError(
-                f"{source}:{number}: '{line}' is not a host name: one name a line, comments on lines of their own, the "
-                "login with -l"
+                f"{source}:{number}: '{line}' is not a host name: write one name on each line and comments on "
+                "separate lines; -l gives the login"
             )
         try:
             names.update(dict.fromkeys(CellSet.parse(line) if "[" in line else (line,)))
         except CellSetError as error:
             raise ConfigError(f"{source}:{number}: {error.message}") from error
     if not names:
-        raise ConfigError(f"{source} names no cell: put one name on each line")
+        raise ConfigError(f"{source} has no cell in it: write one name on each line")
     return tuple(names)
 
 
@@ -73,7 +73,7 @@ def parse_cellip(text: str, source: str) -> tuple[str, ...]:
             raise ConfigError(f"{source}:{number}: '{line}' is not of the form cell=\"192.168.10.3;192.168.10.4\"")
         cells[address] = None
     if not cells:
-        raise ConfigError(f"{source} names no cell", hint='a line for each: cell="192.168.10.3;192.168.10.4"')
+        raise ConfigError(f"{source} has no cell in it", hint='write a line for each: cell="192.168.10.3;192.168.10.4"')
     return tuple(cells)
 
 
@@ -119,7 +119,10 @@ def way_to_a_rack(names: Iterable[str]) -> str:
     """Return how to choose a rack at the prompt, of those that are configured."""
     known = sorted(names)
     if not known:
-        return "emulator start demo, then connect demo: a rack to try it on; help docs config.example shows how to name your own"
+        return (
+            "type `emulator start demo`, then `connect demo`, for a rack to try it on; `help docs "
+            "config.example` shows how to describe your own"
+        )
     if len(known) <= _FEW_RACKS:
         return " or ".join(f"connect {name}" for name in known)
     return f"connect one of {', '.join(known)}"
@@ -177,7 +180,7 @@ def which_rack(
         raise NoRackError(
             "no rack is chosen: give -r RACK, set EXACELL_RACK or default_rack in config.toml, name cells with -c or "
             f"-g, or have {cellip_path} or {home_group}",
-            hint="to try it without cells: exacell demo" if not config.racks else _known(config),
+            hint="to try it without cells, type `exacell demo`" if not config.racks else _known(config),
         )
     if login:
         found = replace(found, read_user=login, write_user=login)
@@ -191,8 +194,9 @@ def _chosen(config: Config, wanted: str, default: str, names: tuple[str, ...]) -
         return None
     if name in config.partial:
         raise ConfigError(
-            f"config.toml says something of rack {name} and not its cells, and no file in racks.d does",
-            hint=f'exacell emulator start {name}, where it is an emulated rack; else set cells = "…" in [racks.{name}]',
+            f"config.toml mentions rack {name}, but neither it nor a file in racks.d gives its cells",
+            hint=f'if it is an emulated rack, type `exacell emulator start {name}`; else set cells = "…" in '
+            f"[racks.{name}]",
         )
     if name not in config.racks:
         known = _known(config) or "no rack is configured"
@@ -229,12 +233,13 @@ def _owner(config: Config, names: tuple[str, ...]) -> RackConfig | None:
     strangers = CellSet(names) - CellSet((*racks[0].cells, *racks[0].dbnodes))
     if len(racks) > 1:
         raise ConfigError(
-            f"{CellSet(names)} are named by several racks: {known}; a statement goes to one", hint="say which: -r RACK"
+            f"{CellSet(names)} belong to several racks: {known}; a statement goes to one rack",
+            hint="choose one: -r RACK",
         )
     if strangers:
         mine = CellSet(names) - strangers
         raise ConfigError(
-            f"{mine} of rack {known} and {strangers} of another place are named; a statement goes to one rack",
+            f"{mine} is in rack {known}, {strangers} is not; a statement goes to one rack",
             hint=f"-c '{mine}' and -c '{strangers}', one after the other",
         )
     return racks[0]
@@ -256,7 +261,7 @@ def _found_on_host(config: Config, cellip_path: Path, cell_group_path: Path) -> 
     if owner is not None and {*owner.cells} != {*_as_known(found.cells, owner)}:
         raise ConfigError(
             f"{found.source} names {CellSet(found.cells)}, which is not all of rack {owner.name}",
-            hint=f"say what is meant: -r {owner.name}",
+            hint=f"for the whole rack, give -r {owner.name}",
         )
     return owner or found
 
@@ -270,5 +275,5 @@ def _closest(config: Config, name: str) -> str:
     close = closest(name, config.racks, limit=1, alike=0.6 if len(name) > 2 else 0.5)
     asked = [did_you_mean(close)] if close else []
     if RACK_NAME.fullmatch(name) and (not close or len(name) <= 2):
-        asked.append(f"an emulated rack is started with: exacell emulator start {name}")
+        asked.append(f"if it is an emulated rack, start it: `exacell emulator start {name}`")
     return " ".join(asked)

@@ -35,7 +35,7 @@ def flock(descriptor: int, *, exclusive: bool, patience: float = PATIENCE) -> No
             fcntl.flock(descriptor, kind)
         except BlockingIOError as error:
             if time.monotonic() >= until:
-                why = f"another process has held its lock for {patience:g}s: one that was stopped or hangs (fuser -v tells)"
+                why = f"another process has locked it for {patience:g}s and may hang (`fuser -v` shows which)"
                 raise TimeoutError(errno.ETIMEDOUT, why) from error
             time.sleep(pause)
             pause = min(_LOOK, pause * 2)
@@ -115,7 +115,7 @@ def read_text(descriptor: int) -> str:
     """
     size = os.fstat(descriptor).st_size
     if size > LARGEST:
-        raise OSError(errno.EFBIG, f"it holds {size} bytes, and more than {LARGEST} are never written there")
+        raise OSError(errno.EFBIG, f"it has {size} bytes; at most {LARGEST} are allowed")
     return os.pread(descriptor, LARGEST, 0).decode("utf-8", "replace")
 
 
@@ -178,7 +178,7 @@ def _refuse_odd(status: os.stat_result) -> None:
         if is_kind(status.st_mode):
             raise OSError(errno.EINVAL, f"it is {name}")
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is no regular file")
+        raise OSError(errno.EINVAL, "it is not a regular file")
     if status.st_nlink > 1:
         # A neighbour's second name for a file of ours would have us write into that.
         raise OSError(errno.EMLINK, "it has a second name (a hard link)")
@@ -188,5 +188,5 @@ def _refuse_replaceable(path: Path) -> None:
     """Return when not everybody can put another file in its place: two processes would each lock their own."""
     folder = path.parent.stat()
     if folder.st_mode & stat.S_IWOTH and not folder.st_mode & stat.S_ISVTX:
-        why = f"everybody can replace it, as {path.parent} is open to all without the sticky bit"
-        raise OSError(errno.EPERM, f"{why}: chmod +t {path.parent} mends that")
+        why = f"everybody can replace it, because {path.parent} is writable for all without the sticky bit"
+        raise OSError(errno.EPERM, f"{why}: type `chmod +t {path.parent}`")

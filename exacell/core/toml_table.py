@@ -26,7 +26,7 @@ def parse_toml(text: str, source: str) -> TomlTable:
     try:
         return TomlTable(tomllib.loads(text), source)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{source} is not TOML: {error}", hint="texts stand in quotes, lists in [ ]") from error
+        raise ConfigError(f"{source} is not TOML: {error}", hint="write text in quotes and lists in [ ]") from error
 
 
 class TomlTable:
@@ -105,16 +105,16 @@ class TomlTable:
 
     def seconds(self, key: str, default: D) -> float | D:
         """Return seconds above 0, from a number or a duration in text."""
-        rule = 'a time above 0: seconds, or text such as "90s" or "5m"'
+        rule = 'a time greater than 0: seconds, or text such as "90s" or "5m"'
         return self._read(key, default, lambda value: _above_0(value, float, parse_duration), rule)
 
     def count(self, key: str, default: D) -> int | D:
         """Return a whole number from 1, from a number or its text."""
-        return self._read(key, default, _count, "a whole number from 1")
+        return self._read(key, default, _count, "a whole number, 1 or greater")
 
     def size(self, key: str, default: int) -> int:
         """Return bytes above 0, from a number of bytes or a size in text."""
-        rule = 'a size above 0: bytes, or text such as "500m" or "2g"'
+        rule = 'a size greater than 0: bytes, or text such as "500m" or "2g"'
         return self._read(key, default, lambda value: _above_0(value, int, parse_size), rule)
 
     def table(self, key: str) -> TomlTable | None:

@@ -40,7 +40,9 @@ def group_number(name: str) -> int | None:
     try:
         return grp.getgrnam(name).gr_gid
     except KeyError as error:
-        raise ConfigError(f"trusted_group: this host has no group {name}", hint="getent group lists them") from error
+        raise ConfigError(
+            f"trusted_group: this host has no group {name}", hint="`getent group` lists the groups"
+        ) from error
 
 
 def refuse_untrusted(path: Path, group: Group = nobody) -> None:
@@ -57,17 +59,17 @@ def refuse_untrusted(path: Path, group: Group = nobody) -> None:
         what += "it " if place == path else ""
         if status.st_uid not in trusted:
             raise ConfigError(
-                f"{what}is {_user(status.st_uid)}'s, and neither yours nor root's",
-                hint=f"copy {path} to a folder of yours, or sudo chown root {place}",
+                f"{what}belongs to {_user(status.st_uid)}, not to you or root",
+                hint=f"copy {path} to your own folder, or type `sudo chown root {place}`",
             )
         if kind == stat.S_IFLNK or (kind == stat.S_IFDIR and status.st_mode & stat.S_ISVTX):
             continue  # A link has no mode; in a sticky folder each can replace only what is theirs, and that is looked at.
         if status.st_mode & stat.S_IWOTH:
-            raise ConfigError(f"{what}can be written by everybody", hint=f"chmod go-w {place}")
+            raise ConfigError(f"{what}is writable by everybody", hint=f"type `chmod go-w {place}`")
         if status.st_mode & stat.S_IWGRP and status.st_gid != group():
             name = _group(status.st_gid)
-            way = f'chmod go-w {place}, or trusted_group = "{name}" in config.toml'
-            raise ConfigError(f"{what}can be written by group {name}", hint=way)
+            way = f'type `chmod go-w {place}`, or set trusted_group = "{name}" in config.toml'
+            raise ConfigError(f"{what}is writable by group {name}", hint=way)
 
 
 def _behind_sudo() -> int:

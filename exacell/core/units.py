@@ -45,7 +45,7 @@ def parse_size(text: str) -> int:
         size = Decimal(match[1]) * _SUFFIX[match[2].upper()]
         if size != int(size) and not match[2]:
             raise UnitError(
-                f"'{text}' is not a whole number of bytes: a size has K, M, G or T behind it, for example 288G"
+                f"'{text}' is not a whole number of bytes: add K, M, G or T after the number, for example 288G"
             )
         return int(size)
 

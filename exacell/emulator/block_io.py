@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from exacell.core.units import KIB, MIB
 from exacell.emulator.cache_chores import absorb, for_partners, other_mirrors, pass_by, replace_lines
-from exacell.emulator.cache_fill import Filled, held_share, warmth
+from exacell.emulator.cache_clauses import Served, bring_in, served
+from exacell.emulator.cache_fill import Filled, held_share
 from exacell.emulator.chance import binomial
 from exacell.emulator.clock import MINUTE
 from exacell.emulator.device_io import (
@@ -81,7 +82,8 @@ def data_io(
     cache = cell.flash_cache
     back = backing(cell)
     scanned, large = round(redo * profile.scanned_mb), round(redo * profile.loaded_mb)
-    kept, none, truth = told.kept, told.none, told.truth
+    clauses, truth = (told.kept, told.none), told.truth
+    kept, none = clauses
     network(counters, sent_kb=0, received_kb=large * KIB)
     if cache is None or cache.flush_asked or not cell.iorm.flash_cache_on(database):
         _count_past_cache(rng, counters, database, back, reads=reads, writes=writes)
@@ -91,11 +93,12 @@ def data_io(
             add(counters, FC_IO_RQKEEP_R_SKIP=binomial(rng, reads, kept))
         return Filled()
     most = cell.iorm.cache_limit(database)
-    known = truth.hit_share(cell, most, (kept, none)) if truth is not None else None
-    warm = warmth(cell, around.moment, most) if known is None else known
-    blocks = _shared_out(rng, cell, reads, writes, warm=warm, none=none, minutes=around.minutes)
+    known = truth.served(cell, most) if truth is not None else None
+    shares = served(cell, around.moment, database, clauses, most) if known is None else known
+    warm = shares.of_all(kept, none)
+    blocks = _shared_out(rng, cell, reads, writes, shares=shares, clauses=clauses, minutes=around.minutes)
     _count_cached(counters, database, blocks)
-    _move_blocks(rng, cell, counters, database, blocks, kept)
+    _move_blocks(rng, cell, counters, database, blocks)
     populated = scan(rng, counters, database, back, scanned, held=held_share(cell, most), kept=kept, cpus=around.cpus)
     taken = absorb(rng, counters, database, large, kept) if cell.write_back and around.takes_large_writes else 0
     pass_by(rng, counters, database, back, large - taken)
@@ -107,6 +110,8 @@ def data_io(
         add(counters, FC_IO_RQKEEP_W=hot, FC_IO_BYKEEP_W=hot * _BLOCK / MIB)
     dirty = blocks.first * _BLOCK + taken * MIB if cell.write_back else 0
     used = (blocks.misses + blocks.first) * _BLOCK + (populated + taken) * MIB
+    of_keep = blocks.kept_misses * _BLOCK
+    bring_in(cell, database, clauses, keep=of_keep, rest=used - of_keep)
     return Filled(used=used, dirty=dirty, large=taken * MIB)
 
 
@@ -134,6 +139,7 @@ class _Blocks:
         skipped: reads that went past it, throttled ones included.
         writes: writes that it took: to lines it had (``overwrites``) and to new ones (``first``).
         throttled_reads, throttled_writes: what went past it because its flash had more to do than it can.
+        kept_hits, kept_misses: of hits and misses those of data with KEEP.
     """
 
     hits: int
@@ -143,6 +149,8 @@ class _Blocks:
     overwrites: int
     throttled_reads: int
     throttled_writes: int
+    kept_hits: int
+    kept_misses: int
 
     @property
     def first(self) -> int:
@@ -150,17 +158,30 @@ class _Blocks:
 
 
 def _shared_out(
-    rng: random.Random, cell: Cell, reads: int, writes: int, *, warm: float, none: float, minutes: float
+    rng: random.Random,
+    cell: Cell,
+    reads: int,
+    writes: int,
+    *,
+    shares: Served,
+    clauses: tuple[float, float],
+    minutes: float,
 ) -> _Blocks:
     """Draw what the cache makes of a minute's reads and writes.
 
     Args:
-        warm: the share of the data that it holds.
-        none: the share of the data that has CELL_FLASH_CACHE NONE.
+        shares: of the reads that it serves.
+        clauses: which share of the data has KEEP, and which NONE.
     """
-    hits = binomial(rng, reads, warm)
-    skipped = binomial(rng, reads - hits, none)
+    kept, none = clauses
+    of_keep = binomial(rng, reads, kept) if kept else 0
+    of_none = binomial(rng, reads - of_keep, min(1.0, none / (1.0 - kept))) if none and kept < 1.0 else 0
+    kept_hits = binomial(rng, of_keep, shares.keep) if of_keep else 0
+    left = binomial(rng, of_none, shares.none) if of_none else 0
+    hits = kept_hits + left + binomial(rng, reads - of_keep - of_none, shares.rest)
+    skipped = of_none - left
     misses = reads - hits - skipped
+    warm = shares.of_all(kept, none)
     overloaded = _overloaded(cell, hits / minutes, (writes + misses) / minutes)
     throttled_reads, throttled_writes = (int(count * overloaded) for count in (hits, writes))
     writes -= throttled_writes
@@ -172,6 +193,8 @@ def _shared_out(
         overwrites=binomial(rng, writes, 0.75 * warm),
         throttled_reads=throttled_reads,
         throttled_writes=throttled_writes,
+        kept_hits=min(kept_hits, hits - throttled_reads),
+        kept_misses=of_keep - kept_hits,
     )
 
 
@@ -202,15 +225,17 @@ def _count_cached(counters: Counters, database: str, blocks: _Blocks) -> None:
     )
 
 
-def _move_blocks(
-    rng: random.Random, cell: Cell, counters: Counters, database: str, blocks: _Blocks, kept: float
-) -> None:
-    """Count what flash and the medium behind it do for a minute's reads and writes; ``kept`` of the data has KEEP."""
+def _move_blocks(rng: random.Random, cell: Cell, counters: Counters, database: str, blocks: _Blocks) -> None:
+    """Count what flash and the medium below it do for a minute's reads and writes."""
     back = backing(cell)
     medium_io(rng, counters, database, FLASH, READ, SMALL, blocks.hits)
-    if kept:
-        hot, cold = binomial(rng, blocks.hits, kept), binomial(rng, blocks.misses, kept)
-        add(counters, FC_IO_RQKEEP_R=hot, FC_IO_BYKEEP_R=hot * _BLOCK / MIB, FC_IO_RQKEEP_R_MISS=cold)
+    if blocks.kept_hits or blocks.kept_misses:
+        add(
+            counters,
+            FC_IO_RQKEEP_R=blocks.kept_hits,
+            FC_IO_BYKEEP_R=blocks.kept_hits * _BLOCK / MIB,
+            FC_IO_RQKEEP_R_MISS=blocks.kept_misses,
+        )
     medium_io(rng, counters, database, back, READ, SMALL, blocks.misses + blocks.skipped)
     medium_io(rng, counters, database, FLASH, WRITE, SMALL, blocks.writes + blocks.misses)
     through = 0 if cell.write_back else blocks.writes

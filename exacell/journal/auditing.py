@@ -157,7 +157,7 @@ def moment(text: str, now: datetime | None = None) -> datetime | None:
     try:
         return (now or datetime.now(UTC)) - timedelta(seconds=parse_duration(text))
     except UnitError as error:
-        raise StatementError(f"'{text}' is neither a time ago (2h, 7d) nor a date (2026-03-01T08:00)") from error
+        raise StatementError(f"'{text}' must be a time ago (2h, 7d) or a date (2026-03-01T08:00)") from error
 
 
 def outlines_of(entries: Iterable[Entry]) -> dict[int, Outline]:

@@ -84,7 +84,7 @@ class Deadline:
                 return f"{begin} was not confirmed by {at} and is being taken back by {by}"
             return f"{begin} is taken back at {at}: confirm {self.change} keeps it"
         if self.reverting:
-            return f"{begin} was being taken back when its guardian ended: {ways}"
+            return f"{begin} was being taken back when its guardian process ended: {ways}"
         if self.overdue(now):
             return f"{begin} was not confirmed by {at}, and its guardian has ended: {ways}"
         return f"{begin} waits to be confirmed by {at}, but its guardian has ended: {ways}"
@@ -224,10 +224,14 @@ def confirm(journal: Journal, rack: str, change: int | None) -> tuple[Deadline, 
     groups = {item.group for item in waiting if item.change == change}
     chosen = tuple(item for item in waiting if change is None or item.change == change or item.group in groups)
     if not chosen:
-        asked = f"change {change} of rack {rack} does not wait" if change is not None else f"no change of {rack} waits"
+        asked = (
+            f"change {change} of rack {rack} is not waiting"
+            if change is not None
+            else f"no change of {rack} is waiting"
+        )
         known = ", ".join(str(item.change) for item in waiting)
         raise RefusedError(
-            f"{asked} to be confirmed", hint=f"waiting: {known}" if known else "pending shows what waits"
+            f"{asked} to be confirmed", hint=f"waiting: {known}" if known else "`pending` shows what is waiting"
         )
     kept: list[Deadline] = []
     late: list[Deadline] = []
@@ -276,8 +280,8 @@ def refuse_ungathered(line: Line) -> None:
         return
     if line.effect is Effect.OPAQUE:
         raise RefusedError(
-            f"{line.text}: --confirm-within needs a change that exacell can take back, and it can't read this one; "
-            "nothing was sent"
+            f"{line.text}: --confirm-within needs a change that exacell can take back, but it can't read this "
+            "one; nothing was sent"
         )
 
 
@@ -293,12 +297,12 @@ def refuse_unrevertible(plan: Plan, seconds: float) -> None:
     begin = f"{plan.statement} --confirm-within={format_duration(seconds)}"
     if not 0 < seconds <= LONGEST:
         raise RefusedError(
-            f"{begin}: the time must be above 0 and at most {format_duration(LONGEST)}; nothing was sent"
+            f"{begin}: the time must be greater than 0 and at most {format_duration(LONGEST)}; nothing was sent"
         )
     if plan.loss or plan.risk.rank >= Risk.DATA.rank:
         raise RefusedError(
-            f"{begin}: it loses what nothing brings back ({plan.risk}); nothing was sent",
-            hint="leave --confirm-within out where that is meant",
+            f"{begin}: it loses something that can't be restored ({plan.risk}); nothing was sent",
+            hint="if that is intended, leave --confirm-within out",
         )
     carried = [step for stage in plan.stages if stage.gate is not Gate.MEND for step in stage.steps]
     changing = [s for s in carried if s.undo is not Undo.NOTHING]
@@ -310,5 +314,5 @@ def refuse_unrevertible(plan: Plan, seconds: float) -> None:
     where = fold(tuple(dict.fromkeys(s.target for s in told)))
     raise RefusedError(
         f"{begin}: it could not be taken back on {where}, because {reason}; nothing was sent",
-        hint="without --confirm-within it is carried out for good",
+        hint="without --confirm-within it is carried out and not taken back",
     )

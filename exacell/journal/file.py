@@ -20,7 +20,7 @@ from exacell.core.sharedfile import sure, what_lies_there
 from exacell.core.values import dataclass
 from exacell.journal.schema import COLUMNS, OBJECTS, in_words, strange
 
-RESTART = "journal restart puts it aside and begins a new one"
+RESTART = "`journal restart` renames it and begins a new one"
 
 PIECE = 500
 """Rows that are read at a time where all are: a journal of years is not held in memory as a whole."""
@@ -58,7 +58,7 @@ def refuse_odd(path: Path) -> None:
     """
     found = what_lies_there(path)
     if found:
-        raise JournalError(f"the journal can't be used: {path} is {found}, and no file", hint=f"remove it: rm {path}")
+        raise JournalError(f"the journal can't be used: {path} is {found}, not a file", hint=f"remove it: `rm {path}`")
 
 
 class JournalFile:
@@ -101,7 +101,7 @@ class JournalFile:
             words = self.head_path.read_text(encoding="ascii").split()
             pairs = [(int(number), digest) for number, digest in zip(words[::2], words[1::2], strict=True)]
             if len(pairs) not in (1, 2) or any(number not in NUMBERS for number, _ in pairs):
-                raise ValueError("it is no head")
+                raise ValueError("it is not a head")
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -110,7 +110,7 @@ class JournalFile:
             ) from error
         except ValueError as error:
             raise JournalError(
-                f"the kept head {self.head_path} is damaged: it is no row number and hash", hint=RESTART
+                f"the kept head {self.head_path} is damaged: it is not a row number and hash", hint=RESTART
             ) from error
         return Head(last=pairs[0], announced=pairs[1] if len(pairs) == 2 else None)
 
@@ -163,16 +163,14 @@ class JournalFile:
     def _whose(self, path: Path) -> str:
         """Return the way out of a file that can't be opened."""
         if self._is_read_only():
-            return "its file system is mounted read-only: mount it for writing, or name a directory elsewhere by EXACELL_HOME"
+            return "its file system is mounted read-only: mount it for writing, or set EXACELL_HOME to another folder"
         try:
             owner = path.stat().st_uid
         except OSError:
             owner = os.geteuid() if os.access(path.parent, os.X_OK) else -1
         if owner not in (os.geteuid(), 0) or (owner == 0 and os.geteuid() != 0):
-            return (
-                "it belongs to another user: each has a journal of their own, in the directory that EXACELL_HOME names"
-            )
-        return "give exacell the right to read and write it"
+            return "it belongs to another user; each user has a separate journal: set EXACELL_HOME to your own folder"
+        return "exacell needs permission to read and write it"
 
     def _is_read_only(self) -> bool:
         """Whether the file system takes no writing, whoever asks."""
@@ -323,8 +321,8 @@ class JournalFile:
     def _unreadable(self, error: Exception) -> JournalError:
         if "readonly" in str(error):
             return JournalError(
-                f"the journal {self.path} can't be read: whoever wrote to it last was killed, and what that left in "
-                f"{self.path}-journal can't be rolled back without writing",
+                f"the journal {self.path} can't be read: the last exacell that wrote to it was killed, and to "
+                f"roll back {self.path}-journal, exacell must be able to write",
                 hint=self._whose(self.path),
             )
         return JournalError(
@@ -336,7 +334,7 @@ class JournalFile:
         if os.path.isdir(self.path):
             return "it is a directory"
         if "no such table" in str(error):
-            return "it is empty" if not self.path.stat().st_size else "it holds no table of a journal"
+            return "it is empty" if not self.path.stat().st_size else "it has no table of a journal"
         if isinstance(error, OSError) and error.filename:
             return f"{error.filename}: {error.strerror}"
         return str(error)
@@ -354,9 +352,9 @@ class JournalFile:
         found = self.rows("seq = ?", [kept[0]])
         if not found or found[0][-1] != kept[1]:
             raise JournalError(
-                f"the journal {self.path} does not hold row {kept[0]}, which its kept head {self.head_path} names: "
+                f"the journal {self.path} does not have row {kept[0]} as in its kept head {self.head_path}: "
                 "rows are missing or edited",
-                hint=f"journal verify shows where; {RESTART}",
+                hint=f"`journal verify` shows where; {RESTART}",
             )
 
     def unsound(self, known: Path) -> str:
@@ -373,15 +371,15 @@ class JournalFile:
             return ""
         if self.whole_head() is None and self._read_whole("select 1 from entry limit 1", ()):
             return (
-                f"the journal's kept head {self.head_path} is missing, so rows that were cut off could not be told: journal "
-                f"verify shows whether the rest is whole, {RESTART}"
+                f"the journal's kept head {self.head_path} is missing, so exacell can't see whether the last "
+                f"rows were removed: `journal verify` checks the rest, {RESTART}"
             )
         with suppress(OSError, UnicodeDecodeError):
             if sure(known).read_text(encoding="ascii") == status:
                 return ""
         wrong = self.damage()
         if wrong:
-            return f"{wrong}: journal verify shows where, {RESTART}"
+            return f"{wrong}: `journal verify` shows where, {RESTART}"
         with suppress(OSError):
             known.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             sure(known).write_text(status, encoding="ascii")

@@ -33,7 +33,7 @@ class CachingOff:
         dropped: the cache was dropped there, or may have been, and not made again.
         cache: flashcache, pmemcache or xrmemcache.
         sure: whether the statement that did it is known to have been carried out; its answer may have been lost.
-        comes: a DROP of it was not answered and is not seen to be done: it may still be carried out, whatever is read.
+        comes: a DROP of it was not answered and is not found done: it may still be carried out, whatever is read.
         refused: the cell said no to that statement, which was not to drop the cache.
     """
 
@@ -189,8 +189,8 @@ class Offline:
         took = "took" if self.sure else "may have taken"
         each = "" if len(self.cells) == 1 else " and so on, one cell at a time,"
         return (
-            f"change {self.change} {took} grid disks of {fold(self.cells)} offline: {self.mend}{each} brings them back, before "
-            "ASM drops them for good (disk_repair_time)"
+            f"change {self.change} {took} grid disks of {fold(self.cells)} offline: type `{self.mend}`{each} to "
+            "bring them online before ASM drops them (disk_repair_time)"
         )
 
 
@@ -311,12 +311,15 @@ class Stopped:
     def sentence(self) -> str:
         """One line that says both."""
         left = "left" if self.sure else "may have left"
-        said = f"change {self.change} {left} {', '.join(name.upper() for name in self.services)} stopped on {fold(self.cells)}"
+        said = (
+            f"change {self.change} {left} {', '.join(name.upper() for name in self.services)} stopped on "
+            f"{fold(self.cells)}"
+        )
         if not self.mend.startswith("online"):
-            rest = ", then online cell brings its disks back" if "cellsrv" in self.services else ""
-            return f"{said}: {self.mend} starts it again{rest}"
+            rest = ", then `online cell` brings its disks online" if "cellsrv" in self.services else ""
+            return f"{said}: `{self.mend}` starts it again{rest}"
         each = "" if len(self.cells) == 1 else " and so on, one cell at a time,"
-        return f"{said}: {self.mend}{each} starts it and brings the grid disks back"
+        return f"{said}: `{self.mend}`{each} starts it and brings the grid disks online"
 
 
 def stopped_services(journal: Journal, rack: str) -> tuple[Stopped, ...]:

@@ -132,7 +132,7 @@ class JournalReader(JournalFile):
                 return damaged_row(row)
             raise JournalError(
                 f"the journal {self.path} is damaged: row {row[0]} can't be read ({error})",
-                hint="journal verify shows what is wrong; journal restart puts it aside and begins a new one",
+                hint="`journal verify` shows what is wrong; `journal restart` renames it and begins a new one",
             ) from error
 
     def stored(self) -> list[tuple[Any, ...]]:

@@ -223,9 +223,9 @@ class Journal(JournalReader):
             # None of the error's own kinds: SQLite calls the file malformed, or no database.
             hint = f"{RESTART}; reads still work"
         else:
-            hint = "free space or mend the file; reads still work"
+            hint = "free space or repair the file; reads still work"
         return JournalError(
-            f"the journal {self.path} can't be written ({self.amiss(error)}); nothing that changes cells is sent",
+            f"the journal {self.path} can't be written ({self.amiss(error)}); no statement that changes cells is sent",
             hint=hint,
         )
 
@@ -252,12 +252,12 @@ class Journal(JournalReader):
             row = connection.execute("select hash from entry where seq = ?", (number,)).fetchone()
             said = f"its kept head says {number}: "
             if row is not None and row[0] == digest:
-                said += "what stands behind that was not written by exacell"
+                said += "the rows after it were not written by exacell"
             else:
                 said += "rows are missing or edited"
         raise JournalError(
             f"the journal {self.path} ends at row {last[0]}, but {said}",
-            hint="journal verify shows where; nothing that changes cells is sent before journal restart",
+            hint="`journal verify` shows where; no statement that changes cells is sent before journal restart",
         )
 
     def _refuse_another(self, connection: sqlite3.Connection, change: int | None) -> None:
@@ -287,10 +287,10 @@ class Journal(JournalReader):
         return f"row {number}, which this process wrote,"
 
     def _another(self, what: str) -> JournalError:
-        there = "is another one now" if self.is_there(self.path) else "is gone"
+        there = "is a different file now" if self.is_there(self.path) else "is gone"
         return JournalError(
             f"the journal {self.path} {there}: {what} is not in it",
-            hint="put the file back that was removed or replaced; a new start of exacell goes on with the new one",
+            hint="put the old file back; or start exacell again to use the new one",
         )
 
     def _refuse_edited(self, connection: sqlite3.Connection, last: int) -> None:
@@ -301,8 +301,8 @@ class Journal(JournalReader):
         problem = walk(rows, behind=behind, prev=prev).problem
         if problem:
             raise JournalError(
-                f"the journal {self.path} is damaged: {problem}; nothing that changes cells is sent",
-                hint=f"journal verify shows where; {RESTART}",
+                f"the journal {self.path} is damaged: {problem}; no statement that changes cells is sent",
+                hint=f"`journal verify` shows where; {RESTART}",
             )
 
     def _next_change(self, connection: sqlite3.Connection) -> int:
@@ -310,8 +310,9 @@ class Journal(JournalReader):
         (newest,) = connection.execute("select coalesce(max(change), 0) from entry").fetchone()
         if not isinstance(newest, int) or newest + 1 not in NUMBERS:
             raise JournalError(
-                f"the journal {self.path} is damaged: {newest!r} is no number of a change; nothing that changes cells is sent",
-                hint=f"journal verify shows where; {RESTART}",
+                f"the journal {self.path} is damaged: {newest!r} is not the number of a change; no statement that changes "
+                "cells is sent",
+                hint=f"`journal verify` shows where; {RESTART}",
             )
         return newest + 1
 
@@ -349,7 +350,9 @@ class Journal(JournalReader):
         first = after.last[0] + 1
         if first <= walked.good and not after.explains(walked.good, walked.hash):
             which = f"row {first}" if first == walked.good else f"rows {first} to {walked.good}"
-            return walked, f"{which}, behind the kept head, not written by exacell, which announces its rows there"
+            return walked, (
+                f"{which} after the kept head: exacell did not write them, because it records each row there first"
+            )
         return walked, ""
 
 

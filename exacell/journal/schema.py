@@ -71,7 +71,7 @@ def strange(objects: list[tuple[str, str, str | None]]) -> str:
         return f"entry is a {kinds['entry']}"
     for kind, name, sql in objects:
         if kind == "trigger" and str(sql).partition(name)[2] != _TRIGGERS.get(name):
-            return f"it holds a trigger {name}, which is none of exacell's"
+            return f"it has a trigger {name}, which is not from exacell"
     return ""
 
 

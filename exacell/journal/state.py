@@ -211,12 +211,12 @@ _RESETS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     r"\b(?:reboot|shutdown\s+-|poweroff|init\s+[06])": ("restarted the host", (FLASHCACHE, FLASHLOG)),
     r"\bALTER\s+(?:FLASHCACHE|CELLDISK|GRIDDISK)\b[^;]*\bFLUSH\b": ("flushed, or ended a flush", (FLASHCACHE,)),
     r"\b(?:CREATE|DROP)\s+FLASHCACHE\b|\bALTER\s+FLASHCACHE\b[^;]*\b(?:SIZE|CELLDISK)\s*=": (
-        "made the flash cache anew",
+        "created the flash cache again",
         (FLASHCACHE,),
     ),
     r"\bALTER\s+CELL\b[^;]*\bFLASHCACHEMODE\s*=": ("changed the flash cache's mode", (FLASHCACHE,)),
-    r"\b(?:CREATE|DROP)\s+FLASHLOG\b": ("made the flash log anew", (FLASHLOG,)),
-    r"\b(?:CREATE|DROP)\s+CELL\b": ("made the cell anew", (FLASHCACHE, FLASHLOG)),
+    r"\b(?:CREATE|DROP)\s+FLASHLOG\b": ("created the flash log again", (FLASHLOG,)),
+    r"\b(?:CREATE|DROP)\s+CELL\b": ("created the cell again", (FLASHCACHE, FLASHLOG)),
 }
 """What a statement's text holds → what it did, and which counters begin anew.
 

@@ -58,7 +58,7 @@ def _quote(value: str) -> str:
         return value
     if "'" in value and '"' in value:
         raise StatementError(
-            f"the word {value} holds both kinds of quotes, for which there is no spelling",
+            f"the word {value} has both kinds of quotes; a statement can't have both in one word",
             hint="the prompt and -f take the line as it is",
         )
     mark = '"' if "'" in value else "'"

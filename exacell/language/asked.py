@@ -69,10 +69,11 @@ ASKED = (
     Question(
         text="is the rack well?",
         type="show health",
-        words="status state ok alive fine healthy wrong problem broken failing failed check overview summary good bad up sick",
+        words="status state ok alive fine healthy wrong problem broken failing failed check overview summary "
+        "good bad up sick",
     ),
     Question(
-        text="why did a change end so?",
+        text="why did a change end like that?",
         type="journal show",
         words="reason cause come fail failed refused error stopped",
     ),
@@ -130,7 +131,9 @@ ASKED = (
         text="learn it in ten minutes", type="tutorial", words="learn begin start new first teach introduction demo try"
     ),
     Question(
-        text="how is it said?", type="help <words>", words="how what usage manual explain command commands statements"
+        text="what is the statement for it?",
+        type="help <words>",
+        words="how what usage manual explain command commands statements",
     ),
     Question(
         text="Tab in bash, zsh or fish",
@@ -192,7 +195,7 @@ PROGRAMS = {
     "oracleasm": "type: show asmdisk; on @db sh … runs it on the database nodes",
     **dict.fromkeys(
         ("for", "while", "until", "if", "ssh", "scp", "cd", "vi", "sudo", "su"),
-        "in front of it ! runs it in your own shell, sh on all cells, on CELL sh on one",
+        "type ! before it for your own shell, sh for all cells, on CELL sh for one cell",
     ),
 }
 """Programs and words of a shell that get pasted, and what leads on from them."""
@@ -214,7 +217,7 @@ def way_out(text: str) -> str:
     named_object = find_object(words[0]) or find_object(words[0].removesuffix("s")) if len(words) == 1 else None
     if named_object is not None:
         name = named_object.name.lower()
-        return f"type: list {name}; help {name} tells what else can be done with it"
+        return f"type: list {name}; help {name} shows what else can be done with it"
     found = answers(text) if first in _EMPTY or stem(first) in _asked_with() else ()
     named = [word for word in words if re.search(r"\d", word)]
     return f"type: {typed(found[0], named)} ({found[0].text}); help {' '.join(words[:4])} finds more" if found else ""

@@ -58,17 +58,17 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
     quoted = next((word for word in words[:2] if word.quoted), None)
     if quoted is not None and (quoted is first or quoted.value.lower() in seconds):
         return StatementError(
-            f"{quoted.raw} is in quotes, which make it a value: it is not a statement",
+            f"{quoted.raw} is in quotes, so it is a value, not a statement",
             start=quoted.start,
             end=quoted.end,
         )
     asked = way_out(" ".join(word.value for word in words))
     if not asked and first.value.lower() in RECIPE_WORDS:
         return StatementError(
-            f"{first.value.lower()} is a word of recipes, and no statement",
+            f"{first.value.lower()} is a word of recipes, not a statement",
             start=first.start,
             end=first.end,
-            hint=f"help {first.value.lower()} tells where it stands; new recipe NAME begins a recipe",
+            hint=f"`help {first.value.lower()}` shows where it belongs; `new recipe NAME` begins a recipe",
         )
     if seconds:
         if len(words) == 1:
@@ -77,13 +77,13 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
             # A noun of CellCLI's with whatever stands behind it: LIST takes the same words.
             noun = words[1].value.lower()
             rest = " ".join((noun, *(word.raw for word in words[2:])))
-            asked = f"type: list {rest}; help {noun} tells what else can be done with it"
+            asked = f"type: list {rest}; help {noun} shows what else can be done with it"
             near: tuple[str, ...] = ()
         else:
             near = closest(words[1].value, seconds)
         # Where something is near, the list of all would only hide it.
         known = "" if near or asked else f": {', '.join(seconds)}"
-        message = f"'{_brief(words[1].value)}' is nothing that {first.value.lower()} knows{known}"
+        message = f"{first.value.lower()} has no '{_brief(words[1].value)}'{known}"
         return StatementError(
             message, start=words[1].start, end=words[1].end, suggestions=near, hint="" if near else asked
         )
@@ -91,7 +91,7 @@ def unknown_first(words: Sequence[Word]) -> StatementError:
     near = () if asked else closest(first.value, verbs)
     hint = "" if near else asked or "help lists the statements"
     if first.value.lower().endswith(SUFFIX):
-        near, hint = (), f"run {first.value} runs a recipe, plan run {first.value} shows what it would do"
+        near, hint = (), f"`run {first.value}` runs this recipe, `plan run {first.value}` shows what it would do"
     return StatementError(
         f"'{_brief(first.value)}' is not a statement", start=first.start, end=first.end, suggestions=near, hint=hint
     )
@@ -108,7 +108,7 @@ def _said_before(option: Word, words: Sequence[Word]) -> str:
     """Return how an option of the program is given, and for cells how the statement itself says it."""
     if option.raw == "-c":
         following = next((word.value for word in words if word.start >= option.end), "")
-        return f"on {following or '<cells>'} <statement> says it here; in a shell: exacell -c … <statement>"
+        return f"here, type `on {following or '<cells>'} <statement>`; in a shell, `exacell -c … <statement>`"
     return f"exacell {option.raw} … <statement>"
 
 
@@ -134,7 +134,7 @@ def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word]
             continue
         if flag is None and word.raw in _BEFORE_ONLY:
             raise StatementError(
-                f"{word.raw} is an option of exacell's command line, and no flag of a statement",
+                f"{word.raw} is an option of exacell's command line, not a flag of a statement",
                 start=word.start,
                 end=word.end,
                 hint=_said_before(word, words),
@@ -144,7 +144,7 @@ def take_flags(words: Sequence[Word], known: Sequence[Flag]) -> tuple[list[Word]
                 f"{word.raw} is not a flag of a statement",
                 start=word.start,
                 end=word.end,
-                hint="help in front of it explains it: help <statement>",
+                hint="`help <statement>` explains a statement",
             )
         if flag is None:
             near = closest(name, [f.name for f in known], limit=2)
@@ -182,7 +182,7 @@ def flag_value(
     if flag.value is None:
         if given is not None:
             raise StatementError(
-                f"--{flag.name} takes no value", start=start, end=end, hint=f"give --{flag.name} alone"
+                f"--{flag.name} takes no value", start=start, end=end, hint=f"give --{flag.name} without a value"
             )
         return True
     if flag.optional and given is None:
@@ -444,7 +444,7 @@ def _refuse_slip(command: Command, word: Word, key: str) -> None:
 
 def _too_much(command: Command, word: Word, first: Word) -> StatementError:
     if slip := _longer(command, first):
-        message = f"'{first.value}' is not what {command.name} takes"
+        message = f"{command.name} does not take '{first.value}'"
         return StatementError(message, start=first.start, end=first.end, suggestions=slip)
     names = [p.name for p in command.params if not p.positional]
     near = tuple(f"{n}=" for n in closest(word.value, names, limit=2)) or tuple(
@@ -453,16 +453,16 @@ def _too_much(command: Command, word: Word, first: Word) -> StatementError:
     if near:
         message = f"'{word.value}' is not a parameter of {command.name}"
     elif command.positionals and not names:
-        message = f"'{word.value}' is one word too many: {command.usage}"
+        message = f"'{word.value}' is one word too many; usage: {command.usage}"
     else:
         message = f"'{word.value}' is not a parameter of {command.name}: {command.usage}"
     hint = ""
     if not near and command.effect in (Effect.READ, Effect.WRITE) and _A_CELL.fullmatch(word.value):
         hint = f"for some cells only: on {word.value} {command.name} …"
     elif not near and word.value.lower() == "detail" and command.words[0] == "show":
-        hint = f"leave it out; {command.name} … -o yaml writes each value on a line of its own"
+        hint = f"leave it out; `{command.name} … -o yaml` writes each value on its own line"
     elif not near and command.words[0] == "sql" and not word.quoted:
-        hint = "the SQL stands in quotes"
+        hint = "put the SQL in quotes"
     return StatementError(message, start=word.start, end=word.end, suggestions=near, hint=hint)
 
 

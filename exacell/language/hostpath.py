@@ -29,11 +29,11 @@ def read_remote_path(text: str) -> str:
     parts = [part for part in text.split("/") if part]
     if not _PATH.fullmatch(text) or not parts or ".." in parts:
         raise StatementError(
-            f"'{text[:200]}' is no absolute path in plain letters",
-            hint="name it as in /tmp/fio/*.json; a path with blanks stands in quotes, other signs are not taken",
+            f"'{text[:200]}' is not an absolute path in plain letters",
+            hint="name it as in /tmp/fio/*.json; put a path with blanks in quotes; other signs are not allowed",
         )
     if parts[0] in _SYSTEM:
         raise StatementError(
-            f"{text}: what lies in /{parts[0]} is no file to copy", hint="facts and show setting read the kernel's"
+            f"{text}: files in /{parts[0]} can't be copied", hint="`facts` and `show setting` read the kernel's values"
         )
     return text

@@ -44,7 +44,7 @@ def convert(param: Param, text: str, start: int, end: int) -> Value:
 
 def _convert(param: Param, text: str) -> Value:
     if not text and param.kind is not Kind.TEXT:
-        raise StatementError("a value is missing", hint="it stands behind =, without a blank")
+        raise StatementError("a value is missing", hint="write it directly after =, without a blank")
     if param.kind is Kind.CHOICE:
         return _choice(param, text)
     if param.kind in _NAMED:
@@ -77,7 +77,7 @@ def _number(text: str) -> Value:
 
 def _yes_or_no(text: str) -> Value:
     if text.lower() not in _TRUE:
-        raise StatementError(f"'{text}' is neither yes nor no")
+        raise StatementError(f"'{text}' must be yes or no")
     return _TRUE[text.lower()]
 
 
@@ -95,7 +95,7 @@ def _choice(param: Param, text: str) -> Value:
 
 def _cells(text: str) -> Value:
     if text == "@":
-        raise StatementError("the name of a group is missing behind @", hint="cells lists the groups")
+        raise StatementError("a group's name is missing after @", hint="`cells` lists the groups")
     if not text.startswith("@"):
         CellSet.parse(text, groups=lambda name: ())
     return text

@@ -112,7 +112,7 @@ def parse_line(text: str, *, shell: bool = True) -> Line | None:
                 "!command is not allowed here",
                 start=base,
                 end=base + len(stripped),
-                hint="in recipes sh runs a command on the cells; !command is for the prompt and scripts",
+                hint="in a recipe, sh runs a command on the cells; !command works only at the prompt and in scripts",
             )
         return Line(text=stripped, shell=bang_command(stripped, base))
     if stripped.startswith("@"):
@@ -166,7 +166,7 @@ def _on_in_front(error: StatementError, text: str, base: int) -> StatementError:
         if said.raw.lower() == "on" and error.start in (said.start, named.start):
             rest = (text[: said.start - base].rstrip() + " " + text[named.end - base :].lstrip()).rstrip()
             return StatementError(
-                error.message, start=said.start, end=named.end, hint=f"ON stands in front: on {named.raw} {rest}"
+                error.message, start=said.start, end=named.end, hint=f"ON comes first: on {named.raw} {rest}"
             )
     return error
 
@@ -200,7 +200,7 @@ def _raw_tail(text: str) -> Line | None:
 def _expand_at(text: str) -> str:
     name = text[1:].split(None, 1)[0] if text[1:].strip() else ""
     if not name or text[1:2].isspace():
-        raise StatementError("a recipe's name is missing behind @", start=0, end=1, hint="recipes lists them")
+        raise StatementError("a recipe's name is missing after @", start=0, end=1, hint="`recipes` lists them")
     if not name.lower().endswith(SUFFIX) and ("/" in name or name.lower().endswith(".scl")):
         return "start " + text[1:]
     return "run " + text[1:]
@@ -228,12 +228,12 @@ def _cut_pipe(text: str, base: int, *, shell: bool) -> tuple[str, str]:
                     "| is not allowed here",
                     start=base + offset,
                     end=base + offset + 1,
-                    hint="recipes and carried statements have no shell behind them",
+                    hint="recipes, plans and other carried statements can't use a shell",
                 )
             command = text[offset + 1 :].strip()
             if not command or not text[:offset].strip():
                 raise StatementError(
-                    "a command is missing beside |",
+                    "a command is missing at |",
                     start=base + offset,
                     end=base + offset + 1,
                     hint="such as: list cell | grep online",
@@ -258,7 +258,7 @@ def _cut_redirect(text: str, base: int, on: str, *, shell: bool) -> tuple[str, s
                 "> is not allowed here",
                 start=base + offset,
                 end=base + offset + 1,
-                hint="recipes and carried statements write no files",
+                hint="recipes, plans and other carried statements can't write to files",
             )
         return text[:offset].rstrip(), words[0].value, line
     return text, "", None
@@ -309,7 +309,7 @@ def _read_on_behind(command: Command, text: str, base: int, words: Sequence[Word
         return _read_own(command, text, base, on)
     if on or len(said) > 1:
         raise StatementError(
-            "ON is there twice: one names all cells or hosts",
+            "ON is given twice: one ON names all cells or hosts",
             start=said[-1].start,
             end=said[-1].end,
             hint="leave one out",
@@ -347,7 +347,10 @@ def _named(word: Word) -> str:
     on = word.value[1:-1].strip() if word.value.startswith("(") and word.value.endswith(")") else word.value
     if not on.strip():
         raise StatementError(
-            f"ON names nothing: {word.raw}", start=word.start, end=word.end, hint="@all are all cells; or leave ON out"
+            f"ON {word.raw} names no cell and no host",
+            start=word.start,
+            end=word.end,
+            hint="@all means all cells; or leave ON out",
         )
     if is_condition(on):
         _check_condition(on, word.start + word.raw.find(on))

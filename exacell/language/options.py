@@ -22,19 +22,19 @@ class Option:
 
 
 OPTIONS: tuple[Option, ...] = (
-    Option(name="rack", short="r", value="RACK", help="which rack; a,b: several at once, only to read"),
+    Option(name="rack", short="r", value="RACK", help="which rack; a,b: several racks, only to read"),
     Option(name="cells", short="c", value="CELLS", help="which cells: exa1cel[01-14], a,b, a!b, @group"),
-    Option(name="group-file", short="g", value="FILE", help="a file of cells, one a line, as for dcli"),
-    Option(name="login", short="l", value="USER", help="log in on the cells as USER"),
-    Option(name="monitor", short="m", help="read only, whatever the statement"),
+    Option(name="group-file", short="g", value="FILE", help="a file with one cell on each line, as for dcli"),
+    Option(name="login", short="l", value="USER", help="log in to the cells as USER"),
+    Option(name="monitor", short="m", help="only read: refuse every change"),
     Option(name="dry-run", short="n", help="show the plan only"),
     Option(name="yes", short="y", help="answer yes; never accepts loss of data"),
     Option(name="format", short="o", value="FORMAT", help=" ".join(FORMATS)),
     Option(name="execute", short="e", value="STATEMENTS", help='run "statement; statement"'),
     Option(name="file", short="f", value="FILE", help="run the statements of FILE (- is standard input)"),
-    Option(name="ssh-config", value="FILE", help="instead of ~/.ssh/config"),
+    Option(name="ssh-config", value="FILE", help="use this file, not ~/.ssh/config"),
     Option(name="no-header", help="tables and csv without titles"),
-    Option(name="quiet", short="q", help="no talk on standard error, only problems"),
+    Option(name="quiet", short="q", help="no notes on standard error, only problems"),
     Option(name="version", short="V", help="show the version"),
     Option(name="help", short="h", help="this page; more: 'exacell help STATEMENT'"),
 )
@@ -129,7 +129,7 @@ class _Reader:
                 words.append(word)
                 continue
             if _short(word) == "e" or word.partition("=")[0] == "--execute":
-                raise StatementError("-e and a statement were both given: one of them is the statement")
+                raise StatementError("-e and a statement can't be given together")
             self._take(word)
         return words
 
@@ -142,7 +142,7 @@ class _Reader:
                 self.switches.add(option.name)
             elif not value.strip():
                 # A shell's variable that is not set must not mean all cells, or the default rack.
-                raise StatementError(f"{word} needs a value, and this one is empty: {word} {option.value}")
+                raise StatementError(f"{word} needs a value, not an empty one: {word} {option.value}")
             elif option.name == "execute" and "execute" in self.values:
                 self.values["execute"] += "; " + value
             else:
@@ -174,7 +174,7 @@ def _split(word: str, rest: list[str], flags: dict[str, str | None]) -> Iterator
         elif option.value:
             yield option, value if equals else _next(word, option, rest)
         elif equals:
-            raise StatementError(f"--{name} takes no value", hint=f"give --{name} alone")
+            raise StatementError(f"--{name} takes no value", hint=f"give --{name} without a value")
         else:
             yield option, ""
         return
@@ -214,11 +214,13 @@ def usage() -> str:
             name = f"{short}--{option.name}" + (f" {option.value}" if option.value else "")
             lines.append(f"  {name:<24} {option.help}")
     verbs = {words[0] for words in commands()}
-    lists = {f"{verb}s" for verb in verbs} & verbs  # plans lists what plan makes.
-    names = sorted(f"{verb}[s]" if f"{verb}s" in lists else verb for verb in verbs - lists)
-    lines += textwrap.wrap(
-        "exacell's: " + " ".join(names), 79, initial_indent="", subsequent_indent=" ", break_on_hyphens=False
-    )
-    lines.append("CellCLI's: list describe alter create drop ... as on a cell, sent to all cells")
+    lists = {f"{verb}s" for verb in verbs} & verbs  # plans lists what plan makes,
+    opposites = {f"un{verb}" for verb in verbs} & verbs  # and unlock ends what lock begins.
+    names = [
+        ("[un]" if f"un{verb}" in opposites else "") + verb + ("[s]" if f"{verb}s" in lists else "")
+        for verb in sorted(verbs - lists - opposites)
+    ]
+    lines += textwrap.wrap("exacell's: " + " ".join(names), 79, break_on_hyphens=False)
+    lines.append("CellCLI: list describe alter create drop ... as on a cell, sent to all cells")
     lines.append("try: exacell demo     more: exacell help [WORD]     -h, --help   -V, --version")
     return "\n".join(lines)

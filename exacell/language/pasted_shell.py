@@ -32,7 +32,7 @@ def program_error(text: str, on: str) -> StatementError | None:
     word = text.split(None, 1)[0]
     setting = _setting(text)
     if setting:
-        message = "a setting of a host's kernel is set by set setting, which shows what was there and takes it back"
+        message = "`set setting` changes a host's kernel setting: it shows the old value and can be undone"
         return StatementError(message, start=0, end=len(word), hint=f"type: on {_named(on, 'HOST')} {setting}")
     from exacell.opaque.table import table  # It reads a file, for which most lines have no need.
 
@@ -47,7 +47,7 @@ def program_error(text: str, on: str) -> StatementError | None:
     ends = "-- " if stray_flag(text.split()) else ""
     where = _named(on, "@db" if name in _NODES else "HOST")
     return StatementError(
-        f"{name} is a program, which sh runs on a cell or another host",
+        f"{name} is a program; sh runs it on a cell or another host",
         start=0,
         end=len(word),
         hint=f"type: on {where} sh {ends}{text}",

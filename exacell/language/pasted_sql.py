@@ -51,7 +51,10 @@ def sql_error(text: str) -> StatementError | None:
         own = _own_create(create)
         hint = f"type: {own}" if own else "create diskgroup NAME prefix=p redundancy=normal; help create diskgroup"
         return StatementError(
-            "this is SQL; exacell's own create diskgroup counts the disks first", start=0, end=end, hint=hint
+            "this is SQL; exacell's own `create diskgroup` checks the number of disks first",
+            start=0,
+            end=end,
+            hint=hint,
         )
     if not _is_sql(text):
         return None
@@ -60,7 +63,7 @@ def sql_error(text: str) -> StatementError | None:
         hint = _way(text)
     except StatementError as error:
         return StatementError(error.message, start=0, end=end, hint=error.hint or "send one after the other")
-    return StatementError("this is SQL, which needs sql in front", start=0, end=end, hint=hint)
+    return StatementError("this is SQL: write `sql` before it", start=0, end=end, hint=hint)
 
 
 def sql_goes_on(text: str) -> bool:
@@ -104,7 +107,10 @@ def _way(text: str) -> str:
     words = re.sub(r"'(?:[^']|'')*'", "''", line)
     if _SESSION.match(line):
         block = f"begin execute immediate '{line.replace(chr(39), chr(39) * 2)}'; end;"
-        why = "sql opens a session for each statement, so what it is for stands in the same block, behind the first ;"
+        why = (
+            "sql opens a new session for each statement, so add the statements that need this after the first "
+            "; in the same block"
+        )
         return f"type: sql db=NAME {_quoted(block)}; {why}"
     called = _OTHER.match(line)
     if called is not None and called["exec"]:

@@ -67,7 +67,7 @@ def read_reading(text: str) -> Reading:
     found = _READING.fullmatch(text.strip())
     if found is None:
         raise StatementError(
-            f"'{text.strip()}' names no column of a statement: STATEMENT.COLUMN [of CELL or NAME]",
+            f"'{text.strip()}' is not a column of a statement: STATEMENT.COLUMN [of CELL or NAME]",
             start=0,
             end=len(text),
             hint="such as: list flashcache.size of exa1cel01",
@@ -96,10 +96,10 @@ def read_fact(text: str) -> FactCheck | ReadingCheck:
     found = _CHECK.fullmatch(text.strip())
     if found is None:
         raise StatementError(
-            "a check of a statement is STATEMENT.COLUMN [of CELL or NAME], a comparison and a value",
+            "a check is STATEMENT.COLUMN [of CELL or NAME], a comparison and a value",
             start=0,
             end=len(text),
-            hint=f"such as: {EXAMPLE}; a value with blanks stands in quotes",
+            hint=f"such as: {EXAMPLE}; put a value with blanks in quotes",
         )
     return ReadingCheck(
         reading=_reading(found),
@@ -149,8 +149,8 @@ def picked(
     """
     if not records:
         raise NothingReadError(
-            f"'{reading.statement}' answered with nothing, so there is no {reading.column}",
-            hint="run it by itself to see what it says",
+            f"'{reading.statement}' gave no rows, so there is no {reading.column}",
+            hint="run it alone to see its answer",
         )
     known = list(dict.fromkeys([*columns, *(name for record in records for name in record)]))
     column = next((name for name in known if name.lower() == reading.column.lower()), None)
@@ -167,8 +167,8 @@ def picked(
             found.append((" ".join(about[:own]), record, column))
     if not found:
         raise NothingReadError(
-            f"'{reading.statement}' has nothing of {reading.key}",
-            hint=f"of takes a cell or what stands in {' or '.join(names) or 'its first column'}",
+            f"'{reading.statement}' has no row for {reading.key}",
+            hint=f"`of` takes a cell, or a value of {' or '.join(names) or 'its first column'}",
         )
     return found
 
@@ -187,10 +187,11 @@ def single(reading: Reading, found: Sequence[tuple[str, Any]]) -> Any:
         )
         told += " …" if len(values) > 3 else ""
         raise StatementError(
-            f"{reading} is not one value but {len(values)} ({told})", hint=f"{reading.column} of CELL or NAME takes one"
+            f"{reading} is not one value but {len(values)} ({told})",
+            hint=f"`{reading.column} of CELL` or `of NAME` chooses one",
         )
     if values[0] is None or values[0] == "":
-        raise StatementError(f"{reading} is empty", hint="run the statement by itself to see what it says")
+        raise StatementError(f"{reading} is empty", hint="run the statement alone to see its answer")
     return values[0]
 
 
@@ -233,8 +234,8 @@ def compares(value: Any, operator: str, wanted: str) -> bool:
         }[operator]
     if operator not in ("=", "!="):
         raise StatementError(
-            f"{value if value not in (None, '') else 'nothing'} {operator} {wanted}: these are no numbers, and text "
-            "is compared by = and !="
+            f"{value if value not in (None, '') else 'nothing'} {operator} {wanted}: these are not numbers; "
+            "text can be compared by = and != only"
         )
     return (("" if value is None else str(value)).lower() == wanted.lower()) == (operator == "=")
 

@@ -19,7 +19,7 @@ class Place(StrEnum):
 
     HEADER = "header"
     BLOCK = "block"
-    BEHIND = "behind a statement"
+    BEHIND = "after a statement"
     END = "end of a block"
 
 
@@ -36,46 +36,46 @@ class RecipeWord:
 _ALL = tuple(
     RecipeWord(name=name, place=place, shape=shape, about=about)
     for name, place, shape, about in (
-        ("recipe", Place.HEADER, 'recipe "what it does"', "the title, which recipes and a run show"),
+        ("recipe", Place.HEADER, 'recipe "what it does"', "the title, shown by `recipes` and by a run"),
         (
             "param",
             Place.HEADER,
             'param name : kind = default "help"',
-            "a parameter of a recipe; lines take it as $name",
+            "a parameter of a recipe; its value is $name",
         ),
         (
             "risk",
             Place.HEADER,
             "risk none|performance|redundancy|data",
-            "a ceiling: a plan of the recipe that risks more is refused",
+            "the highest risk allowed: a plan of the recipe that risks more is refused",
         ),
-        ("needs", Place.HEADER, "needs asm, release>=19.3", "what has to be there, asked before anything runs"),
+        ("needs", Place.HEADER, "needs asm, release>=19.3", "what the recipe needs, checked before anything runs"),
         (
             "let",
             Place.HEADER,
             "let name = STATEMENT.COLUMN [of CELL or NAME]",
-            "a value that is read before the plan; lines take it as $name",
+            "a value that is read before the plan; its value is $name",
         ),
         (
             "when",
             Place.BEHIND,
             "STATEMENT when $name = value [and $other != value]",
-            "ends a statement that only runs when parameters are so",
+            "at the end of a statement: run it only if parameters have these values",
         ),
         (
             "matrix",
             Place.BLOCK,
             "matrix name in VALUE,VALUE [name in …]",
-            "lines that are written out once for each of some values, before the plan",
+            "lines that are repeated once for each of some values, before the plan",
         ),
         (
             "rolling",
             Place.BLOCK,
             "[on CELLS] rolling [N]",
-            "lines that N cells at a time go through, wave after wave, with a gate before each",
+            "lines that run on N cells at a time, wave after wave, with a gate before each wave",
         ),
-        ("finally", Place.BLOCK, "finally", "lines that run at the end whatever happened before"),
-        ("end", Place.END, "end", "closes matrix, rolling, finally and experiment"),
+        ("finally", Place.BLOCK, "finally", "lines that always run at the end, also after an error"),
+        ("end", Place.END, "end", "ends matrix, rolling, finally and experiment"),
     )
 )
 

@@ -164,20 +164,20 @@ COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(
         name="accept-data-loss",
         value=Kind.NAMES,
-        help="accept the loss that the plan shows, by the names in it: cells, disk groups, grid disks",
+        help="accept the data loss that the plan shows: give the names of cells, disk groups or grid disks in it",
     ),
-    Flag(name="reason", value=Kind.TEXT, help="why, for the journal"),
-    Flag(name="ticket", value=Kind.TEXT, help="the change's ticket, for the journal"),
+    Flag(name="reason", value=Kind.TEXT, help="the reason, for the journal"),
+    Flag(name="ticket", value=Kind.TEXT, help="the ticket of the change, for the journal"),
     Flag(
         name="confirm-within",
         value=Kind.DURATION,
-        help="take the change back after this time unless somebody types confirm; refused if there is no way back",
+        help="undo the change after this time unless somebody types `confirm`; refused if it can't be undone",
     ),
     Flag(
         name="rolling",
         value=Kind.INT,
         optional=True,
-        help="this many cells at a time (1 without a number), with a gate before each wave",
+        help="so many cells at a time (default 1), with a gate before each wave",
     ),
     Flag(name="no-rolling", help="all cells together, also on a production rack; refused if disks go offline"),
     Flag(name="canary", value=Kind.CELL, help="this cell first and alone, then a gate, then the others"),
@@ -190,7 +190,7 @@ COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(
         name="not-after",
         value=Kind.TEXT,
-        help="for rolling changes: start no wave after this time (05:00, '2026-11-25 05:00'); resume does the rest",
+        help="for rolling changes: start no wave after this time (05:00, '2026-11-25 05:00'); `resume` does the rest",
     ),
     Flag(
         name="on-error",
@@ -201,10 +201,10 @@ COMMON_FLAGS: tuple[Flag, ...] = (
     Flag(
         name="timeout",
         value=Kind.DURATION,
-        help="for a change: how long to wait for a closed gate (2h); for reads: how long each cell has to answer",
+        help="for a change: how long to wait for a gate to open (2h); for reads: how long to wait for each cell",
     ),
     Flag(name="format", short="o", value=Kind.NAME, choices=FORMATS, help="output format for this statement"),
-    Flag(name="fold", help="equal cells share a row of the table, also when a program reads it"),
+    Flag(name="fold", help="equal cells share one row, also when the output is not a terminal"),
     Flag(name="no-fold", help="each cell has its own rows, also on a terminal"),
     Flag(name="diff", help="for reads: show only what differs between cells"),
 )

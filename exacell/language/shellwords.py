@@ -12,9 +12,11 @@ from exacell.language.calls import take_flags
 from exacell.language.registry import COMMON_FLAGS, Call, Flag, Value
 from exacell.language.words import Word, split_words
 
-ACCEPT = Flag(name="accept-opaque", help="run what exacell can't read, unguarded")
+ACCEPT = Flag(name="accept-opaque", help="run text that exacell can't read and can't guard")
 
-DETACH = Flag(name="detach", help="on hosts: run it apart from the link, so that it goes on when that is lost")
+DETACH = Flag(
+    name="detach", help="on hosts: run it in the background of the host, so that it continues if the link is lost"
+)
 
 _OURS = frozenset(
     f"--{name}"
@@ -53,13 +55,13 @@ def bang_command(text: str, base: int) -> str:
         if stray:
             place = base + text.index(stray)
             raise StatementError(
-                f"{stray} stands among the command's words, where it is the command's own; nothing was run",
+                f"{stray} comes after the command, so it would be passed to the command; nothing was run",
                 start=place,
                 end=place + len(stray),
-                hint="!-- … where the command means it",
+                hint="if it is meant for the command, write !-- …",
             )
     if not command:
-        raise StatementError("a command is missing behind !", start=base + 1, end=base + 1, hint="such as: !ls")
+        raise StatementError("a command is missing after !", start=base + 1, end=base + 1, hint="such as: !ls")
     return command
 
 
@@ -83,8 +85,8 @@ def command_given(call: Call, flags: Mapping[str, Value]) -> tuple[str, Mapping[
     if stray:
         ours = f"{name} {stray} …" if _flag_of(stray) is not None else f"exacell {stray} … {name} …"
         raise StatementError(
-            f"{name}: {stray} stands among the command's words, where it is the command's own; nothing was sent",
-            hint=f"{ours} for exacell's flag; {name} -- … where the command means it",
+            f"{name}: {stray} comes after the command, so it would be passed to the command; nothing was sent",
+            hint=f"for exacell's flag, write `{ours}`; if it is meant for the command, write `{name} -- …`",
         )
     return words[0].value if len(words) == 1 else text, flags
 

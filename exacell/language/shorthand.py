@@ -47,7 +47,7 @@ def expand_alias(text: str, aliases: Mapping[str, str]) -> str:
         if _first(filled) == words[first].value.lower():
             return head + filled
         text = head + filled
-    raise StatementError(f"the alias {words[first].value} never comes to an end: aliases stand for each other")
+    raise StatementError(f"the alias {words[first].value} never ends: aliases refer to each other")
 
 
 def _words(text: str) -> list[Word]:
@@ -75,7 +75,7 @@ def _filled(alias: Word, body: str, given: Sequence[str]) -> str:
         if match[4] is not None:
             return match[4]
         raise StatementError(
-            f"alias {alias.value} needs {counted(number, 'word')} behind it: {body}",
+            f"alias {alias.value} needs {counted(number, 'word')} after it: {body}",
             start=alias.start,
             end=alias.end,
         )
@@ -256,7 +256,7 @@ def _refuse_short_change(
         raise _elsewhere(wrong, text, expanded) from None
     if line.flags.get("yes"):
         raise StatementError(
-            f"'{text}' is cut short and says -y: a change without a question is typed in full",
+            f"'{text}' is abbreviated and has -y: a change without a question must be typed in full",
             start=0,
             end=len(text),
             hint=full,

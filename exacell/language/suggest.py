@@ -27,8 +27,8 @@ _TOPICS = (
     ("metric", "a metric explained"),
     ("attribute", "an attribute explained"),
     ("man", "the man page"),
-    ("on", "to which cells or hosts a statement goes"),
-    ("flags", "flags of statements, and how a line is written"),
+    ("on", "which cells or hosts a statement goes to"),
+    ("flags", "flags of statements and the syntax of a line"),
     ("docs", "a page of the documentation"),
 )
 

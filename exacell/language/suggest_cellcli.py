@@ -22,11 +22,11 @@ _OPERATORS = (
     ("not like", ""),
 )
 _CLAUSE_META = {
-    "WHERE": "only those for which a condition holds",
+    "WHERE": "only those that match a condition",
     "ATTRIBUTES": "which attributes, in this order",
-    "DETAIL": "one attribute a line",
+    "DETAIL": "each attribute on its own line",
     "ORDER": "order by attribute [asc|desc]",
-    "LIMIT": "so many at most",
+    "LIMIT": "at most this many",
 }
 _LIVE = {**NAMED, "CELL": Kind.CELL}
 """Objects whose names are known, and as what."""

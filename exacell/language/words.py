@@ -67,7 +67,7 @@ def scan(text: str) -> Iterator[tuple[int, str, bool, int]]:
         yield offset, char, False, depth
     if quote:
         raise unclosed(text, opened) or StatementError(
-            f"the quote {quote} is never closed", start=opened, end=len(text), hint="put the same quote at its end"
+            f"the quote {quote} is never closed", start=opened, end=len(text), hint="put the same quote at the end"
         )
 
 

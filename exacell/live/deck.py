@@ -20,15 +20,15 @@ Look = Callable[[Page, Callable[[], None]], Source[Answers]]
 """Makes what asks a page's cells; the second argument is called, from any thread, when there is something new."""
 
 ACTIONS = {
-    "a": ("alert", "on {cell} ack alert {name}", "a acknowledges an alert: put the cursor on one"),
-    "l": ("disk", "on {cell} locate disk {name}", "l locates a disk: put the cursor on one"),
-    "o": ("", "can offline {cell}", "o asks whether a cell may go offline: put the cursor on one"),
+    "a": ("alert", "on {cell} ack alert {name}", "a acknowledges an alert: move the cursor to one"),
+    "l": ("disk", "on {cell} locate disk {name}", "l locates a disk: move the cursor to one"),
+    "o": ("", "can offline {cell}", "o checks whether a cell may go offline: move the cursor to one"),
 }
 """By key: what it is for (empty: whatever is on a cell), its statement, and what is said where the cursor is on nothing such."""
 
 KEYS = (
-    ("Enter, right", "look closer: rack, cell, then disk, database or alert"),
-    ("Esc, left", "back; on the rack it ends a filter"),
+    ("Enter, right", "open: rack, cell, then disk, database or alert"),
+    ("Esc, left", "back; in the rack's list it ends a filter"),
     ("up, down, j, k", "move; space and b by a screen, g and G to the ends"),
     ("/", "show only rows with what you type; Enter keeps it, Esc ends it"),
     ("s, S", "the rack: sort by the next figure, by the one before"),
@@ -36,11 +36,11 @@ KEYS = (
     ("l", "locate the disk: locate disk"),
     ("o", "may the cell go offline? can offline"),
     ("p", "pause, go on"),
-    ("q", "leave; the rack's figures stay above the prompt"),
+    ("q", "quit; the last figures stay above the prompt"),
 )
 _MEANS = (
-    "flash hits: reads that flash answered, of those it could have",
-    "flash wins: redo writes that flash finished first",
+    "flash hits: share of cacheable reads that came from flash",
+    "flash wins: redo writes that were finished on flash first",
     "slow redo: slow redo writes (outliers); redo saved: those that flash saved",
     "Figures are of each cell's last two collections, one a minute.",
 )

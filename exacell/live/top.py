@@ -164,7 +164,7 @@ class Top:
         good = [load for load in loads if not load.problem and load.cell not in silent]
         unheard = [cell for cell in self.cells if cell not in known and cell not in silent]
         names, label = self._names(width), self._label()
-        asked = {**silent, **dict.fromkeys(unheard, "asked, no answer yet")}
+        asked = {**silent, **dict.fromkeys(unheard, "no answer yet")}
         mute = [
             Row(
                 key=cell, text=f"{cell.ljust(label)}  {asked[cell]}", meaning="error" if cell in silent else "dim",

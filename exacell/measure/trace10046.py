@@ -380,10 +380,11 @@ def _value_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
     start = opened.end()
     length = _LENGTH.search(text, text.rfind(b"\n", 0, opened.start()) + 1, opened.start())
     if length is not None and (size := int(length[1])) <= LONGEST_VALUE:
-        close = _CLOSED.match(text, start + size, end + 1)
+        told = _behind(text, start, size, opened.start(), end)
+        close = _CLOSED.match(text, told, end + 1)
         if close is not None:
             return close.end() - 1
-        if start + size >= end and not last:
+        if told >= end and not last:
             return -1
     close = _CLOSED.search(text, start, end + 1)
     return close.end() - 1 if close is not None else -1
@@ -395,15 +396,29 @@ def _error_end(text: bytearray, opened: re.Match[bytes], end: int, *, last: bool
     The line before tells its length. Where no line ends there, as of a statement that was cut, it ends before the next record.
     """
     start = opened.end()
-    close = start + int(opened[1]) if len(opened[1]) < DIGITS else end + STATEMENT
+    close = _behind(text, start, int(opened[1]), start - 1, end) if len(opened[1]) < DIGITS else end + STATEMENT
     if close > end and close - start < STATEMENT and not last:
         return -1
     if close <= end and text[close] == _NEW_LINE:
         return close
+    if close < end and text[close : close + 2] == b"\r\n":
+        return close + 1
     if close <= end and text[close - 1] == _NEW_LINE:
         return close - 1
     record = _RECORD.search(text, start - 1, end + 1)
     return record.start() if record is not None else end if last else -1
+
+
+def _behind(text: bytearray, start: int, size: int, line: int, end: int) -> int:
+    """Return where a text of so many characters ends. Where the line that told them ends with \\r, at ``line``, each line of the
+    file does, and what ends a line is one character of the text.
+    """
+    close = start + size
+    if text[line - 1 : line] != b"\r":
+        return close
+    while close <= end and (told := start + size + text.count(b"\r\n", start, close + 1)) > close:
+        close = told
+    return close
 
 
 _NEW_LINE = ord("\n")

@@ -38,7 +38,7 @@ _REPLY_LINES = 3
 _GOOD = ("done", "not needed", "nothing to do")
 
 
-_UNSEEN = "its answer never came, and when it was looked for it was not seen to be done"
+_UNSEEN = "its answer never came, and a later check did not find it done"
 
 
 def change_page(
@@ -90,7 +90,8 @@ def _who(who: Actor) -> str:
     name = f"{real} as {user}" if real and real != user else user
     host = f" on {who.host}" if who.host else ""
     came = f", from {who.came_from}" if who.came_from else ""
-    return f"{name}{host}{came}" + (f", process {who.pid}" if who.pid else "")
+    program = f", exacell {who.version}" if who.version else ""
+    return f"{name}{host}{came}" + (f", process {who.pid}" if who.pid else "") + program
 
 
 def _when(rows: Sequence[Entry], zone: tzinfo | None) -> str:

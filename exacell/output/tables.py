@@ -136,7 +136,7 @@ def table_blocks(
     Args:
         folded: show equal cells once, the odd ones marked.
         width: columns of the terminal; in a short table that is wider a column of sentences is broken; one without is
-            turned, so that each record is a column, and where that does not fit either it is shown one attribute a line.
+            turned, so that each record is a column, and where that does not fit either each attribute is shown on its own line.
             None: never.
         color: mark titles and odd cells with colour.
         header: whether the two title lines are wanted.

@@ -135,7 +135,7 @@ def check_sql(text: str) -> None:
     if END not in text:
         last = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "nothing")
         raise ReplyError(
-            f"SQL*Plus ended early; its last words: {last[:200]}",
+            f"SQL*Plus ended early; its last output: {last[:200]}",
             hint="sql asm 'select 1 from dual' shows how it answers",
         )
 
@@ -285,7 +285,7 @@ class AsmFacts:
             return ""
         what = f"{'rebalance' if found.kind == 'REBAL' else found.kind} of {diskgroup}"
         if self.stands(diskgroup):
-            return f"{what} stands still (power 0)"
+            return f"{what} is stopped (power 0)"
         far = f": {100 * found.sofar // found.work}%, {counted(found.minutes, 'minute')} left" if found.work else ""
         return f"{what} runs with power {found.power}{far}"
 
@@ -329,8 +329,8 @@ def _facts(cluster: str, node: str, tables: Mapping[str, Sequence[Mapping[str, s
     )
     if not instances:
         raise ReplyError(
-            f"{node}: gv$instance has no row, so that nothing can be told of the ASM cluster {cluster}",
-            hint="srvctl status asm tells whether it runs there",
+            f"{node}: gv$instance has no row, so the state of the ASM cluster {cluster} is unknown",
+            hint="`srvctl status asm` shows whether it runs there",
         )
     own = _own_instance(node, instances)
     files = {r["group_number"]: _int(r["count(*)"]) for r in tables["file"]}
@@ -426,5 +426,5 @@ def _int(text: str) -> int:
         return int(float(text)) if text.strip() else 0
     except ValueError as error:
         raise ReplyError(
-            f"'{text}' came where ASM gives a number", hint="sql asm shows what SQL*Plus answers there"
+            f"ASM must give a number, not '{text}'", hint="sql asm shows what SQL*Plus answers there"
         ) from error

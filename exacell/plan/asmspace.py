@@ -100,7 +100,7 @@ class Keeping:
             parts.append(f"the space of {counted(spare, 'disk')} kept free for the mirrors (required_mirror_free_mb)")
         text = " and ".join(parts)
         if spare and self.by_failgroup is None:
-            text += "; no disk group could tell whether this ASM keeps a whole failure group free instead"
+            text += "; exacell could not find out from a disk group whether this ASM keeps a whole failure group free instead"
         return text
 
 
@@ -261,20 +261,17 @@ def _members(grids: Sequence[GridDisk]) -> str:
     # A disk that is offline can't be emptied first: ORA-15084.
     force = " force" if first.asm_mode == "OFFLINE" else ""
     single = f'sql asm "alter diskgroup {first.asm_group} drop disk {first.name.upper()}{force}"'
-    return (
-        f"{single} and so on takes single disks out, once its rebalance has ended; {whole} {give} up all of them with "
-        "their files"
-    )
+    return f"{single} and so on drops single disks (wait for the rebalance); {whole} {give} up all of them with their files"
 
 
 def _stale(grids: Sequence[GridDisk], headers: Mapping[str, str] | None) -> str:
     """The way for disks that ASM has dropped, says their cell, and of which ASM does not show it."""
     first = grids[0]
     if headers is None:
-        return f"start an ASM instance and mount {first.asm_group}: it alone tells that it has dropped the disks"
+        return f"start an ASM instance and mount {first.asm_group}: only ASM can confirm that it has dropped the disks"
     if first.name.lower() in headers:
         return (
             f"ASM has dropped {first.name} and its header was never changed: alter griddisk {first.name} inactive hides it "
             "from ASM, and then it may go"
         )
-    return f"mount {first.asm_group}, and wait until it misses no disk: show diskgroup, show asmdisk, show rebalance"
+    return f"mount {first.asm_group}, and wait until no disk is missing: show diskgroup, show asmdisk, show rebalance"

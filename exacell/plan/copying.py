@@ -115,10 +115,10 @@ def unlike(here: Mapping[str, Objects], copy: Mapping[str, Objects], groups: Fac
     if set_there:
         more = f"; and {len(set_there) - _TOLD} more such differences" if len(set_there) > _TOLD else ""
         raise RefusedError(
-            f"rehearse: a copy would not be the rack: {'; '.join(map(_lacking, set_there[:_TOLD]))}{more}",
+            f"rehearse: a copy would differ from the rack: {'; '.join(map(_lacking, set_there[:_TOLD]))}{more}",
             hint="-n shows the plan",
         )
-    lines = [f"the copy is not quite the rack: {_otherwise(d)}" for d in others[:_TOLD]]
+    lines = [f"the copy differs from the rack: {_otherwise(d)}" for d in others[:_TOLD]]
     return lines + ([f"… and {len(others) - _TOLD} more such differences"] if len(others) > _TOLD else [])
 
 

@@ -84,10 +84,10 @@ def flush_note(facts: Sequence[CellFacts]) -> str:
     dirty = slowest.metric_bytes("FC_BY_DIRTY") or 0
     disks = sum(1 for disk in slowest.cell_disks if disk.hard)
     if not dirty:
-        return "time of the flush: nothing is dirty, so a collection of metrics"
+        return "time of the flush: nothing is dirty, so only until the next metrics"
     return (
-        f"time of the flush: {human_size(dirty)} dirty on {slowest.cell} to {disks} hard disks, {human_size(FLUSH_RATE)} a "
-        "second each (assumed), and a collection of metrics"
+        f"time of the flush: {human_size(dirty)} dirty on {slowest.cell} to {disks} hard disks, "
+        f"{human_size(FLUSH_RATE)} a second each (assumed), then until the next metrics"
     )
 
 
@@ -224,4 +224,4 @@ def resize_notes(todo: Sequence[CellFacts], sizes: Mapping[str, int], asked: int
 
 def resize_warnings(todo: Sequence[CellFacts]) -> tuple[str, ...]:
     """Return what re-creating these caches costs."""
-    return ("the cache starts empty: every database on these cells reads from disk until it is warm",) if todo else ()
+    return ("the cache starts empty: databases on these cells read from disk until it is warm",) if todo else ()

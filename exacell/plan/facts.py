@@ -183,11 +183,14 @@ class GridDisk:
         if not self.asm_group:
             return ""
         if headers is None:
-            return f"it names disk group {self.asm_group} and no ASM instance could be asked whether it let go"
+            return (
+                f"it belongs to disk group {self.asm_group}, and no ASM instance could confirm that the "
+                "group no longer uses it"
+            )
         header = headers.get(self.name.lower(), "")
         if header in LET_GO or (header == EXPELLED and self.asm_mode == "DROPPED"):
             return ""
-        return f"disk group {self.asm_group} holds it (header {header or 'not seen'})"
+        return f"disk group {self.asm_group} still has it (header {header or 'not seen'})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -101,7 +101,7 @@ _UNITS = {
 """One setting in two units: a value of one sets the other one to 0. Bytes can't be set to 0, so only the other one brings back
 what was there. Source: Linux, Documentation/admin-guide/sysctl/vm, dirty_bytes, dirty_background_bytes; mm/page-writeback.c."""
 
-_UNITS_WHY = "the kernel sets it to 0 when the same is given in the other unit"
+_UNITS_WHY = "the kernel sets it to 0 when the value is given in the other unit"
 
 
 def read_path(text: str) -> str:
@@ -114,7 +114,7 @@ def read_path(text: str) -> str:
         return text
     shown = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
     hint = meant_setting(text) or f"settings are {', '.join(_PLACES)}"
-    raise StatementError(f"'{shown}' is no path of a setting", hint=hint)
+    raise StatementError(f"'{shown}' is not the path of a setting", hint=hint)
 
 
 def meant_setting(text: str) -> str:
@@ -143,7 +143,7 @@ def read_value(text: str) -> str:
     if len(value) > _LONGEST or not _VALUE.fullmatch(value):
         shown = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
         raise StatementError(
-            f"'{shown}' is no value of a setting: numbers, Y or N, or one of the words that the kernel lists"
+            f"'{shown}' is not a value of a setting: use numbers, Y, N, or a word that the kernel lists"
         )
     return value
 
@@ -235,7 +235,7 @@ def settings_plan(
                 continue
         writes = _writes(targets, known)
         if not writes:
-            done[host] = f"{fold_paths(targets)} set so already"
+            done[host] = f"{fold_paths(targets)} already set like this"
             continue
         step = _step(host, writes, known)
         steps.append(step)
@@ -246,17 +246,19 @@ def settings_plan(
         (why, hosts), *_ = alike.items()
         raise RefusedError(
             f"{text}: {fold(hosts)}: {why}{and_more(len(alike))}; nothing was sent",
-            hint="show setting, with * for names, tells what these hosts have and take",
+            hint="`show setting` shows the values and choices of these hosts (* matches names)",
         )
     changed = {change.name: change.after for step in steps for change in step.changes}
-    warnings = ["until the next boot: the kernel forgets it then"] if steps else []
+    warnings = ["lasts until the next boot"] if steps else []
     if any(path.startswith("/sys/module/") for path in changed):
-        warnings.append("a driver may read a parameter only while it is loaded: reading back shows what it was told")
+        warnings.append(
+            "a driver may read a parameter only when it is loaded: the new value may show and still have no effect"
+        )
     kept = {
         pattern: next((_spelt(file, value) for files in found.values() for file in files.get(pattern, ())), value)
         for pattern, value in wanted
     }
-    notes = tuple(f"to keep it over a boot: {line}" for line in persistent(kept)) if steps else ()
+    notes = tuple(f"to keep it after a boot: {line}" for line in persistent(kept)) if steps else ()
     return Plan(
         statement=text,
         rack=rack,
@@ -294,8 +296,8 @@ def _why_not(file: Found, value: str, known: Mapping[str, Found]) -> str:
         return f"{file.path} is read-only"
     if not any(fnmatchcase(file.path, allowed) and file.path.count("/") == allowed.count("/") for allowed in SPEED):
         return (
-            f"{file.path} is not among the settings that exacell changes, those known to change speed alone; "
-            "sh --accept-opaque writes it, and nobody takes it back"
+            f"{file.path} is not a setting that exacell changes: it changes only those that affect nothing but "
+            "speed; `sh --accept-opaque` writes it, without undo"
         )
     choices = file.choices
     listing = known.get(_LISTED.get(file.path, ""))
@@ -308,7 +310,7 @@ def _why_not(file: Found, value: str, known: Mapping[str, Found]) -> str:
     if file.value in ("Y", "N"):
         return "" if value in ("Y", "N") else f"{file.path} takes Y or N, not {value}"
     if not _NUMBERS.fullmatch(file.value):
-        return f"{file.path} holds text ('{file.value[:60]}'): exacell sets numbers, switches and listed words alone"
+        return f"{file.path} holds text ('{file.value[:60]}'): exacell sets only numbers, switches and listed words"
     if not _NUMBERS.fullmatch(value) or len(value.split()) != len(file.value.split()):
         count = len(file.value.split())
         return f"{file.path} takes {'a number' if count == 1 else f'{count} numbers'}, not {value}"
@@ -326,16 +328,16 @@ def _why_no_unit(path: str, value: str, targets: Mapping[str, str], known: Mappi
         return ""
     if other in targets:
         first, second = sorted((path, other))
-        return f"{first} and {second} are one setting in two units, and each sets the other one to 0: name one of them"
+        return f"{first} and {second} are one setting in two units, and each sets the other to 0: give one of them"
     found = known.get(other)
     if found is None or not found.readable:
-        return f"{other} can't be read, which {path} sets to 0, so no change of it could be taken back"
+        return f"{other} can't be read, and {path} would set it to 0, so the change could not be undone"
     if not path.endswith("_bytes"):
         return ""
     if value == "0":
-        return f"{path} takes no 0: {other} sets it to 0"
+        return f"{path} can't be set to 0: a value of {other} does that"
     if known[path].value == found.value == "0":
-        return f"{path} and {other} are both 0, which nothing brings back: give {other} a value first"
+        return f"{path} and {other} are both 0, which can't be restored: give {other} a value first"
     return ""
 
 
@@ -384,7 +386,7 @@ def _step(host: str, writes: Sequence[Wanted], known: Mapping[str, Found]) -> St
         host=True,
         statement=statement_for(writes),
         what=f"write {fold_paths([path for path, _ in writes])}"[:100],
-        needs=tuple(_check(path, value, why="it has changed since it was read") for path, value in read.items()),
+        needs=tuple(_check(path, value, why="its value has changed since it was read") for path, value in read.items()),
         proves=(
             *(_check(path, value) for path, value in writes),
             *(_check(path, "0", why=_UNITS_WHY) for path in zeroed),

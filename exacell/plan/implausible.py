@@ -33,10 +33,10 @@ def mistaken(facts: Mapping[str, CellFacts], others: Sequence[str]) -> dict[str,
             continue
         first = seen.setdefault(own, cell)
         if first != cell:
-            found[first] = f"it and {cell} are one and the same cell, {fact.name}"
-            found[cell] = f"it and {first} are one and the same cell, {fact.name}"
+            found[first] = f"it and {cell} are the same cell, {fact.name}"
+            found[cell] = f"it and {first} are the same cell, {fact.name}"
         elif own != _host(cell) and any(own == _host(other) for other in others):
-            found[cell] = f"the cell there says that it is {fact.name}, which is another cell of the rack"
+            found[cell] = f"the cell at this address is {fact.name}, another cell of the rack"
     return found
 
 

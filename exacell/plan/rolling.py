@@ -71,11 +71,11 @@ def moment(text: str, now: datetime) -> str:
             found = datetime.fromisoformat(text)
             found = found if found.tzinfo is not None else found.replace(tzinfo=now.tzinfo)
     except ValueError as error:
-        raise RefusedError(f"{what}: a time of day or a date with one is needed: 05:00, '2026-11-25 05:00'") from error
+        raise RefusedError(f"{what}: give a time of day, or a date with a time: 05:00, '2026-11-25 05:00'") from error
     if found <= now:
         raise RefusedError(
             f"{what}: that is past, it is {now:%Y-%m-%d %H:%M}; nothing was sent",
-            hint=f"with its date, if the next one is meant: --not-after='{now + timedelta(days=1):%Y-%m-%d} {found:%H:%M}'",
+            hint=f"for the next day, give the date too: --not-after='{now + timedelta(days=1):%Y-%m-%d} {found:%H:%M}'",
         )
     return found.isoformat(timespec="minutes")
 
@@ -101,9 +101,9 @@ def why_not(plan: Plan) -> str:
         if step.offline or step.online:
             online[step.target] = step.online
     if not all(caching.values()):
-        return "it leaves caching off, so that no gate would open for the next cells"
+        return "it leaves caching off, so no gate would open for the next cells"
     if not all(online.values()):
-        return "it leaves disks offline, so that no gate would open for the next cells"
+        return "it leaves disks offline, so no gate would open for the next cells"
     return ""
 
 
@@ -142,7 +142,7 @@ def roll(
     size = asked.size if asked.size else 1 if gated or (production and asked.size is None) else 0
     if asked.canary and asked.canary not in cells:
         raise RefusedError(
-            f"{plan.statement}: the canary {asked.canary} is none of the cells that it changes; nothing was sent",
+            f"{plan.statement}: the canary {asked.canary} is not a cell that it changes; nothing was sent",
             hint="they are: " + ", ".join(cells[:12]) + (" …" if len(cells) > 12 else ""),
         )
     if not size and not asked.canary:
@@ -155,7 +155,9 @@ def roll(
         if (wants and not asked.gently) or len(offline) > 1:
             raise RefusedError(
                 f"{plan.statement}: it can't roll: {reason}; nothing was sent",
-                hint="one cell at a time: on CELL …" if len(offline) > 1 else "--no-rolling changes all cells together",
+                hint="change one cell at a time: `on CELL …`"
+                if len(offline) > 1
+                else "--no-rolling changes all cells together",
             )
         return replace(plan, warnings=(*plan.warnings, f"not rolled, all cells together: {reason}"))
     rolling = Rolling(
@@ -196,7 +198,7 @@ def _refuse_idle(plan: Plan, asked: Asked) -> None:
     ]
     if given:
         raise RefusedError(
-            f"{plan.statement}: --{given[0]} is about what happens between waves, and all cells go together",
+            f"{plan.statement}: --{given[0]} is for waves, but all cells change together",
             hint="add --rolling or --canary=CELL",
         )
 

@@ -136,7 +136,7 @@ class FlushWatch:
         if self.completed_at is None:
             self.completed_at = value[1]
         if value[1] <= self.completed_at:
-            return FlushState(phrase="flushed, waiting for a collection", fraction=0.99, dirty=dirty, used=used)
+            return FlushState(phrase="flushed, waiting for new metrics", fraction=0.99, dirty=dirty, used=used)
         if dirty:
             why = f"the flush reports completion, yet {human_size(dirty)} are dirty ({meter.falls})"
             return FlushState(phrase="failed", failed=why, dirty=dirty, used=used)

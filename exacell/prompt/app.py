@@ -270,9 +270,7 @@ class Prompt:
         if self._history.unkept != self._unkept:
             self._unkept = self._history.unkept
             if self._unkept:
-                self.console.tell(
-                    f"what is typed is not kept for later: {self._history.path}: {self._unkept}", "warning"
-                )
+                self.console.tell(f"the history can't be saved: {self._history.path}: {self._unkept}", "warning")
         self.console.read_line = lambda question: self._typing.question(lambda: self.console.read_here(question))
         self.console.lend = self._typing.lent
         try:
@@ -283,7 +281,7 @@ class Prompt:
                 self._usage.note(segment.text)
                 code = self.runner.run_entered(segment.text, self._indent(text) if len(found) == 1 else None)
                 if code not in GOES_ON and segment is not found[-1]:
-                    self.console.tell("stopped: the statements behind it were not run")
+                    self.console.tell("stopped: the statements after it were not run")
                     break
         except StillReading:
             reading = self.runner.reading

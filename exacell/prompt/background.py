@@ -41,7 +41,7 @@ class BackgroundReads:
         if len(self._readings) == 1:
             threading.Thread(target=self._tick, name="exacell-behind", daemon=True).start()
         self._console.tell(
-            f"still waiting for an answer{_from(reading)}: it is shown when it comes; Ctrl-C gives it up"
+            f"still waiting for an answer{_from(reading)}: it is shown when it comes; Ctrl-C stops waiting"
         )
 
     def _tick(self) -> None:
@@ -58,7 +58,7 @@ class BackgroundReads:
         first, others = self._readings[0], len(self._readings) - 1
         more = f" and {others} more" if others else ""
         said = f"{first.text.strip()}{_from(first)}, {format_wait(first.waited)}{more}"
-        return f"waiting for: {said}   (Ctrl-C gives {'them' if others else 'it'} up)"
+        return f"waiting for: {said}   (Ctrl-C stops waiting)"
 
     def before(self, line: Line) -> None:
         """Let go of, or wait for, what a line that is about to run must not run beside.
@@ -98,7 +98,7 @@ class BackgroundReads:
         given_up, self._readings = self._readings, []
         for reading in given_up:
             reading.give_up()
-            self._console.tell(f"gave up waiting for: {reading.text.strip()}", "warning")
+            self._console.tell(f"no longer waiting for: {reading.text.strip()}", "warning")
 
     def _deliver_ended(self) -> None:
         for reading in [reading for reading in self._readings if reading.ended]:

@@ -213,7 +213,7 @@ class PromptRunner(Runner):
         if text.strip().rstrip("; ") == AGAIN:
             if not self._last:
                 return self._failed(
-                    StatementError("nothing was entered before that could be run again", hint="type the statement"), ""
+                    StatementError("there is no earlier statement to run again", hint="type the statement"), ""
                 )
             self.console.tell(f"= {self._last}", "dim")
             text, self._indent = self._last, None
@@ -297,6 +297,6 @@ def edited(text: str, env: Mapping[str, str]) -> str:
         open_editor(path, env)
         return path.read_text(encoding="utf-8").rstrip()
     except (OSError, ValueError) as error:
-        raise StatementError(f"what was edited can't be read: {error}", hint="save it as UTF-8 text") from error
+        raise StatementError(f"the edited file can't be read: {error}", hint="save it as UTF-8 text") from error
     finally:
         path.unlink(missing_ok=True)

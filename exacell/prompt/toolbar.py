@@ -71,7 +71,7 @@ def intent(session: Session, line: Line) -> str:
         return "changes only exacell's own state"
     if line.call is not None and line.call.command.needs_hosts and not line.on:
         groups = session.rack.host_groups if session.rack is not None else ()
-        return f"{line.call.command.name} goes to hosts: on @{next(iter(groups), 'GROUP')} …"
+        return f"{line.call.command.name} is for hosts: on @{next(iter(groups), 'GROUP')} …"
     where = _target(session, line)
     dry = bool(line.flags.get("dry-run"))
     if line.call is not None and line.call.command.name in ("sql", "sql asm"):
@@ -118,7 +118,7 @@ def _running(session: Session, line: Line) -> str:
     if session.changes_nothing:
         return f"runs statements on {where}: those that change something are refused (set mode rw)"
     asked = ", then without a question" if line.flags.get("yes") else ""
-    return f"runs statements on {where}: what changes something is planned first{asked}"
+    return f"runs statements on {where}: changes are planned first{asked}"
 
 
 def _reader(session: Session, line: Line) -> str:

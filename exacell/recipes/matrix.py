@@ -1,4 +1,4 @@
-"""A matrix of a recipe: lines that are written out once for each of some values, before the plan. Pure."""
+"""A matrix of a recipe: lines that are repeated once for each of some values, before the plan. Pure."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def of_reading(reading: Reading, anything: Collection[str]) -> Iterator[tuple[st
         yield error.message, error.hint
         return
     if line is None or not (reads(line) or _is_sample(line, anything)):
-        yield f"'{reading.statement}' is not a statement that reads, so it has no value to take", ""
+        yield f"'{reading.statement}' is not a statement that reads, so it gives no value", ""
         return
     yield from unknown_words(line, anything).items()
     asked = line.cellcli

@@ -51,7 +51,7 @@ def compare(
         return _listed(pairs, counters)
     differs = tuple(dict.fromkeys(line for pair in pairs for line in unlike(*pair)))
     missing = dict.fromkeys(name for pair in pairs if pair[0].kind != SYSSTAT for name in untold(*pair))
-    notes = [f"not compared, because not both snapshots tell it: {', '.join(missing)}"] if missing else []
+    notes = [f"not compared, because it is missing in one of the snapshots: {', '.join(missing)}"] if missing else []
     restarted = _restarted(pairs, counters)
     found = []
     for before, after in pairs:
@@ -73,7 +73,7 @@ def _listed(pairs: Sequence[tuple[Snapshot, Snapshot]], counters: Sequence[str])
 
 
 LISTED_ALONE = (
-    "read from two texts: that their cells are alike and that no counter began anew in between can't be checked"
+    "read from two texts: exacell can't check that their cells are alike or that no counter was reset in between"
 )
 """What is said of saved listings."""
 
@@ -108,6 +108,6 @@ def _unread(unread: Mapping[str, str]) -> list[str]:
     for cell, why in unread.items():
         cells.setdefault(why, []).append(cell)
     return [
-        f"{fold(names)}: the metric history was not read ({why}): a flush by other hands in between would not be seen"
+        f"{fold(names)}: the metric history was not read ({why}): a flush by somebody else in between would not be seen"
         for why, names in cells.items()
     ]

@@ -19,4 +19,4 @@ def dbmcli(host: str, text: str, *, timeout: float | None = None) -> Request:
 def why_not(reply: Reply) -> str:
     """Return one line about a reply of a host that is not good; 127 is the shell's word for a program that is not there."""
     missing = reply.exit_status == _NOT_FOUND
-    return "there is no dbmcli: database nodes of an Exadata rack have it" if missing else problem_of(reply)
+    return "there is no dbmcli; only database nodes of an Exadata rack have it" if missing else problem_of(reply)

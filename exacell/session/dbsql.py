@@ -12,6 +12,7 @@ from exacell.core.errors import ConfigError, ReplyError, StatementError, Transpo
 from exacell.core.meant import ask_for
 from exacell.language.registry import Kind
 from exacell.plan.asmfacts import END, sql_errors
+from exacell.plan.dbchange import OWNER
 from exacell.session.answers import problem_of
 from exacell.transport.base import Reply, Request, Role, State
 
@@ -19,9 +20,6 @@ if TYPE_CHECKING:
     from exacell.core.config import AsmConfig
     from exacell.session.services import Services
     from exacell.session.state import Session
-
-OWNER = "oracle"
-"""Who owns the database software unless told otherwise. Source: reference asm.md section 1."""
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_$#]{0,29}")
 _NOT_HERE = "__EXACELL_NO_INSTANCE__"
@@ -51,8 +49,8 @@ def launch(name: str, then: str = SQLPLUS) -> str:
     """
     if not _NAME.fullmatch(name):
         raise StatementError(
-            f"db={name} is no name of a database",
-            hint="a letter, then letters, digits and _ $ #: Tab offers those that there are",
+            f"db={name} can't be a database's name",
+            hint="use a letter, then letters, digits and _ $ #; Tab shows the databases",
         )
     script = _FIND.format(name=name, mark=_NOT_HERE) + then
     return f"/bin/sh -c '{script.replace(chr(39), chr(39) + chr(92) + chr(39) + chr(39))}'"
@@ -78,11 +76,11 @@ def cluster_of(session: Session, database: str) -> AsmConfig:
         return clusters[0]
     if not clusters:
         raise ConfigError(
-            f"rack {rack.name} has no database nodes, so {database} can't be asked",
+            f"rack {rack.name} has no database nodes, so {database} can't be queried",
             hint=f"name them in the rack's file: [asm.main] nodes=…, home=… ({rack.source or rack.name})",
         )
     raise ConfigError(
-        f"none of the ASM clusters {', '.join(rack.asm)} lists {database} under databases=",
+        f"no ASM cluster ({', '.join(rack.asm)}) has {database} in its databases=",
         hint=f'add it in the configuration: [racks.{rack.name}.asm.NAME] databases = ["{database}"]',
     )
 
@@ -127,7 +125,7 @@ def home_of(session: Session, services: Services, database: str, *, user: str = 
             problems.append(f"{node}: {problem_of(reply)}")
     kind = ReplyError if any("no instance" in line for line in problems) else TransportError
     asked = ask_for(database, services.learned.get(Kind.DB))
-    raise kind(f"database {database} can't be asked: {'; '.join(problems)}", hint=asked)
+    raise kind(f"database {database} did not answer: {'; '.join(problems)}", hint=asked)
 
 
 def query_database(
@@ -161,7 +159,7 @@ def query_asm(services: Services, name: str, sql: str) -> tuple[str, Rows]:
         problems.append(f"{node}: {problem_of(reply)}")
     raise TransportError(
         f"no node of the ASM cluster {client.config.name} answered: {'; '.join(problems)}",
-        hint="facts on the nodes tell whether they answer: on @db facts",
+        hint="`on @db facts` shows whether the nodes answer",
     )
 
 
@@ -185,7 +183,7 @@ def problem_in(reply: Reply) -> str:
         return " / ".join(errors[:4])
     warned = _WARNED.search(reply.stdout)
     if warned is not None:
-        return f"{warned[0]}; dba_errors says which"
+        return f"{warned[0]}; dba_errors shows the errors"
     return "" if END in reply.stdout else _ended_early(reply)
 
 
@@ -200,7 +198,7 @@ def _ended_early(reply: Reply) -> str:
     if reply.problem or reply.state is not State.OK:
         return problem_of(reply)
     last = next((line.strip() for line in reversed(reply.stdout.splitlines()) if line.strip()), "nothing")
-    return f"SQL*Plus ended early; its last words: {last[:200]}"
+    return f"SQL*Plus ended early; its last output: {last[:200]}"
 
 
 def rows_of(reply: Reply) -> Rows:
@@ -219,10 +217,10 @@ def tables_of(reply: Reply, queries: int) -> list[Rows]:
     if errors:
         raise ReplyError(f"{reply.target}: " + " / ".join(errors[:4]))
     if END not in reply.stdout:
-        raise ReplyError(f"{reply.target}: {_ended_early(reply)}", hint="sql runs the statement again")
+        raise ReplyError(f"{reply.target}: {_ended_early(reply)}", hint="type the `sql` statement again")
     found = [read_rows(ROWS + table) for table in reply.stdout.split(ROWS)[1:]]
     if len(found) != queries:
-        raise ReplyError(f"{reply.target}: {len(found)} of {queries} answers of SQL*Plus came", hint="run it again")
+        raise ReplyError(f"{reply.target}: SQL*Plus gave only {len(found)} of {queries} answers", hint="run it again")
     return found
 
 

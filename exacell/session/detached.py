@@ -121,6 +121,6 @@ def remove(fleet: Fleet, hosts: Sequence[str], folder: str) -> Mapping[str, str]
         RefusedError: the transport is read-only.
     """
     if not _FOLDER.fullmatch(folder):
-        raise ValueError(f"{folder} is no folder of a command")
+        raise ValueError(f"{folder} is not the folder of a command")
     replies = fleet.run(_requests(hosts, _REMOVE, f"{folder}\n", Role.HOST_WRITE)).replies
     return {host: problem_of(reply) for host, reply in replies.items() if reply.state is not State.OK}

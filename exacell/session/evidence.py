@@ -102,19 +102,19 @@ def check(path: Path) -> Checked:
         raise RefusedError(f"{path}: {why_unreadable(error)}") from error
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError) as error:
         raise RefusedError(
-            f"{path} is damaged or no archive of a report: {error}", hint="report … --evidence=FILE writes one"
+            f"{path} is damaged, or not an archive of a report: {error}", hint="report … --evidence=FILE writes one"
         ) from error
     sums = content.pop(SUMS, None)
     if sums is None:
-        raise RefusedError(f"{path} is no archive of a report: it has no {SUMS}")
+        raise RefusedError(f"{path} is not an archive of a report: it has no {SUMS}")
     told, wrong = _sums(sums.decode("utf-8", "replace"))
-    wrong += [f"{name}: it stands twice in the archive" for name in _twice(members)]
+    wrong += [f"{name}: it is twice in the archive" for name in _twice(members)]
     wrong += [f"{name}: it is not in {SUMS}" for name in content if name not in told]
     wrong += [f"{name}: it is missing" for name in told if name not in content]
     good = {name for name, data in content.items() if told.get(name) == hashlib.sha256(data).hexdigest()}
     wrong += [f"{name}: it was changed" for name in content if name in told and name not in good]
     if beside and not wrong:
-        wrong.append(f"{beside}: that is not as report --evidence writes it")
+        wrong.append(f"{beside}: `report --evidence` does not write archives like this")
     return Checked(files=len(good), seal=hashlib.sha256(sums).hexdigest(), wrong=tuple(sorted(wrong)))
 
 
@@ -123,10 +123,10 @@ def _sums(text: str) -> tuple[dict[str, str], list[str]]:
     lines = text.removesuffix("\n").split("\n") if text else []
     found = [match for line in lines if (match := _LINE.fullmatch(line)) is not None]
     names = [match["name"] for match in found]
-    wrong = [f"{SUMS} has a line that is no sum with a name"] if len(found) < len(lines) else []
-    wrong += [f"{name}: it stands twice in {SUMS}" for name in _twice(names)]
+    wrong = [f"{SUMS} has a line that is not a checksum with a name"] if len(found) < len(lines) else []
+    wrong += [f"{name}: it is twice in {SUMS}" for name in _twice(names)]
     wrong += [
-        f"{name}: it leads out of the folder" for name in names if name.startswith("/") or ".." in name.split("/")
+        f"{name}: its path leaves the folder" for name in names if name.startswith("/") or ".." in name.split("/")
     ]
     return {match["name"]: match["sum"] for match in found}, wrong
 
@@ -152,12 +152,12 @@ def _beside(archive: zipfile.ZipFile, size: int) -> str:
         if info.comment or info.extra or info.filename != info.orig_filename:
             return f"{info.filename} has a comment or further fields"
         if info.header_offset != place:
-            return f"there is more than {info.filename} where it stands"
+            return f"there is more data at the place of {info.filename}"
         if info.external_attr >> 28 not in (0, _REGULAR):
-            return f"{info.filename} is no file"
+            return f"{info.filename} is not a file"
         place += _LOCAL + name + info.compress_size
         listed += _LISTED + name
-    return "" if place + listed + _END == size and not archive.comment else "there is more behind the files"
+    return "" if place + listed + _END == size and not archive.comment else "there is more data after the files"
 
 
 _LOCAL, _LISTED, _END, _REGULAR = 30, 46, 22, 8

@@ -65,7 +65,7 @@ def gather(
             old |= new  # type: ignore[operator]  # each of its own kind
     for cell, why in doubts.mistaken(found, others).items():
         bad[cell] = replace(
-            replies[cell], problem=f"{why}: mend its name or address in the rack's configuration, DNS or ssh_config"
+            replies[cell], problem=f"{why}: correct its name or address in the rack's configuration, DNS or ssh_config"
         )
         del found[cell]
     return found, bad
@@ -165,8 +165,8 @@ def _gathered(
 
 def _left_out(others: Sequence[str]) -> str:
     """Return the way out when cells gave no answer: the statement on the ``others``, where there are any."""
-    why = "a change is planned with facts of every selected cell"
-    return f"{why}: mend it, or go on without it: on {fold(others)} <statement>" if others else why
+    why = "a change needs facts of every selected cell"
+    return f"{why}: repair it, or leave it out: `on {fold(others)} <statement>`" if others else why
 
 
 def _stopped(services: Services, errant: Sequence[str]) -> str:
@@ -174,7 +174,7 @@ def _stopped(services: Services, errant: Sequence[str]) -> str:
     asked = (f.CELL,)
     for cell, answer in services.fleet.query(errant, asked).good.items() if errant else ():
         if f.build(cell, asked, answer.tables).cellsrv.lower() == "stopped":
-            return f"CELLSRV of {cell} is stopped: online cell {cell} starts it and brings its grid disks back"
+            return f"CELLSRV of {cell} is stopped: `online cell {cell}` starts it and brings its grid disks online"
     return ""
 
 

@@ -181,7 +181,10 @@ def _ended(reply: Reply, came: _Arriving, there: There, goal: Path) -> str:
     if came.problem:
         return came.problem
     if came.size != there.size or digest != there.sha256:
-        return f"{there.path} changed while it was copied: {came.size} bytes came of {there.size}; give it again"
+        return (
+            f"{there.path} changed while it was copied: {came.size} of {there.size} bytes came; type the "
+            "statement again"
+        )
     os.chmod(came.path, 0o644 & ~_umask())
     came.path.replace(goal)
     return ""

@@ -232,7 +232,7 @@ class Aliases:
             replace_file(self.path, text, synced=True)
         except OSError as error:
             raise ConfigError(
-                f"{self.path} can't be written: {why_unreadable(error)}; the aliases are as they were"
+                f"{self.path} can't be written: {why_unreadable(error)}; the aliases are not changed"
             ) from error
 
 

@@ -66,7 +66,7 @@ def _read(reply: Reply) -> HostFacts:
     if reply.state is not State.OK:
         return HostFacts(problem=problem_of(reply))
     facts = parse_facts(reply.stdout)
-    return HostFacts(problem="its answer ends in the middle") if facts is None else HostFacts(facts=facts)
+    return HostFacts(problem="its answer is cut off") if facts is None else HostFacts(facts=facts)
 
 
 def parse_facts(text: str) -> list[Fact] | None:

@@ -77,7 +77,7 @@ def _answer(reply: Reply, patterns: Sequence[str]) -> HostFiles:
         return HostFiles(found={}, problem=problem_of(reply))
     lines = reply.stdout.split("\n")
     if lines[-2:] != [".", ""]:
-        return HostFiles(found={}, problem="its answer ends in the middle")
+        return HostFiles(found={}, problem="its answer is cut off")
     found: dict[str, list[Found]] = {pattern: [] for pattern in patterns}
     pattern, head, body = "", "", list[str]()
 

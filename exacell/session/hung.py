@@ -117,5 +117,6 @@ class Hanging:
             return reply
         return replace(
             reply,
-            problem=f"no answer within {seconds:g}s; it hung when it was asked before, so it got no longer (--timeout=60 waits)",
+            problem=f"no answer within {seconds:g}s; it did not answer before either, so the wait is short "
+            "(--timeout=60 waits longer)",
         )

@@ -56,7 +56,7 @@ def _set(name: str, files: Sequence[tuple[str, bytes]], kind: str) -> Imported:
     first: dict[bytes, str] = {}
     for source, content in files:
         if len(content) > _TELLING and content in first:
-            same = f"{source} is a copy of {first[content]}: it is no further run and counts once"
+            same = f"{source} is a copy of {first[content]}, so it is not another run; the two count once"
             runs[-1] = replace(runs[-1], warnings=(*runs[-1].warnings, same))
             continue
         first[content] = source
@@ -69,5 +69,5 @@ def _content(path: Path) -> bytes:
     with opened(path) as stream:
         content = stream.read(MOST + 1)
     if len(content) > MOST:
-        raise RefusedError(f"{path} is larger than {MOST >> 20} MB", hint="import the part that was measured")
+        raise RefusedError(f"{path} is larger than {MOST >> 20} MB", hint="import only the part that was measured")
     return content

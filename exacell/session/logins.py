@@ -47,8 +47,8 @@ def refuse_unless_root(session: Session) -> None:
     user = session.need_rack().write_user
     if user != "root":
         raise RefusedError(
-            f"CALIBRATE is for root alone, and writes would log in as {user}; nothing was sent",
-            hint="-l root logs in as root, if the cells let it",
+            f"CALIBRATE needs root, but writes would log in as {user}; nothing was sent",
+            hint="-l root logs in as root, if the cells allow that",
         )
 
 
@@ -65,11 +65,11 @@ def refuse_writer(session: Session, services: Services, cells: Sequence[str], lo
     user = login or rack.write_user
     if not cells:
         return
-    hint = "-l USER logs in as another one"
+    hint = "-l USER logs in as another user"
     if not login:
-        hint += f", write_user= in the rack's file for good ({rack.source or rack.name})"
+        hint += f"; to keep that, set write_user= in the rack's file ({rack.source or rack.name})"
     if user in READERS:
-        raise RefusedError(f"writes would log in as {user}, which may only read; nothing was sent", hint=hint)
+        raise RefusedError(f"writes would log in as {user}, who may only read; nothing was sent", hint=hint)
     tried = services.transport.logins(cells, Role.WRITE) if user == rack.write_user else None
     if tried is None:
         tried = _reading_as_writer(services, cells, user)
@@ -123,7 +123,7 @@ def refuse_restricted(session: Session, services: Services, what: str, cells: Se
     if closed:
         user = login or session.need_rack().write_user
         raise RefusedError(
-            f"{what}: {fold(closed)} run release {RESTRICTED_SINCE} or later, where {user} may run CellCLI and a few commands "
-            "that only read, no scripts and no copies; nothing was sent",
-            hint="-l USER logs in as another one",
+            f"{what}: {fold(closed)} run release {RESTRICTED_SINCE} or later, where {user} may run only CellCLI "
+            "and a few commands that read: no scripts, no copies; nothing was sent",
+            hint="-l USER logs in as another user",
         )

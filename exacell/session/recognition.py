@@ -189,7 +189,7 @@ class Recognition:
                 for target in seen if self._known else ():
                     self._see(target)
             except ExacellError as error:
-                self._say(f"who the hosts of {rack.name} are is not remembered: {error.message}")
+                self._say(f"the identities of {rack.name}'s hosts can't be stored: {error.message}")
 
     def _remember(self, rack: RackConfig, seen: Iterable[str], *, anew: bool = False) -> None:
         """Keep what hosts of a production rack have shown, and once what known_hosts has for the others, or their address.
@@ -214,9 +214,8 @@ class Recognition:
                 with_address = self._identity(host, addresses=True).addresses
                 found[host] = replace(now, addresses=with_address or before.addresses)
             elif now.empty and not before.addresses:
-                silent.append(
-                    host
-                )  # It was not connected to, and known_hosts has nothing: its address is all there is.
+                # It was not connected to, and known_hosts has nothing: its address is all there is.
+                silent.append(host)
         found |= {host: Identity(addresses=places) for host, places in self._places(silent).items() if places}
         if found:
             store.keep_identities(rack.name, found)

@@ -50,25 +50,25 @@ def changes_of_run(store: Store, journal: Journal, rack: str, name: str) -> list
     """Return the numbers of the changes that a run has made, oldest first.
 
     Raises:
-        RefusedError: there is no run of that name, or it has not come to its end.
+        RefusedError: there is no run of that name, or it has not ended.
     """
     known = {run.name.lower(): run for run in store.runs(rack, from_json)}
     run = known.get(name.lower())
     if run is None:
         newest = [each.name for each in list(known.values())[-3:]]
         raise RefusedError(
-            f"no recipe's run of rack {rack} is called {name}",
+            f"rack {rack} has no recipe run {name}",
             hint=ask_for(name, known)
             or (f"the newest are {', '.join(reversed(newest))}" if newest else "none has changed anything yet"),
         )
     if run.state in (RUNNING, STOPPED):
         lives = run_lives(journal, run)
-        how = "is being carried out" if lives else "has not come to its end"
+        how = "is being carried out" if lives else "has not ended"
         raise RefusedError(
             f"run {run.name} ({run.statement}) {how}; nothing was sent",
             hint=""
             if lives
-            else "resume goes on with it, resume --abandon carries out only its finally; then it can be undone",
+            else "`resume` continues it, `resume --abandon` carries out only its finally; then it can be undone",
         )
     return list(dict.fromkeys(row.root for row in journal.of_run(rack, run.key) if not row.undoes))
 
@@ -98,10 +98,10 @@ def _told(run: Run, lines: Mapping[str, LineState]) -> str:
     done = sum(1 for state in lines.values() if state.state == DONE)
     if run.state == STOPPED:
         failed = max((state for state in lines.values() if state.state == FAILED), key=lambda state: state.at)
-        return f"run {run.name} ({run.statement}): its finally failed ({failed.said}): resume tries that again"
+        return f"run {run.name} ({run.statement}): its finally failed ({failed.said}): `resume` tries it again"
     return (
-        f"run {run.name} ({run.statement}) was broken off after {done} of its lines: resume goes on with it, "
-        "resume --abandon carries out only its finally"
+        f"run {run.name} ({run.statement}) stopped after {done} of its lines: `resume` continues it, `resume "
+        "--abandon` carries out only its finally"
     )
 
 

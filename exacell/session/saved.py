@@ -235,7 +235,7 @@ def refuse_other_plan(saved: SavedPlan, plan: Plan) -> None:
     if now != before:
         why = _difference(_by_place(before), _by_place(now))
         raise RefusedError(
-            f"plan {saved.name}: '{saved.statement}' would do something else now: {why}; nothing was sent",
+            f"plan {saved.name}: '{saved.statement}' would now do something else: {why}; nothing was sent",
             hint=saved.again,
         )
 
@@ -250,12 +250,12 @@ def _difference(before: Mapping[tuple[str, str], dict[str, Any]], now: Mapping[t
     for place in (*before, *now):
         step = f"'{place[0]}' on {place[1]}"
         if place not in now:
-            return f"{step} is not needed any more"
+            return f"{step} is no longer needed"
         if place not in before:
-            return f"{step} comes on top"
+            return f"{step} is needed in addition"
         for name in dict.fromkeys(("statement", "risk", *before[place])):
             was, would_be = before[place][name], now[place].get(name)
             if was != would_be:
                 told = isinstance(was, str)
-                return f"{step}: {name} was {was} and is {would_be}" if told else f"{step} has other {name}"
-    return "its steps come in another order"
+                return f"{step}: {name} was {was} and is {would_be}" if told else f"{step} has different {name}"
+    return "its steps are in another order"

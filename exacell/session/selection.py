@@ -71,7 +71,7 @@ class Selection:
         else:
             wanted = self.resolve(text)
         if not len(wanted):
-            raise CellSetError(f"'{text}' leaves no cell", hint="use @all takes all cells again")
+            raise CellSetError(f"'{text}' leaves no cell", hint="`use @all` selects all cells again")
         self._used = wanted
         return wanted
 
@@ -101,13 +101,14 @@ class Selection:
             return
         wanted = self.targets(text)
         if not len(wanted):
-            raise CellSetError(f"on {text}: that is no cell now", hint=_EMPTY.get(text.strip().lower(), ""))
+            raise CellSetError(f"on {text}: no cell matches now", hint=_EMPTY.get(text.strip().lower(), ""))
         hosts = wanted & CellSet(self._rack.host_names)
         cells = wanted - hosts
         if len(hosts) and len(cells):
             raise CellSetError(
-                f"on {text}: this names cells ({fold(cells)}) and hosts ({fold(hosts)}), and a statement goes to one kind",
-                hint=f"give it twice: on {fold(cells)} …, on {fold(hosts)} …",
+                f"on {text}: these are cells ({fold(cells)}) and hosts ({fold(hosts)}); a statement goes to "
+                "cells or to hosts",
+                hint=f"type it twice: `on {fold(cells)} …`, then `on {fold(hosts)} …`",
             )
         before = self._on, self._hosts
         self._on, self._hosts = cells, hosts
@@ -126,7 +127,7 @@ class Selection:
         hosts = wanted & CellSet(self._rack.host_names)
         if len(hosts):
             raise CellSetError(
-                f"{fold(hosts)} {'is no cell' if len(hosts) == 1 else 'are no cells'}, and this takes cells",
+                f"{fold(hosts)} {'is not a cell' if len(hosts) == 1 else 'are not cells'}, and this needs cells",
                 part=text,
                 hint=f"for one statement: on {fold(hosts)} sh uptime",
             )
@@ -204,8 +205,8 @@ class Selection:
 
 
 _EMPTY: Mapping[str, str] = {
-    "@failed": "the newest change failed on no cell (journal shows it), and each cell answered when it was last asked",
-    "@ok": "the newest change is complete on no cell: journal shows it",
-    "@down": "each cell answered when it was last asked",
+    "@failed": "the newest change failed on no cell (`journal` shows it), and each cell gave its last answer",
+    "@ok": "the newest change is complete on no cell (`journal` shows it)",
+    "@down": "each cell gave its last answer",
 }
 """Why a group that changes may be empty."""

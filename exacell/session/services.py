@@ -208,9 +208,7 @@ class Services:
             if cluster.name not in self._asm:
                 able = transport.capabilities
                 if not able.nodes:
-                    self.console.say(
-                        f"{able.name} reaches cells only: the ASM cluster {cluster.name} is asked over ssh"
-                    )
+                    self.console.say(f"{able.name} reaches only cells; the ASM cluster {cluster.name} needs ssh")
                 self._asm[cluster.name] = AsmClient(transport, cluster)
             return self._asm[cluster.name]
 
@@ -263,7 +261,7 @@ def _cluster_of(rack: RackConfig, name: str) -> AsmConfig:
     """
     if not rack.asm:
         raise ConfigError(
-            f"rack {rack.name} has no database nodes, so ASM can't be asked",
+            f"rack {rack.name} has no database nodes, so ASM can't be queried",
             hint=f"name them in the rack's file: [asm.main] nodes=…, home=…, sid=… ({rack.source or rack.name})",
         )
     if not name and len(rack.asm) > 1:
@@ -280,7 +278,7 @@ def no_companion(line: Line, code: ExitCode) -> Sequence[str]:
 
 
 def _nowhere(text: str) -> ExitCode:
-    raise StatementError("there is no surface to run it on", hint="run it at the prompt or on the command line")
+    raise StatementError("it can't be run here", hint="run it at the prompt or on the command line")
 
 
 class Fallbacks:
@@ -304,7 +302,7 @@ class Fallbacks:
             cells = [cell for cell, why in single.items() if why == reason and cell not in self._single]
             if cells:
                 self._single.update(cells)
-                console.say(f"{fold(cells)}: every read starts a CellCLI of its own ({reason})")
+                console.say(f"{fold(cells)}: every read starts a new CellCLI ({reason})")
         self._tell_twins(rack, transport.host_keys, "show one host key", console)
         if not rack.emulated:  # There ids are made up.
             self._tell_twins(rack, self._ids, "have one id", console)
@@ -318,6 +316,6 @@ class Fallbacks:
             if len(twins) > 1 and tuple(twins) not in self._twins:
                 self._twins.add(tuple(twins))
                 console.say(
-                    f"{fold(twins)} {what}, so they are one cell, and what it says counts {len(twins)} times here: "
-                    "mend a name or an address in the rack's configuration, DNS or ssh_config"
+                    f"{fold(twins)} {what}, so they are one cell, and its answer counts {len(twins)} times "
+                    "here: correct a name or an address in the rack's configuration, DNS or ssh_config"
                 )

@@ -32,7 +32,7 @@ class Talk(Protocol):
         """Let nothing that can't be said stop what is done while it is entered."""
 
 
-_STOPPING = "what is under way may finish, no more is started"
+_STOPPING = "running statements may finish, nothing new is started"
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def ending_well(session: Session, console: Talk) -> Iterator[None]:
             if not hung_up or not again:
                 kills = "" if hung_up else " (again: at once)"
                 with suppress(RuntimeError):  # As for Ctrl-C.
-                    console.tell(f"told to end ({signal.Signals(number).name}): {_STOPPING}{kills}", "warning")
+                    console.tell(f"asked to stop ({signal.Signals(number).name}): {_STOPPING}{kills}", "warning")
 
         ours = (signal.SIG_DFL, _end_as_terminated)
         before = {number: found for number in _ENDS if (found := signal.getsignal(number)) in ours}

@@ -23,12 +23,12 @@ class AtPrompt(StatementError):
     """Raised where the prompt is to be opened and is open already."""
 
     def __init__(self) -> None:
-        super().__init__("this is a prompt already", hint="connect <rack> goes to another rack")
+        super().__init__("this is already a prompt", hint="`connect <rack>` goes to another rack")
 
 
 class EditRequested(StatementError):
     """EDIT: the prompt opens an editor. Everywhere else this is the error that it says. ``text`` is what to begin with."""
 
     def __init__(self, text: str) -> None:
-        super().__init__("edit works only at the prompt, which has the terminal")
+        super().__init__("edit needs a terminal, so it works only at the prompt")
         self.text = text

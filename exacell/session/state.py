@@ -183,7 +183,7 @@ class Session:
         if owner is not None:
             raise RefusedError(
                 f"{owner.phrase}, a production rack, which is read-only here; nothing was sent",
-                hint=f"connect {owner.rack}; or set mode rw, which asks for the name {owner.rack}",
+                hint=f"type `connect {owner.rack}`; or `set mode rw`, which asks for the name {owner.rack}",
             )
 
     def no_programs(self, rack: RackConfig) -> str:
@@ -214,10 +214,13 @@ class Session:
             return ""
         leads = _text_of(rack.ssh_config)
         if leads and leads != self._leads:
-            return f"{rack.name} was made anew since this session connected to it, at other ports: connect {rack.name}"
+            return (
+                f"{rack.name} was created again after this session connected, with other ports: type "
+                f"`connect {rack.name}`"
+            )
         if not any("refused the connection" in problem for problem in problems):
             return ""
-        return f"{rack.name} is an emulated rack and does not run: exacell emulator start {rack.name}"
+        return f"{rack.name} is an emulated rack and is not running: type `exacell emulator start {rack.name}`"
 
     def set_mode(self, *, read_only: bool, ask: Callable[[str], str | None]) -> None:
         """Switch between read-only and read-write.
@@ -270,8 +273,8 @@ class Session:
         """
         if len(self.selection.hosts):
             raise CellSetError(
-                f"{fold(self.selection.hosts)}: these are hosts, and this goes to cells",
-                hint="for hosts there are facts, show setting, sh and copy; on @all goes to the cells",
+                f"{fold(self.selection.hosts)}: these are hosts, but this statement is for cells",
+                hint="hosts take `facts`, `show setting`, `sh` and `copy`; for cells, type `on @all` first",
             )
         cells = tuple(self.selected())
         if not cells:

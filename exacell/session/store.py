@@ -92,14 +92,14 @@ def _way_out(error: Exception) -> str:
     """Return what helps when the store can't be used."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # The kind, without its details.
     if code == sqlite3.SQLITE_FULL or getattr(error, "errno", 0) in (errno.ENOSPC, errno.EDQUOT):
-        return "the disk is full: free space; what the store holds is as it was"
+        return "the disk is full: free space; the data in the store is unchanged"
     if code == sqlite3.SQLITE_IOERR:
-        return "its disk may be full or failing; what the store held before is not touched by that"
+        return "its disk may be full or failing; the older data in the store is unchanged"
     if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        return "another exacell is writing into it: try again"
+        return "another exacell is writing to it: try again"
     if code in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM) or isinstance(error, OSError):
-        return "give exacell the right to read and write it and its directory"
-    return "mend or move it away: it holds snapshots, kept plans and baselines, nothing of the journal"
+        return "exacell needs permission to read and write it and its directory"
+    return "repair it or move it away: it has snapshots, kept plans and baselines; the journal is elsewhere"
 
 
 class Store:

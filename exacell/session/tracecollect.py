@@ -16,8 +16,9 @@ from exacell.measure.collected import Collected
 from exacell.measure.logwrites import LogWrites, together as together_writes
 from exacell.measure.reducer import Reduced, lacks_awk, read_reduced, script
 from exacell.measure.trace10046 import Traced, filling, summarize, together
+from exacell.plan.dbchange import OWNER
 from exacell.session.answers import problem_of
-from exacell.session.dbsql import OWNER, cluster_of, database_request, rows_of, runs_elsewhere
+from exacell.session.dbsql import cluster_of, database_request, rows_of, runs_elsewhere
 from exacell.transport.base import Reply, Request, Role, State
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def collect(session: Session, services: Services, asked: Asked, name: str) -> tu
         replies = _run(session, services, asked, scripts)
         for node, reply in replies.items():
             if lacks_awk(reply.stdout):
-                notes.append(f"{node} has no awk: its files are fetched")
+                notes.append(f"{node} has no awk, so whole files are copied")
                 continue
             found[node] = _checked(node, reply, directories[node])
         came = sum(len(reply.stdout) for reply in replies.values())
@@ -84,9 +85,11 @@ def collect(session: Session, services: Services, asked: Asked, name: str) -> tu
     own = [file for file in files if file.events or file.broken]
     if not any(file.events for file in own):
         raise RefusedError(
-            f"no wait for '{asked.event}' in {counted(len(files), 'trace file')} {asked.pattern} of {asked.database.upper()} on "
+            f"no wait for '{asked.event}' in {counted(len(files), 'trace file')} {asked.pattern} of "
+            f"{asked.database.upper()} on "
             f"{', '.join(found)}",
-            hint="trace on db=… before the sessions work, or drive commits db=… meanwhile; tag= and last= choose the files",
+            hint="type `trace on db=…` before the sessions work, or `drive commits db=…` meanwhile; tag= and "
+            "last= choose the files",
         )
     return (
         Collected(
@@ -121,7 +124,7 @@ def _directories(session: Session, services: Services, asked: Asked) -> dict[str
     if not found:
         raise ReplyError(
             f"{asked.database} runs on none of {', '.join(nodes)}",
-            hint="node=NAME names one; crsctl status resource tells where it runs",
+            hint="node=NAME chooses a node; `crsctl status resource` shows where the database runs",
         )
     return found
 

@@ -97,8 +97,8 @@ def _read(path: Path, event: str, grouped: bool, quick: bool) -> Traced:
         found = summarize(lambda room: file.readinto(room) or 0, event, str(path), grouped=grouped, quick=quick)
     if not found.recognised:
         raise RefusedError(
-            f"{path} is no trace file: it has neither the head of one nor a line such as WAIT #",
-            hint="name the .trc files that event 10046 writes, not what tkprof makes of them; import reads other outputs",
+            f"{path} is not a trace file: it has no trace header and no line such as WAIT #",
+            hint="give the .trc files that event 10046 writes, not the output of tkprof; `import` reads other outputs",
         )
     return found
 

@@ -34,8 +34,8 @@ def find(store: Store, rack: str, name: str) -> Experiment:
         if not name or experiment.name.lower() == name.lower():
             return experiment
     if not found:
-        raise StoreError(f"rack {rack} has no experiment", hint="experiment begins one")
-    raise none_of("experiment", name, [each.name for each in found], rack=rack, hint="experiment begins one")
+        raise StoreError(f"rack {rack} has no experiment", hint="type `experiment …` to begin one")
+    raise none_of("experiment", name, [each.name for each in found], rack=rack, hint="type `experiment …` to begin one")
 
 
 def conducted_elsewhere(found: Experiment) -> bool:
@@ -47,8 +47,8 @@ def conducted_elsewhere(found: Experiment) -> bool:
 def left_line(found: Experiment) -> str:
     """Return what is said of an experiment that nobody carries out any more, with the way on."""
     done = len(found.schedule) - len(found.left)
-    kept = "" if found.given_back else ", and its factor may stand as a run needed it"
+    kept = "" if found.given_back else ", and its factor may still be set for a run"
     return (
-        f"experiment {found.name} ended before its last run ({done} of {len(found.schedule)} done){kept}: "
-        "resume goes on with it, resume --abandon gives the factor back and ends it"
+        f"experiment {found.name} stopped before its last run ({done} of {len(found.schedule)} done){kept}: "
+        "`resume` continues it, `resume --abandon` resets the factor and ends it"
     )

@@ -80,7 +80,7 @@ def seen(
         if line.flags.get("dry-run"):
             return "that was only the plan: type it again without -n"
         if code is ExitCode.INTERRUPTED:
-            return "it was stopped before its end: resume finishes it"
+            return "it stopped before its end: type `resume` to finish it"
         answers = services.fleet.query(session.need_rack().cells, [statement])
         return "" if not answers.problems and holds(answers.rows()) else f"not yet: {wanted}"
 
@@ -142,8 +142,8 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         title="A plan first",
-        text="-n shows what a change would send to which cell, and sends nothing. This cache is write-back and has "
-        "dirty data: look how the plan flushes it first.",
+        text="-n shows what a change would send to each cell, and sends nothing. This cache is write-back and "
+        "has dirty data: the plan flushes it first.",
         type="resize flashcache size=288g -n",
         check=said("resize", "flashcache", flag="dry-run"),
     ),
@@ -190,7 +190,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Step(
         title="What happened",
-        text="The journal has everything that was sent: who, when, what, and what the cells answered. Output longer "
+        text="The journal has everything that was sent: who, when, what, and the cells' answers. Output longer "
         "than the screen opens a pager: q leaves it.",
         type="journal show",
         check=said("journal", "show"),
@@ -242,7 +242,7 @@ class Tutorial:
             f"[{self.place + 1} of {len(STEPS)}] {step.title}",
             *textwrap.wrap(step.text, 78),
             f"    type:  {step.type}",
-            *([f"    (this place is not kept: {self._file}: {self._unkept})"] if self._unkept else []),
+            *([f"    (this place can't be saved: {self._file}: {self._unkept})"] if self._unkept else []),
         ]
 
     def watch(self, session: Session, services: Services) -> Callable[[Line, ExitCode], Sequence[str]]:

@@ -45,7 +45,7 @@ def opened(path: Path) -> Iterator[io.BufferedReader[Any]]:
             plain = gzip.GzipFile(fileobj=file) if file.peek(_LOOK)[:2] == _GZIP else file
             yield _as_utf8(path, file if plain is file else io.BufferedReader(cast(io.RawIOBase, plain)))
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise RefusedError(f"{path}: {error}; gzip -t tells whether it is whole") from error
+        raise RefusedError(f"{path}: {error}; `gzip -t` checks whether it is complete") from error
     except OSError as error:
         raise RefusedError(f"{path}: {why_unreadable(error)}") from error
 
@@ -54,9 +54,9 @@ def _as_utf8(path: Path, file: io.BufferedReader[Any]) -> io.BufferedReader[Any]
     head = file.peek(_LOOK)[:_LOOK]
     for begin, (program, unpack) in _PACKED.items():
         if head.startswith(begin):
-            raise RefusedError(f"{path} is packed by {program}: only gzip is unpacked here", hint=f"{unpack} {path}")
+            raise RefusedError(f"{path} is compressed by {program}; exacell reads only gzip", hint=f"{unpack} {path}")
     if head[_TAR] == b"ustar":
-        raise RefusedError(f"{path} is an archive of tar", hint=f"tar -xf {path}, then name the files in it")
+        raise RefusedError(f"{path} is a tar archive", hint=f"type `tar -xf {path}`, then give the files in it")
     if head.startswith(BOM_UTF8):
         file.read(len(BOM_UTF8))
     encoding = _utf16(head)

@@ -41,9 +41,9 @@ def pair_of(cell: str, upon: Upon, release: str | None, ours: Ours, within: floa
     lines = ["list cell attributes name"] if extra else sent
     if not can_be_fed_once(upon.statement):
         raise RefusedError(
-            f"{cell}: '{upon.statement[:60]}' can't be fed to an open CellCLI, which is how a statement goes upon a look; "
-            "nothing was sent",
-            hint="give its names and values without a line's end, and no - at its end",
+            f"{cell}: '{upon.statement[:60]}' can't be typed into an open CellCLI, as a statement with a check "
+            "right before it must be; nothing was sent",
+            hint="use no line ends in names and values, and no - at the end",
         )
 
     def whole(text: str) -> bool:

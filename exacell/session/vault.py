@@ -55,5 +55,5 @@ def refuse_forgotten(statement: str) -> None:
     if lost or any(statement[start:end].strip("\\\"'") == MASK for start, end in all_places(statement, kept=True)):
         raise RefusedError(
             f"'{masked(statement)}' holds a password or a key that exacell does not keep; nothing was sent",
-            hint="give the whole statement anew, with it",
+            hint="type the whole statement again, with the password or key",
         )

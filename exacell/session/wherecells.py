@@ -43,17 +43,17 @@ def cells_where(session: Session, services: Services, text: str, *, strict: bool
         silent = fold(set(answers.answers) - set(answers.good))
         if strict:
             raise RefusedError(
-                f"'{text}' can't be judged on {silent}: {answers.problems[0]}; nothing was sent",
-                hint="name the cells instead, or leave those out with use first",
+                f"'{text}' can't be checked on {silent}: {answers.problems[0]}; nothing was sent",
+                hint="give the cells' names instead, or leave these cells out with `use` first",
             )
-        services.console.say(f"left out, because '{text}' can't be judged there: {'; '.join(answers.problems)}")
+        services.console.say(f"left out, because '{text}' can't be checked there: {'; '.join(answers.problems)}")
     found = CellSet(
         cell for cell, answer in answers.good.items() if _own(condition, text, cell).holds(answer.tables[0])
     )
     if not len(found):
         raise CellSetError(
-            f"'{text}' holds for none of {fold(answers.good) or 'the cells'}",
-            hint="list shows the values that there are",
+            f"'{text}' is true on none of {fold(answers.good) or 'the cells'}",
+            hint="`list` shows the values",
         )
     return found
 

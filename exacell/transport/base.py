@@ -369,7 +369,7 @@ class Transport(ABC):
 
         Raises:
             RefusedError: a request changes something and the transport is read-only.
-            ValueError: two requests name the same target.
+            ValueError: two requests have the same target.
         """
 
     @abstractmethod

@@ -40,11 +40,12 @@ DCLI_STRIPPING = Capabilities(**{**vars(DCLI), "indents": False})
 _EXACLI_NEVER = (
     (
         r"alter cell (restart|startup|shutdown)\b",
-        "ExaCLI does not start, stop or restart services: log in on the cell, or have that done by whoever may",
+        "ExaCLI does not start, stop or restart services: log in to the cell, or ask somebody who may",
     ),
-    (r"(create|alter|drop|list|describe) (user|role)\b|(grant|revoke)\b", "ExaCLI does not manage users, roles and privileges"),
-    (r"calibrate\b", "ExaCLI has no CALIBRATE: it is run by root on the cell"),
-    (r"desc(ribe)?\b", "ExaCLI has no DESCRIBE: 'help' and completion know the attributes without a cell"),
+    (r"(create|alter|drop|list|describe) (user|role)\b|(grant|revoke)\b", "ExaCLI does not manage users, roles "
+                                                                          "and privileges"),
+    (r"calibrate\b", "ExaCLI has no CALIBRATE: root runs it on the cell"),
+    (r"desc(ribe)?\b", "ExaCLI has no DESCRIBE: `help` and Tab show the attributes"),
     (r"list cell\b.*\b(rsStatus|cellsrvStatus|msStatus)\b", "ExaCLI does not list the status of services"),
 )  # fmt: skip
 EXACLI = Capabilities(
@@ -101,7 +102,7 @@ def refuse_statement(capabilities: Capabilities, statement: str) -> None:
     if why:
         raise RefusedError(
             f"'{statement}' can't go over the transport {capabilities.name}: {why}; nothing was sent",
-            hint="set transport ssh, if the cells may be reached so",
+            hint="type `set transport ssh`, if the cells allow SSH",
         )
 
 
@@ -113,9 +114,10 @@ def refuse_programs(capabilities: Capabilities, what: str) -> None:
     """
     if not capabilities.programs:
         raise RefusedError(
-            f"{what} needs command lines on the hosts, and the transport {capabilities.name} carries CellCLI statements only; "
+            f"{what} needs command lines on the hosts, and the transport {capabilities.name} carries CellCLI "
+            "statements only; "
             "nothing was sent",
-            hint="set transport ssh, if the hosts may be reached so",
+            hint="type `set transport ssh`, if the hosts allow SSH",
         )
 
 
@@ -128,7 +130,7 @@ def refuse_uploads(capabilities: Capabilities, what: str) -> None:
     if not capabilities.uploads:
         raise RefusedError(
             f"{what}: the transport {capabilities.name} copies no files; nothing was sent",
-            hint="set transport ssh, if the hosts may be reached so",
+            hint="type `set transport ssh`, if the hosts allow SSH",
         )
 
 
@@ -142,23 +144,23 @@ def refuse_requests(requests: Iterable[Request], capabilities: Capabilities) -> 
         why = _request_problem(request, capabilities)
         if why:
             raise RefusedError(
-                f"{request.target}: {why}; nothing was sent", hint="set transport ssh, if the hosts may be reached so"
+                f"{request.target}: {why}; nothing was sent", hint="type `set transport ssh`, if the hosts allow SSH"
             )
 
 
 def _request_problem(request: Request, capabilities: Capabilities) -> str:
     name = capabilities.name
     if request.pair is not None and not capabilities.pairs and request.role is Role.WRITE:
-        return f"the transport {name} can't send a statement upon a look"
+        return f"the transport {name} can't check and send a statement in one session"
     if request.upload is not None and not capabilities.uploads:
         return f"the transport {name} copies no files"
     if request.stdin is not None and not capabilities.stdin:
-        return f"the transport {name} gives a command no input, and what its arguments hold is read by all users of the host"
+        return f"the transport {name} gives a command no input, and all users of the host can read its arguments"
     if capabilities.programs:
         return ""
     statements = statements_in(request.command)
     if statements is None:
-        return f"the transport {name} carries CellCLI statements only, and '{request.command[:60]}' is something else"
+        return f"the transport {name} carries only CellCLI statements, and '{request.command[:60]}' is not one"
     problems = (capabilities.problem(statement) for statement in statements)
     return next((problem for problem in problems if problem), "")
 
@@ -168,11 +170,11 @@ def check_requests(requests: Sequence[Request], *, rack: str, read_only: bool, c
 
     Raises:
         RefusedError: a request changes something and the transport is read-only, or it can't carry one.
-        ValueError: two requests name the same target.
+        ValueError: two requests have the same target.
     """
     targets = [request.target for request in requests]
     if len(set(targets)) != len(targets):
-        raise ValueError("two requests name the same target")
+        raise ValueError("two requests have the same target")
     writes = [request.target for request in requests if request.role.changes]
     if read_only and writes:
         raise RefusedError(f"rack {rack} is read-only: nothing was sent to {fold(writes)}", hint="set mode rw")

@@ -220,12 +220,10 @@ class ClushTransport(RackTransport):
         if cell.status == OWN_STATUS and not out and (not request.role.changes or not_logged_in(words)):
             return reply(State.UNREACHABLE, said or "ssh ended with status 255")
         if cell.status is None and not cell.sent:
-            return reply(State.UNREACHABLE, said or "no gateway could be reached that leads to it")
+            return reply(State.UNREACHABLE, said or "no gateway to it could be reached")
         if cell.status is None or cell.status == OWN_STATUS:
             lost = "its gateway" if self._gateways else "the connection"
-            return reply(
-                State.FAILED, f"{lost} was lost after the command was sent: whether it ran to its end is unknown"
-            )
+            return reply(State.FAILED, f"{lost} was lost after the command was sent; it may or may not have finished")
         return reply(State.FAILED, f"exit status {cell.status}", cell.status)
 
     def configure(self, task: Task, user: str) -> None:
@@ -391,7 +389,8 @@ def ssh_script(rack: RackConfig, gateways: Sequence[str], user: str) -> str:
     gateways = "|".join(shlex.quote(gateway) for gateway in gateways) or "''"
     return (
         "host=; word=; for next do host=$word; word=$next; done; "
-        f'case $host in {gateways}) ;; *) set -- -l {shlex.quote(user)} "$@" ;; esac; {use}unset {_LOCALE}; exec ssh "$@"'
+        f'case $host in {gateways}) ;; *) set -- -l {shlex.quote(user)} "$@" ;; esac; {use}unset {_LOCALE}; '
+        'exec ssh "$@"'
     )
 
 
@@ -410,7 +409,7 @@ def read_topology(rack: RackConfig) -> TopologyTree | None:
             if not os.path.isfile(path):
                 raise ConfigError(
                     f"rack {rack.name}: the topology file {path} is not there",
-                    hint="mend topology in the rack's configuration",
+                    hint="correct topology in the rack's configuration",
                 )
             return TopologyParser(path).tree(root)
         graph = TopologyGraph()
@@ -421,7 +420,7 @@ def read_topology(rack: RackConfig) -> TopologyTree | None:
     except TopologyError as error:
         raise ConfigError(
             f"rack {rack.name}: ClusterShell can't make a tree of its gateways: {error}",
-            hint="mend gateways or topology in the rack's configuration",
+            hint="correct gateways or topology in the rack's configuration",
         ) from error
 
 

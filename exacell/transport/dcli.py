@@ -263,7 +263,7 @@ class DcliTransport(RackTransport):
         before = batch.reads or answer.unreachable or not_logged_in(answer.said.split("; "))
         if (answer.unreachable or answer.said) and not text and before:
             return _reply(request, seconds, State.UNREACHABLE, f"dcli: {answer.said or 'unable to connect'}")
-        problem = "its answer has no end: the connection was lost, and whether the command ran to its end is unknown"
+        problem = "its answer is incomplete: the connection was lost, and the command may or may not have finished"
         return _reply(request, seconds, State.FAILED, problem, text)
 
 
@@ -277,8 +277,8 @@ def _refuse_shell_words(*words: str) -> None:
     for word in filter(None, words):
         if not _PLAIN.fullmatch(word):
             raise RefusedError(
-                f"'{word}' can't be given to dcli, which pastes it into a shell's line; nothing was sent",
-                hint="letters, digits and . _ - @ : / may be given; the transport ssh takes all",
+                f"'{word}' is not safe for dcli, which puts it into a shell command; nothing was sent",
+                hint="use letters, digits and . _ - @ : / only; the transport ssh takes any text",
             )
 
 
@@ -312,7 +312,5 @@ def _help(program: str, changed: int) -> str:
             hint='dcli in the configuration names the program; transport = "ssh" needs none',
         ) from error
     if done.returncode or "--serial" not in done.stdout:
-        raise ConfigError(
-            f"{program} is no dcli that exacell can use: its --help does not name --serial (1.4 and later)"
-        )
+        raise ConfigError(f"exacell can't use {program} as dcli: its --help does not show --serial (1.4 and later)")
     return done.stdout

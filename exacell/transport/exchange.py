@@ -172,8 +172,8 @@ class Exchange:
     def _again(self) -> Act:
         if self.looked.looks >= LOOKS:
             return self._refuse(
-                f"each of {LOOKS} looks at it was older than {AGE:g}s before the statement could leave: this host is too busy, "
-                "or stood still"
+                f"each of {LOOKS} checks was older than {AGE:g}s before the statement could be sent: this host "
+                "is too busy, or was suspended"
             )
         self._due = True
         return Act.LOOK
@@ -184,7 +184,7 @@ class Exchange:
         return Act.END
 
 
-ENDED = "it ended the program before it had answered the look at it"
+ENDED = "the program ended before it answered the check"
 NOTHING = "; nothing was sent"
 
 VIGIL_S = 0.004
@@ -198,7 +198,7 @@ def data_of(text: str) -> bytes:
 
 def late_look(flight: Flight, pair: Pair) -> Reply:
     """Return the reply of a target that did not answer the look in time."""
-    problem = f"no answer within {pair.within:g}s to the look right before the statement{NOTHING}"
+    problem = f"no answer within {pair.within:g}s to the check right before the statement{NOTHING}"
     return flight.reply(State.UNREACHABLE, problem)
 
 

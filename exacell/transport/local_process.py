@@ -114,7 +114,7 @@ class LocalProcess:
                 )
             except OSError as error:
                 raise TransportError(
-                    f"{self._argv[0]} can't be started: {error.strerror}", hint="the program must be in PATH"
+                    f"{self._argv[0]} can't be started: {error.strerror}", hint="put the program in PATH"
                 ) from error
         with process:
             try:

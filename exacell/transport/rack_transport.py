@@ -87,7 +87,7 @@ class RackTransport(Transport):
         Raises:
             RefusedError: a request changes something, and the transport is read-only or the target is a production rack's and
                 closed; or the transport can't carry one.
-            ValueError: two requests name the same target.
+            ValueError: two requests have the same target.
         """
         check_requests(requests, rack=self.rack.name, read_only=self.read_only, capabilities=self.capabilities)
         changing = [request.target for request in requests if request.role.changes]
@@ -132,7 +132,8 @@ class RackTransport(Transport):
             except LoginRefusedError:
                 raise TransportError(
                     f"{refused.message}; {write_user} is refused too",
-                    hint="read_user= and write_user= in the rack's configuration name them; their keys must be on the cell",
+                    hint="read_user= and write_user= in the rack's configuration name them; their keys must be "
+                    "on the cell",
                 ) from refused
         self.fell_back([request.target])
         return opened, read_only_cellcli(request.command)

@@ -20,10 +20,11 @@ PROBLEMS = {
     End.STATUS: "exit status {status}",
     End.NO_STATUS: ENDED_BY_SIGNAL,
     End.REFUSED: "the SSH server refused to run a command for this login (a forced command or a closed shell)",
-    End.LOST: "the connection was lost after the command was sent: whether it ran to its end is unknown",
+    End.LOST: "the connection was lost after the command was sent; it may or may not have finished",
     End.NO_CHANNEL: "the SSH server refused a session: {refusal}",
-    End.TOO_LARGE: "its answer is larger than {limit}: it was broken off, nothing of it is used (set max_answer raises that)",
-    End.NO_ROOM: "{folder} has no room for its answer: it was broken off, nothing of it is used (TMPDIR names another folder)",
+    End.TOO_LARGE: "its answer is larger than {limit}: it was cut off and is not used (`set max_answer` raises "
+    "the limit)",
+    End.NO_ROOM: "{folder} has no room for its answer: it was cut off and is not used (TMPDIR can name another folder)",
 }
 """What a reply says of an ending that is not good."""
 
@@ -78,10 +79,10 @@ def watch(flight: Flight, child: LocalProcess, seconds: float) -> None:
 
 def no_end(request: Request, seconds: float) -> str:
     """Return the problem of a command without an end within its seconds, with the setting that gives it more."""
-    return f"no end within {seconds:g}s; what was sent may still be running there ({more_time(request)})"
+    return f"no end within {seconds:g}s; the statement may still be running there ({more_time(request)})"
 
 
 def more_time(request: Request) -> str:
     """Return the words for what gives a command like this one more time: a plan's statements have a limit of their own."""
     setting = "write_timeout" if request.role.changes and request.timeout is not None else "timeout"
-    return f"set {setting} raises the limit"
+    return f"`set {setting}` raises the limit"

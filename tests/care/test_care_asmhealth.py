@@ -67,7 +67,8 @@ def test_only_offline_disks_that_ASM_counts_down(disk: AsmDisk) -> None:
     [
         (20, 5, Level.BAD, "disk group DATA is full: 20M of 1000M free"),
         (99, 5, Level.WARN, "disk group DATA is nearly full: 99M of 1000M free"),
-        (100, -64, Level.WARN, "disk group DATA can't mirror again what a lost failure group holds: "
+        (100, -64, Level.WARN, "disk group DATA has too little space to mirror again after the loss of a "
+                               "failure group: "
          "usable space is 64M below zero"),
         (100, 0, None, ""),
     ],

@@ -76,13 +76,13 @@ def test_sql_that_does_not_come_to_its_end_says_so(opaque: Session) -> None:
     """Where SQL*Plus stopped early its last words are told, never the word ok."""
     opaque.answers.rules.insert(0, ("sqlplus", lambda node: "2 rows deleted.\n"))
     result = opaque.say(f"{SQL} --accept-opaque -y")
-    assert result.problems == ["db1: SQL*Plus ended early; its last words: 2 rows deleted."]
+    assert result.problems == ["db1: SQL*Plus ended early; its last output: 2 rows deleted."]
 
 
 @pytest.mark.parametrize("where", ["asm", "db=SPOT"])
 def test_what_ends_with_its_session_is_sent_nowhere(opaque: Session, where: str) -> None:
     """alter session is refused on ASM and databases with the reason, before anybody is asked."""
-    with pytest.raises(RefusedError, match="alter session ends with its session"):
+    with pytest.raises(RefusedError, match="alter session lasts only for its session"):
         opaque.say(f'sql {where} "alter session set x=1" --accept-opaque -y')
     assert opaque.answers.asked == [] and opaque.console.questions == []
 
@@ -164,7 +164,7 @@ def test_a_restricted_login_is_told_before_a_script_or_a_copy_goes(tmp_path: Pat
     opaque, root = session(tmp_path, write_user="celladmin"), session(tmp_path)
     scripts = ("sh --accept-opaque touch x", "sh uptime; hostname", f"copy {source} --accept-opaque")
     for statement in scripts:
-        told = rf"^{statement[:14]}.*: c\[1-2\] run release 26\.1 or later, where celladmin may run CellCLI"
+        told = rf"^{statement[:14]}.*: c\[1-2\] run release 26\.1 or later, where celladmin may run only CellCLI"
         with pytest.raises(RefusedError, match=told):
             opaque.say(statement)
         assert root.say(statement).exit_code is ExitCode.DONE
@@ -207,7 +207,7 @@ def test_asm_sql_that_exacell_has_words_for_is_said_in_them(opaque: Session) -> 
         with pytest.raises(ExacellError):  # Nothing answers for ASM here, and a plan needs that.
             opaque.say(f'sql asm "drop diskgroup DATA"{cluster} --accept-opaque -y')
         assert opaque.console.said[-1] == means
-    with pytest.raises(RefusedError, match="create diskgroup is exacell's too") as caught:
+    with pytest.raises(RefusedError, match="exacell has its own create diskgroup") as caught:
         opaque.say("sql asm \"CREATE DISKGROUP X external redundancy failgroup a disk 'o/*/X*'\" --accept-opaque -y")
     assert caught.value.hint.startswith("create diskgroup NAME")
     assert opaque.written == []
@@ -217,7 +217,7 @@ def test_a_recipes_command_is_not_done_again_by_resume(opaque: Session) -> None:
     """What a command or a copy has done there can't be read back: resume names it and sends nothing."""
     opaque.request = Request(origin="resume r")
     (note,) = opaque.say("sh --accept-opaque touch x").notes
-    assert note.startswith("sh is not done again: look what it has done, then give it anew: sh")
+    assert note.startswith("sh is not repeated: check what it has done, then type it again: ``sh")
     assert opaque.answers.asked == []
 
 
@@ -246,7 +246,7 @@ def test_only_what_may_change_something_is_journalled(opaque: Session) -> None:
 def test_text_for_hosts_changes_no_cells_and_tells_nothing_of_them(tmp_path: Path) -> None:
     """A change of cells in a text for hosts is refused before anything is sent, and a silent host is none of @down's cells."""
     hosts = session(tmp_path, dbnodes=("db1",))
-    with pytest.raises(RefusedError, match="'drop flashcache' changes cells, and db1 is none; nothing was sent"):
+    with pytest.raises(RefusedError, match="'drop flashcache' changes cells, but db1 is not a cell; nothing was sent"):
         hosts.say("on db1 sh --accept-opaque cellcli -e drop flashcache")
     assert hosts.answers.asked == [] and not hosts.services.journal.exists
     hosts.answers.down.add("db1")
@@ -257,7 +257,7 @@ def test_text_for_hosts_changes_no_cells_and_tells_nothing_of_them(tmp_path: Pat
 @pytest.mark.parametrize(
     ("production", "text", "said"),
     [
-        (True, "touch x", "what this does: touch: allow_commands of the hosts does not name it"),
+        (True, "touch x", "what this does: touch: it is not in allow_commands of these hosts"),
         (True, "sysctl -w vm.swappiness=1", "what this does: -w: not among the options of sysctl that exacell reads"),
         (False, "touch x", "touch: not in the table of commands"),
     ],
@@ -276,7 +276,7 @@ def test_what_hosts_refuse_names_the_program_and_whose_table_lacks_it(
 def test_what_goes_on_without_its_link_is_for_hosts_and_journalled_so(tmp_path: Path) -> None:
     """sh --detach leaves nothing on cells: it is refused there; on hosts the journal names the folder where resume looks."""
     hosts = session(tmp_path, dbnodes=("db1",))
-    with pytest.raises(StatementError, match="sh --detach is for hosts: nothing is left on a cell"):
+    with pytest.raises(StatementError, match="sh --detach is for hosts only: exacell leaves nothing running on a cell"):
         hosts.say("sh --accept-opaque --detach touch x")
     assert hosts.answers.asked == [] and not hosts.services.journal.exists
     hosts.answers.down.add("db1")
@@ -299,7 +299,7 @@ def test_a_change_of_a_database_is_planned_for_its_owner_alone(opaque: Session) 
     with pytest.raises(RefusedError, match=r"exacell can't tell what this does: alter: "):
         opaque.say(f'sql db=SPOT user=app "{SETS}" -y')
     # As the owner it is read what there is now, which this rack does not tell.
-    with pytest.raises(ReplyError, match="answers of SQL"):
+    with pytest.raises(ReplyError, match="answers"):
         opaque.say(f'sql db=SPOT "{SETS}" -y --accept-opaque')
     assert opaque.written == []
 
@@ -307,7 +307,7 @@ def test_a_change_of_a_database_is_planned_for_its_owner_alone(opaque: Session) 
 def test_an_answer_that_did_not_come_is_not_taken_for_no_rows(opaque: Session) -> None:
     """SQL*Plus that came to its end without the answer to a query is told as that, and never as a query without rows."""
     query = 'sql db=SPOT "select name from v$database"'
-    with pytest.raises(ReplyError, match=r"db1: 0 of 1 answers of SQL\*Plus came"):
+    with pytest.raises(ReplyError, match=r"db1: SQL\*Plus gave only 0 of 1 answers"):
         opaque.say(query)
     opaque.answers.rules.append(("sqlplus", lambda node: f"{ROWS}\n{END}\n"))
     opaque.answers.rules.reverse()

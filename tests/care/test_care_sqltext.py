@@ -66,7 +66,7 @@ def test_sql_is_sent_by_its_semicolon_alone(sql: str) -> None:
 
 def test_a_slash_behind_a_semicolon_is_a_second_run() -> None:
     """SQL*Plus would run SQL twice that ends with both, so it is refused."""
-    with pytest.raises(StatementError, match="there is more behind ;"):
+    with pytest.raises(StatementError, match="there is more after ;"):
         one_line("delete from t;\n/")
 
 
@@ -86,7 +86,7 @@ def test_a_slash_behind_a_semicolon_is_a_second_run() -> None:
 )
 def test_what_ends_with_its_session_is_refused(sql: str, what: str) -> None:
     """A statement whose effect is gone when its session ends is refused with that reason and a way to send it."""
-    with pytest.raises(RefusedError, match=f"^{what} ends with its session") as caught:
+    with pytest.raises(RefusedError, match=f"^{what} lasts only for its session") as caught:
         refuse_session_bound(one_line(sql))
     assert "in one block" in caught.value.hint
 

@@ -39,11 +39,9 @@ def test_ssh_carries_all() -> None:
 
 
 def test_how_long_a_proof_may_age_is_said_where_no_look_goes_with_it() -> None:
-    """Over a transport that can't send a statement upon a look it is said how wide the moment between the two is; a production
-    rack refuses it, with the way out."""
-    wide = (
-        "'DROP FLASHCACHE' goes over the transport clush: between the last look at a cell and the statement lie a login"
-    )
+    """Over a transport that can't check and send a statement in one session exacell says how wide the moment
+    between the two is; a production rack refuses it, with the way out."""
+    wide = "'DROP FLASHCACHE' goes over the transport clush: between the last check of a cell and the statement there is a login"
     assert wide_moment(plan(), CLUSH, production=False).startswith(wide)
     with pytest.raises(RefusedError, match=f"^rack r is a production rack, and {wide}.*; nothing was sent") as caught:
         wide_moment(plan(), CLUSH, production=True)

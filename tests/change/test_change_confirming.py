@@ -63,9 +63,10 @@ SENTENCES: list[tuple[str, list[Row], float, str]] = [
     ("never guarded", [], 60, "waits to be confirmed by .*, but its guardian has ended: confirm 1 .*undo 1"),
     ("overdue and dead", [LOST], -60, "was not confirmed by .*, and its guardian has ended: confirm 1 .*undo 1"),
     ("overdue and guarded", [GUARDED], -60, "is being taken back by process"),
-    ("begun and dead", [LOST, TRYING], -60, "was being taken back when its guardian ended: confirm 1 .*undo 1"),
+    ("begun and dead", [LOST, TRYING], -60, "was being taken back when its guardian process ended: confirm 1 .*undo 1"),
     ("failed", [LOST, TRYING, TRIED], -60, "could not be taken back: cel02 is away; confirm 1 .*undo 1"),
-    ("failed, will try again", [GUARDED, TRYING, AGAIN], -60, "back: cel02 is away; process .* tries it again; confirm 1"),
+    ("failed, will try again", [GUARDED, TRYING, AGAIN], -60, "back: cel02 is away; process .* tries it again; "
+                                                              "confirm 1"),
     ("failed, gave up", [GUARDED, TRYING, AGAIN, TRYING, TRIED], -60, "not be taken back: cel02 is away; confirm 1"),
     ("failed, then dead", [LOST, TRYING, AGAIN], -60, "not be taken back: cel02 is away; confirm 1"),
     ("confirmed between two attempts", [GUARDED, TRYING, AGAIN, KEPT], -60, ""),
@@ -185,12 +186,12 @@ def test_confirm_keeps_all_or_the_one_that_is_named(journal: Journal) -> None:
     second = journal.begin("t1", {"statement": "b", **actor()})
     for change in (1, second):
         set_deadline(journal, "t1", change, "s", 60)
-    with pytest.raises(RefusedError, match="change 9 of rack t1 does not wait") as refused:
+    with pytest.raises(RefusedError, match="change 9 of rack t1 is not waiting") as refused:
         confirm(journal, "t1", 9)
     assert refused.value.hint == "waiting: 1, 2"
     assert [item.change for item in confirm(journal, "t1", second)] == [second]
     assert [item.change for item in confirm(journal, "t1", None)] == [1]
-    with pytest.raises(RefusedError, match="no change of t1 waits"):
+    with pytest.raises(RefusedError, match="no change of t1 is waiting"):
         confirm(journal, "t1", None)
 
 
@@ -390,14 +391,14 @@ def of_asm(*, back: bool = True, beside: bool = False) -> Plan:
 REFUSED = [
     (plan(back=False), 60.0, "could not be taken back on c1, because no inverse is known; nothing was sent"),
     (plan(Undo.IMPOSSIBLE, "it is gone", back=False), 60.0, "on c1, because it is gone; nothing was sent"),
-    (plan(risk=Risk.DATA), 60.0, r"it loses what nothing brings back \(data\); nothing was sent"),
+    (plan(risk=Risk.DATA), 60.0, r"it loses something that can't be restored \(data\); nothing was sent"),
     (plan(Undo.NOTHING, back=False), 60.0, "taken back on c1, because no inverse is known"),
     (plan(Undo.IMPOSSIBLE, "", back=False), 60.0, "on c1, because no inverse is known; nothing was sent"),
-    (replace(plan(), loss=("c1",), loss_reasons={"c1": "x"}), 60.0, "it loses what nothing brings back"),
+    (replace(plan(), loss=("c1",), loss_reasons={"c1": "x"}), 60.0, "it loses something that can't be restored"),
     (of_asm(back=False), 60.0, r"on db\[1-2\], because no inverse is known"),
     (of_asm(beside=True), 60.0, "on c2, because no inverse is known"),
-    (plan(), -1.0, "the time must be above 0"),
-    (plan(), 0.0, "the time must be above 0"),
+    (plan(), -1.0, "the time must be greater than 0"),
+    (plan(), 0.0, "the time must be greater than 0"),
     (plan(), 8 * 86400.0, "at most 168h"),
 ]
 

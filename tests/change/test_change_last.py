@@ -117,13 +117,13 @@ def test_what_is_known_of_a_cell_holds_until_it_is_asked_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "hint"), [("@failed", "journal"), ("@ok", "journal"), ("@down", "answered"), ("c1!c1", "")]
+    ("text", "hint"), [("@failed", "journal"), ("@ok", "journal"), ("@down", "last answer"), ("c1!c1", "")]
 )
 def test_on_nothing_is_refused_with_the_reason(text: str, hint: str) -> None:
     """ON with a set that is empty now says which, and why where that is known; nothing goes to all cells instead."""
     nowhere = {"failed": CELLS, "ok": ()} if text == "@ok" else {}
     selection = Selection(RackConfig(name="t1", cells=CELLS), changed=lambda: nowhere)
-    with pytest.raises(CellSetError, match="that is no cell now") as refused, selection.on(text):
+    with pytest.raises(CellSetError, match="no cell matches now") as refused, selection.on(text):
         pass
     assert hint in (refused.value.hint or "")
     assert list(selection.now) == list(CELLS)

@@ -1,4 +1,4 @@
-"""What one operator left behind on a rack, told to the others by the lock: each has a journal of their own."""
+"""What one operator left behind on a rack, told to the others by the lock: each user has a separate journal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def told(lock: RackLock) -> list[str]:
 def line_of(name: str, change: int | None = None) -> str:
     what = f"change {change}" if change else "a change"
     who = f"{name} on {socket.gethostname()}"
-    return f"{what} of {who} was left unfinished or with something to mend ago: show health tells what is so now"
+    return f"{what} of {who}, ago, was left unfinished or needs repair: `show health` shows the present state"
 
 
 def kill(lock: RackLock, change: int) -> None:
@@ -122,7 +122,7 @@ def test_a_line_that_can_not_be_read_is_a_lock_that_can_not(lock: RackLock, beco
     """What is no holder in the list makes the lock unreadable, as everywhere else in it."""
     lock.leave(7)
     lock.path.write_text(json.dumps({"left": [{"user": "x"}]}))
-    with pytest.raises(LockedError, match="says no host"):
+    with pytest.raises(LockedError, match="has no host"):
         lock.left_by_others()
 
 

@@ -30,8 +30,8 @@ def gone(cell: str, text: str = "ALL INACTIVE", state: str = "done") -> list[Row
 
 def told(cell: str = ONE, took: str = "took") -> str:
     return (
-        f"change 1 {took} grid disks of {cell} offline: online cell {ONE} brings them back, before ASM drops them for good "
-        "(disk_repair_time)"
+        f"change 1 {took} grid disks of {cell} offline: type `online cell {ONE}` to bring them online before "
+        "ASM drops them (disk_repair_time)"
     )
 
 
@@ -71,7 +71,7 @@ CASES: dict[str, tuple[list[Row], list[str]]] = {
     "taken offline again": ([*gone(ONE), *BACK, *gone(ONE)], [told()]),
     "with CELLSRV stopped, which online cell starts": (
         [*gone(ONE), *SHUT],
-        [f"change 1 left CELLSRV stopped on {ONE}: online cell {ONE} starts it and brings the grid disks back"],
+        [f"change 1 left CELLSRV stopped on {ONE}: `online cell {ONE}` starts it and brings the grid disks online"],
     ),
 }
 
@@ -106,7 +106,7 @@ def test_what_is_seen_online_is_told_no_more(tmp_path: Path) -> None:
     rows = [*gone(ONE), *gone(TWO), Row(kind="intent", target=ONE, body=flushing)]
     journal.append("t1", journal.begin("t1", {"statement": "s"}), rows)
     (both_away,) = offline_disks(journal, "t1")
-    assert "exa1cel[01-02]" in both_away.sentence and "and so on, one cell at a time, brings" in both_away.sentence
+    assert "exa1cel[01-02]" in both_away.sentence and "and so on, one cell at a time, to bring" in both_away.sentence
     assert observe_online(journal, "t1", ()) == observe_online(journal, "t1", ("exa1cel03",)) == ""
     assert observe_online(journal, "t1", (ONE,)) == ""
     assert [item.cells for item in offline_disks(journal, "t1")] == [(TWO,)]

@@ -55,8 +55,9 @@ def test_a_stopped_change_is_told_with_the_ways_out(tmp_path: Path, rows: list[R
     journal.append("t1", change, rows)
     found = [(item.state, item.mend, item.sentence) for item in pending(journal, "t1")]
     sentence = (
-        "change 1 (resize flashcache size=1g) was stopped before its end: resume finishes it, undo 1 takes it back, "
-        "resume 1 --abandon leaves it so"
+        "change 1 (resize flashcache size=1g) was stopped before its end: `resume` finishes it, `undo 1` takes "
+        "it back, "
+        "`resume 1 --abandon` leaves it as it is"
     )
     assert found == ([("stopped", "resume 1", sentence)] if told else [])
 
@@ -76,9 +77,7 @@ def test_opaque_work_that_was_stopped_is_not_said_to_be_gone_on_with(tmp_path: P
     journal.append("t1", change, [ended(INTERRUPTED)])
     (item,) = pending(journal, "t1")
     assert item.mend == "resume 1 --abandon" and "resume finishes it" not in item.sentence
-    assert item.sentence.startswith(
-        "change 1 (sh touch x) was stopped before its end, and exacell can't read what it carried"
-    )
+    assert item.sentence.startswith("change 1 (sh touch x) was stopped before its end, and exacell can't read its text")
 
 
 def test_an_older_change_is_told_no_more(tmp_path: Path) -> None:
@@ -146,7 +145,7 @@ def test_a_stopped_change_is_found_behind_a_closed_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("others", [0, 1])
 def test_what_went_on_with_a_change_is_over_when_that_was_taken_back(tmp_path: Path, others: int) -> None:
-    """A resume that was stopped is not told, and nothing goes on with it, once the change that it resumed was taken back."""
+    """A `resume that was stopped is not told, and nothing` continues it, once the change that it resumed was taken back."""
     journal = Journal(tmp_path / "journal.db")
     first = journal.begin("t1", {"statement": "flush flashcache", "plan": PLAN, **actor()})
     journal.append("t1", first, [*sent("c1"), ended(INTERRUPTED)])
@@ -258,28 +257,30 @@ def test_what_was_stopped_long_ago_is_told_no_more(tmp_path: Path) -> None:
 LEFT = [
     (
         "ALTER PMEMCACHE ALL FLUSH NOWAIT",
-        "change 1 {left} pmemcache not caching on c1: on c1 alter pmemcache all cancel flush mends it",
+        "change 1 {left} pmemcache not caching on c1: type `on c1 alter pmemcache all cancel flush`",
     ),
-    ("DROP PMEMCACHE", "change 1 {left} no pmemcache on c1: on c1 create pmemcache all makes it again"),
+    ("DROP PMEMCACHE", "change 1 {left} no pmemcache on c1: `on c1 create pmemcache all` creates it again"),
     (
         "DROP FLASHCACHE",
-        "change 1 {left} no flash cache on c1: undo 1 makes it again at its old size (resume or retry failed goes on with "
-        "the change)",
+        "change 1 {left} no flash cache on c1: `undo 1` creates it again at its old size (`resume` or `retry "
+        "failed` continues the change)",
     ),
     (
         "ALTER FLASHCACHE ALL FLUSH NOWAIT",
-        "change 1 {left} flash caching off on c1: flush flashcache mends it (or at once: on c1 alter flashcache all cancel "
+        "change 1 {left} flash caching off on c1: `flush flashcache` switches it on (or at once: on c1 alter "
+        "flashcache "
+        "all cancel "
         "flush)",
     ),
 ]
 
 
-COMES = "was not answered and may still come"
+COMES = "was not answered and may still happen"
 UNANSWERED = {
-    "DROP FLASHCACHE": f"change 1 may have left no flash cache on c1, where its DROP FLASHCACHE {COMES}: "
-    "undo 1 takes it back (resume or retry failed goes on with the change)",
-    "DROP PMEMCACHE": f"change 1 may have left no pmemcache on c1, where its DROP PMEMCACHE {COMES}: "
-    "retry failed goes on with the change (or: on c1 create pmemcache all)",
+    "DROP FLASHCACHE": f"change 1 may have left no flash cache on c1, where its DROP FLASHCACHE {COMES}: `undo "
+    "1` takes it back (`resume` or `retry failed` continues the change)",
+    "DROP PMEMCACHE": f"change 1 may have left no pmemcache on c1, where its DROP PMEMCACHE {COMES}: `retry "
+    "failed` continues the change (or: on c1 create pmemcache all)",
 }
 
 
@@ -326,8 +327,8 @@ def test_a_change_that_left_caching_off_names_one_way_to_go_on(tmp_path: Path, p
     journal.append("t1", change, [Row(kind="intent", target="c1", body=intent)])
     found = {item.state: item for item in pending(journal, "t1")}
     assert ("resume finishes it" in found["unfinished"].sentence) is plan
-    assert ("resume ends that as well" in found["caching off"].sentence) is plan
-    assert ("flush flashcache mends it" in found["caching off"].sentence) is not plan
+    assert ("`resume` switches it on too" in found["caching off"].sentence) is plan
+    assert ("`flush flashcache` switches it on" in found["caching off"].sentence) is not plan
     assert found["caching off"].sentence.endswith("(or at once: on c1 alter flashcache all cancel flush)")
     assert found["caching off"].mend == "on c1 flush flashcache"
 
@@ -382,7 +383,7 @@ def test_a_warning_of_the_journal_alone_says_so(tmp_path: Path) -> None:
     change = journal.begin("t1", {"statement": "restart service ms", "plan": {"inverse": {}}, **actor()})
     journal.append("t1", change, [ended(INTERRUPTED)])
     assert {item.state: item.warning.removeprefix(item.sentence) for item in pending(journal, "t1")} == {
-        "disks offline": " (so the journal has it: pending asks the cells)",
+        "disks offline": " (from the journal; `pending` asks the cells)",
         "stopped": "",
     }
 

@@ -71,11 +71,13 @@ def test_the_way_out_of_a_refused_login_fits_who_chose_it() -> None:
     ctx: Any = SimpleNamespace(need_rack=lambda: rack, transport=Transport("c1"))
     with pytest.raises(RefusedError) as refused:
         refuse_writer(ctx, ctx, ("c1",))
-    assert refused.value.hint == "-l USER logs in as another one, write_user= in the rack's file for good (t1)"
+    assert refused.value.hint == (
+        "-l USER logs in as another user; to keep that, set write_user= in the rack's file (t1)"
+    )
     for login in ("celladmin", "cellmonitor"):
         with pytest.raises(RefusedError) as refused:
             refuse_writer(ctx, ctx, ("c1",), login)
-        assert refused.value.hint == "-l USER logs in as another one"
+        assert refused.value.hint == "-l USER logs in as another user"
 
 
 def test_a_readers_login_may_plan_what_changes_no_cell() -> None:
@@ -101,7 +103,7 @@ def test_only_the_cells_that_change_are_asked_as_writers() -> None:
 def test_a_readers_login_never_writes() -> None:
     """It should refuse writes as cellmonitor without asking any cell."""
     transport = Transport()
-    with pytest.raises(RefusedError, match="writes would log in as cellmonitor, which may only read"):
+    with pytest.raises(RefusedError, match="writes would log in as cellmonitor, who may only read"):
         refuse_login(context(transport, "cellmonitor"), context(transport, "cellmonitor"), plan("c1"))
     assert transport.asked == []
 
@@ -143,7 +145,7 @@ def test_of_no_cells_nothing_is_asked() -> None:
 def test_the_login_that_is_restricted_is_named() -> None:
     """Whoever logs in by -l is told that it is he who may not, whoever writes otherwise."""
     for writer in ("root", "celladmin"):
-        with pytest.raises(RefusedError, match="where cellmonitor may run CellCLI and a few commands"):
+        with pytest.raises(RefusedError, match="where cellmonitor may run only CellCLI and a few commands"):
             refuse_restricted(
                 fleet_of(context(Transport(), write_user=writer)),
                 fleet_of(context(Transport(), write_user=writer)),
@@ -283,12 +285,14 @@ def test_what_no_transport_but_ssh_carries_is_refused_as_typed() -> None:
 def test_a_statement_that_goes_upon_a_look_goes_over_no_other_transport(
     role: Role, capabilities: Capabilities, refused: bool
 ) -> None:
-    """Where a transport can't send a statement upon a look it is refused, never sent without one."""
+    """Where a transport can't check and send a statement in one session it is refused, never sent without one."""
     made: Any = {"whole": lambda _: True, "judge": lambda _: None, "ours": lambda: ""}
     pair = Pair(program="p", look="list cell", statement="DROP FLASHCACHE", **made)
     request = Request(target="c1", command="cellcli", role=role, pair=pair)
     if refused:
-        with pytest.raises(RefusedError, match="c1: the transport clush can't send a statement upon a look"):
+        with pytest.raises(
+            RefusedError, match="c1: the transport clush can't check and send a statement in one session"
+        ):
             refuse_requests([request], capabilities)
     else:
         refuse_requests([request], capabilities)

@@ -104,17 +104,17 @@ def test_a_lock_that_cannot_be_read_counts_as_held(lock: RackLock) -> None:
 
 BOB = {"user": "bob", "host": "other", "pid": "77", "since": "2026-01-01T00:00:00+00:00"}
 HOLDERS = [
-    ({"user": "bob"}, "it says no host, pid, since"),
+    ({"user": "bob"}, "it has no host, pid, since"),
     ({**BOB, "since": "yesterday"}, "its since has a form"),
-    ({**BOB, "since": "2026-01-01T00:00:00"}, "its since names no zone"),
-    ({**BOB, "since": 5}, "its since is no text"),
-    ({**BOB, "kept": "yes"}, "its kept is neither true nor false"),
-    ({**BOB, "since": "2026-13-01T00:00:00+00:00"}, "its since is no time"),
+    ({**BOB, "since": "2026-01-01T00:00:00"}, "its since has no time zone"),
+    ({**BOB, "since": 5}, "its since is not text"),
+    ({**BOB, "kept": "yes"}, "its kept must be true or false"),
+    ({**BOB, "since": "2026-13-01T00:00:00+00:00"}, "its since is not a time"),
     ({**BOB, "user": "bob; run: unlock --takeover"}, "its user has a form"),
     ({**BOB, "host": "\x1b[2J"}, "its host has a form"),
     ({**BOB, "change": "7 of root"}, "its change has a form"),
-    ([], "a holder in it is no JSON object"),
-    ("bob", "a holder in it is no JSON object"),
+    ([], "a holder in it is not a JSON object"),
+    ("bob", "a holder in it is not a JSON object"),
 ]
 
 
@@ -127,7 +127,7 @@ def test_a_lock_that_was_edited_by_hand_counts_as_held(lock: RackLock, holder: A
     for deed in (lock.holder, lambda: lock.take(), lock.give_back):
         with pytest.raises(LockedError, match="can't be read") as caught:
             deed()
-        assert told in caught.value.message and caught.value.hint == "unlock --takeover frees it"
+        assert told in caught.value.message and caught.value.hint == "`unlock --takeover` removes it"
     assert lock.give_back(takeover=True) is None
     assert lock.holder() is None
 
@@ -171,7 +171,7 @@ def test_what_is_no_file_is_no_lock_to_free(lock: RackLock, tmp_path: Path, made
         lock.path.hardlink_to(tmp_path / "precious")
     with pytest.raises(LockedError, match="can't be read") as caught:
         lock.holder()
-    assert told in caught.value.message and "lock= names another" in caught.value.hint
+    assert told in caught.value.message and "lock= can name another" in caught.value.hint
     for deed in (lock.take, lambda: lock.leave(7), lambda: lock.give_back(takeover=True)):
         with pytest.raises(LockedError, match="can't be locked") as caught:
             deed()
@@ -189,7 +189,7 @@ def test_junk_is_one_line_and_freed_by_a_takeover(lock: RackLock, junk: str) -> 
     for deed in (lock.holder, lock.take, lock.give_back):
         with pytest.raises(LockedError, match="can't be read") as caught:
             deed()
-        assert len(caught.value.message) < 300 and caught.value.hint == "unlock --takeover frees it"
+        assert len(caught.value.message) < 300 and caught.value.hint == "`unlock --takeover` removes it"
     assert lock.give_back(takeover=True) is None
     assert lock.holder() is None and lock.take()
 
@@ -200,16 +200,16 @@ def test_who_only_looks_does_not_wait_for_a_neighbour(lock: RackLock, monkeypatc
     lock.take()
     with lock.path.open() as other:
         fcntl.flock(other.fileno(), fcntl.LOCK_EX)
-        with pytest.raises(LockedError, match=r"another process has held its lock for 0\.02s"):
+        with pytest.raises(LockedError, match=r"another process has locked it for 0\.02s"):
             lock.holder()
-        assert "another process has held its lock" in lock.still_mine()
+        assert "another process has locked it" in lock.still_mine()
 
 
 def test_a_lock_that_everybody_can_replace_is_none(lock: RackLock) -> None:
-    """In a folder that is open to all without the sticky bit two people could each lock a file of their own."""
+    """In a folder that is writable for all without the sticky bit two people could each lock a file of their own."""
     lock.path.parent.mkdir()
     lock.path.parent.chmod(0o777)
-    with pytest.raises(LockedError, match=rf"without the sticky bit: chmod \+t {lock.path.parent} mends that"):
+    with pytest.raises(LockedError, match=rf"without the sticky bit: type `chmod \+t {lock.path.parent}`"):
         lock.take()
     assert not lock.path.exists()
     lock.path.parent.chmod(0o1777)

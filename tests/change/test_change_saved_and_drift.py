@@ -96,7 +96,7 @@ def test_other_steps_are_refused() -> None:
     """It should refuse when the statement would do something else now."""
     saved = _saved(_fact("c1"))
     refuse_other_plan(saved, _plan())
-    with pytest.raises(RefusedError, match=r"something else now: .*: statement was .* and is CREATE FLASHCACHE ALL"):
+    with pytest.raises(RefusedError, match=r"now do something else: .*: statement was .* and is CREATE FLASHCACHE ALL"):
         refuse_other_plan(saved, _plan("CREATE FLASHCACHE ALL"))
 
 

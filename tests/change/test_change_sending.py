@@ -60,7 +60,7 @@ def test_a_cell_without_sftp_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> N
     sending.tells_nothing("c2")
     now = console.shown[-1]
     assert now is not None and set(now.fraction) == {"c1"}
-    assert now.states["c2"] == now.states["c3"] and "no percent" in now.states["c2"]
+    assert now.states["c2"] == now.states["c3"] and "without a percentage" in now.states["c2"]
 
 
 def test_the_size_of_a_copy_counts_directories(tmp_path: Path) -> None:

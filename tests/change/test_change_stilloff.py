@@ -114,7 +114,7 @@ def test_what_was_to_bring_it_back_and_did_not_is(
     ended(journal, later, int(told))
     lines = still_off(journal, "t1", lambda _: False)
     assert [line.split()[0] for line in lines] == (["c2"] if told else [])
-    assert all("retry failed goes on with it" in line for line in lines)
+    assert all("`retry failed` continues it" in line for line in lines)
 
 
 @pytest.mark.parametrize("broken_off", [True, False])

@@ -29,7 +29,7 @@ def both(cell: str, text: str, state: str = "done") -> list[Row]:
 
 DOWN, UP, AGAIN = "SHUTDOWN SERVICES CELLSRV", "STARTUP SERVICES CELLSRV", "RESTART SERVICES CELLSRV"
 ALL, MS = "SHUTDOWN SERVICES ALL", "SHUTDOWN SERVICES MS"
-BACK = f"online cell {ONE} starts it and brings the grid disks back"
+BACK = f"`online cell {ONE}` starts it and brings the grid disks online"
 LEFT = f"change 1 left CELLSRV stopped on {ONE}: {BACK}"
 MAYBE = f"change 1 may have left CELLSRV stopped on {ONE}: {BACK}"
 CASES: dict[str, tuple[list[Row], list[str]]] = {
@@ -48,19 +48,19 @@ CASES: dict[str, tuple[list[Row], list[str]]] = {
     "two cells": (
         [*both(ONE, DOWN), *both(TWO, DOWN)],
         [
-            f"change 1 left CELLSRV stopped on exa1cel[01-02]: online cell {ONE} and so on, one cell at a time, starts it "
-            "and brings the grid disks back"
+            f"change 1 left CELLSRV stopped on exa1cel[01-02]: `online cell {ONE}` and so on, one cell at a "
+            "time, starts it and brings the grid disks online"
         ],
     ),
     "MS": (
         both(ONE, MS),
-        [f"change 1 left MS stopped on {ONE}: on {ONE} alter cell startup services ms starts it again"],
+        [f"change 1 left MS stopped on {ONE}: `on {ONE} alter cell startup services ms` starts it again"],
     ),
     "all of them": (
         both(ONE, ALL),
         [
-            f"change 1 left CELLSRV, MS, RS stopped on {ONE}: on {ONE} alter cell startup services all starts it again, then "
-            "online cell brings its disks back"
+            f"change 1 left CELLSRV, MS, RS stopped on {ONE}: `on {ONE} alter cell startup services all` starts "
+            "it again, then `online cell` brings its disks online"
         ],
     ),
     "all but CELLSRV started": (
@@ -77,13 +77,13 @@ CASES: dict[str, tuple[list[Row], list[str]]] = {
     "start not answered": ([sent(ONE, UP)], []),
     "RS": (
         both(ONE, "SHUTDOWN SERVICES RS"),
-        [f"change 1 left RS stopped on {ONE}: on {ONE} alter cell startup services rs starts it again"],
+        [f"change 1 left RS stopped on {ONE}: `on {ONE} alter cell startup services rs` starts it again"],
     ),
     "all but MS": (
         [*both(ONE, ALL), *both(ONE, "STARTUP SERVICES MS")],
         [
-            f"change 1 left CELLSRV, RS stopped on {ONE}: on {ONE} alter cell startup services all starts it again, then "
-            "online cell brings its disks back"
+            f"change 1 left CELLSRV, RS stopped on {ONE}: `on {ONE} alter cell startup services all` starts it "
+            "again, then `online cell` brings its disks online"
         ],
     ),
     "something else": (both(ONE, "comment='SHUTDOWN SERVICES CELLSRV'"), []),

@@ -20,6 +20,7 @@ from exacell.session.request import Request as Asking
 from exacell.session.services import Services
 from exacell.session.state import Options
 from exacell.transport.base import FleetResult, Request
+from tests.support.every import every
 from tests.support.sessions import Asked as Person, parsed
 from tests.support.worlds import Wall, WorldTransport, new_world, session_on
 
@@ -130,7 +131,7 @@ def test_a_run_for_hosts_rolls_over_them(rack: Rack) -> None:
 
 
 def test_cells_that_hold_gates_closed_go_first(rack: Rack) -> None:
-    """A cell whose flush is in force has the first wave, whatever its name is."""
+    """A cell because a flush there stays in force has the first wave, whatever its name is."""
     rack.transport.cellcli(THREE, FLUSH)
     assert rack.waves(most=2) == ((THREE,), (ONE, TWO))
 
@@ -236,8 +237,8 @@ def test_lines_in_waves_of_hosts(rack: Rack, text: str, expected: str | None) ->
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("alter cell comment=x", "alter cell comment=x is for cells, and the waves are of hosts (exa1db01)"),
-        ("resize flashcache size=1g", "resize flashcache is for cells, and the waves are of hosts (exa1db01)"),
+        ("alter cell comment=x", "alter cell comment=x is for cells, but the waves are of hosts (exa1db01)"),
+        ("resize flashcache size=1g", "resize flashcache is for cells, but the waves are of hosts (exa1db01)"),
     ],
 )
 def test_what_changes_cells_needs_some_in_waves_of_hosts(rack: Rack, text: str, said: str) -> None:
@@ -273,8 +274,7 @@ TOMORROW = (datetime.now().astimezone() + timedelta(days=1)).replace(second=0, m
 EARLY, LATE = (moment.isoformat(timespec="minutes") for moment in (TOMORROW, TOMORROW + timedelta(hours=1)))
 
 
-@pytest.mark.parametrize(
-    ("outer", "flags", "expected"),
+@every(
     [
         ({}, {}, {}),
         ({"pause": 60.0}, {}, {"pause": 60.0}),
@@ -291,7 +291,7 @@ EARLY, LATE = (moment.isoformat(timespec="minutes") for moment in (TOMORROW, TOM
         ({}, {"not-after": LATE}, {"not_after": LATE}),
         ({"not_after": LATE}, {"not-after": EARLY}, {"not_after": EARLY}),
         ({"not_after": EARLY}, {"not-after": LATE}, {"not_after": EARLY}),
-    ],
+    ]
 )
 def test_a_line_that_runs_a_recipe_has_its_own_say(
     outer: Mapping[str, Any], flags: Mapping[str, Any], expected: Mapping[str, Any]
@@ -331,12 +331,12 @@ def test_what_a_run_says_of_its_waves(
     ("flags", "rolls", "said"),
     [
         *(
-            ({name: value}, rolls, f"--{name} is a change's flag")
+            ({name: value}, rolls, f"--{name} is a flag for one change")
             for name, value in (("rolling", 2), ("no-rolling", True), ("canary", ONE), ("on-error", "stop"))
             for rolls in (True, False)
         ),
-        ({"pause": 5.0}, False, "--pause is about what happens between waves, and this recipe has no rolling"),
-        ({"not-after": LATE}, False, "--not-after is about what happens between waves"),
+        ({"pause": 5.0}, False, "--pause is for waves, but this recipe has no rolling block"),
+        ({"not-after": LATE}, False, "--not-after is for waves"),
         ({"not-after": "2020-01-01 05:00"}, True, "that is past"),
     ],
 )
@@ -420,7 +420,7 @@ def test_somebody_is_asked_before_a_further_wave(rack: Rack) -> None:
     assert rack.console.questions == []
     rack.gate(wave(2), ask=True)
     assert rack.console.questions == [
-        "exa1cel01 done; exa1cel[02-03] waiting; now wave 2 of 3 on exa1cel02: go on?",
+        "exa1cel01 done; exa1cel[02-03] waiting; now wave 2 of 3 on exa1cel02: continue?",
     ]
     rack.console.yes = False
     rack.asked.clear()

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from exacell.change.dcli.options import DcliExit, read_ssh_options
+from exacell.change.here import loads_given, loads_in, note_config
 from exacell.cli import main
 from exacell.core.errors import ConfigError
 from exacell.journal.record import Journal
@@ -21,6 +22,7 @@ from exacell.runner import Runner
 from exacell.session.state import Options
 from exacell.transport.ssh.answer import SshConfig
 from exacell.transport.ssh.sshconfig import SshConfigFiles, programs_named
+from tests.support.recipes import parse_recipe
 from tests.support.sessions import Session
 
 DATA = tomllib.loads((Path(__file__).parents[1] / "data" / "doors.toml").read_text(encoding="utf-8"))
@@ -278,3 +280,88 @@ def test_a_file_that_stays_is_told_with_the_reason(on: str, why: str, tmp_path: 
     door.run("show settings > {old}")
     said = " ".join(door.err.getvalue().split())
     assert why in said and ("-m was given" in said) is (on == "monitor")
+
+
+def rows_of(door: Door) -> list[Entry]:
+    journal = door.found.services.journal
+    return journal.entries() if journal.exists else []
+
+
+def given(door: Door, flags: dict[str, Any]) -> None:
+    session = door.found.session
+    session.options = replace(session.options, flags={**session.options.flags, **flags})
+
+
+@pytest.mark.parametrize("by", ["typed", "file"])
+def test_n_journals_nothing(by: str, tmp_path: Path) -> None:
+    """-n runs no program of this machine and leaves no row, wherever the line stands."""
+    door = Door(tmp_path, by, "lab", accept=True)
+    given(door, {"dry-run": True})
+    door.run("host touch {ran}")
+    door.run("set pager {ran}")
+    assert rows_of(door) == [] and not door.ran
+
+
+def test_the_rows_say_why_and_of_which_rack(tmp_path: Path) -> None:
+    """What passes the door, or does not, stands in the journal with reason, ticket and rack, or without one."""
+    door = Door(tmp_path, "typed", "production")
+    given(door, {"reason": "disk swap", "ticket": "CHG1"})
+    assert door.run("host touch {ran}") == 2
+    (refused,) = rows_of(door)
+    assert (refused.rack, refused.kind) == ("r", "refused")
+    assert (refused.body["reason"], refused.body["ticket"]) == ("disk swap", "CHG1")
+    (tmp_path / "none").mkdir()
+    nowhere = Door(tmp_path / "none", "file", "lab")
+    nowhere.found.session.rack = None
+    assert nowhere.run("host touch {ran}") == 2 and not nowhere.ran
+    given(nowhere, {"accept-opaque": True})
+    assert nowhere.run("host touch {ran}") == 0 and nowhere.ran
+    rows = rows_of(nowhere)
+    assert {row.rack for row in rows} == {""} and rows[0].kind == "refused"
+    assert {row.body[word] for row in rows for word in ("reason", "ticket") if word in row.body} == {""}
+
+
+@pytest.mark.parametrize(
+    ("by", "on", "hint"), [("typed", "lab", False), ("file", "lab", True), ("typed", "production", True)]
+)
+def test_a_pager_is_offered_where_it_is_refused(by: str, on: str, hint: bool, tmp_path: Path) -> None:
+    """Who may not set a program of his own is told what pages; who may is not."""
+    door = Door(tmp_path, by, on)
+    code = door.run("set pager {ran}")
+    assert (code == 2, "set pager on" in door.err.getvalue()) == (hint, hint)
+
+
+@pytest.mark.parametrize(("on", "noted"), [("lab", True), ("monitor", False), ("production", False), ("", True)])
+def test_an_ssh_config_is_journalled_where_its_programs_may_start(on: str, noted: bool, tmp_path: Path) -> None:
+    """A named file with programs leaves a row only where one of them may be started, also without a rack."""
+    door = Door(tmp_path, "typed", on or "lab")
+    if not on:
+        door.found.session.rack = None
+    note_config(door.found.session, door.found.services, str(tmp_path / "cfg"))
+    assert bool(rows_of(door)) is noted
+
+
+def test_what_counts_as_a_load() -> None:
+    """Of a recipe's parameters those of kind command, of an experiment's lines those that begin with host; quotes around all of
+    it are none of it, and none is no load."""
+    recipe = parse_recipe("loaded", RECIPE)
+    for value, loads in {
+        "'fio a.fio'": {"fio a.fio"},
+        "fio 'a b'": {"fio 'a b'"},
+        "none": set(),
+        " ": set(),
+        "": set(),
+    }.items():
+        assert loads_given(recipe, {"LOAD": value, "text": "touch x"}) == loads, value
+    lines = ["host 'touch x'", "host --accept-opaque fio a.fio", "list cell", "set timeout 9s", "alter cell comment=x"]
+    assert loads_in(lines) == {"touch x", "fio a.fio"}
+
+
+@pytest.mark.parametrize(("by", "on", "way"), [("file", "production", True), ("typed", "monitor", False)])
+def test_who_may_type_a_load_is_told_so(by: str, on: str, way: bool, tmp_path: Path) -> None:
+    """A load that a file gives can be typed on a production rack, and that is said; one that was typed under -m is not."""
+    (tmp_path / "recipes").mkdir()
+    (tmp_path / "recipes" / "loaded.exa").write_text(RECIPE)
+    door = Door(tmp_path, by, on)
+    assert door.run("run loaded load='touch {ran}'") == 2
+    assert ("type that run yourself, with its load" in " ".join(door.err.getvalue().split())) is way

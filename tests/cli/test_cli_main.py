@@ -146,7 +146,7 @@ def test_a_mistake_of_ours_is_one_line_and_a_file(
         (["-r", "nowhere", "cells"], "nowhere"),
         (["-o", "xml", "cells"], "'xml' is not an output format"),
         (["-f", "/nonexistent/x"], "/nonexistent/x can't be read"),
-        (["-f", "x", "cells"], "-f and a statement were both given"),
+        (["-f", "x", "cells"], "-f and a statement can't be given together"),
         (["-r"], "-r needs a value"),
         (["--no-such-thing", "cells"], "--no-such-thing is neither"),
     ],
@@ -171,7 +171,7 @@ def test_start_runs_a_script_and_echo_shows_it(
     assert len(out.splitlines()) == 5 and "exacell> list cell" in err
     script.write_text(f"start {script}\n")
     assert main(["-r", "t1", f"@{script}"]) == ExitCode.NOT_EXECUTED
-    assert "start each other" in capsys.readouterr().err
+    assert "call each other" in capsys.readouterr().err
 
 
 def test_flags_of_start_hold_for_each_statement(

@@ -40,14 +40,14 @@ def test_each_row_names_its_rack(racks: InProcess) -> None:
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("flush flashcache", "does more than read"),
-        ("alter cell comment=x", "does more than read"),
-        ("sh 'rm -f x'", "does more than read"),
-        ("list cell; drop flashlog all", "does more than read"),
-        ("emulator fault one exa1cel01 hang", "does more than read"),
-        ("run reset_cold", "does more than read"),
-        ("watch 5 list cell", "goes on until it is ended"),
-        ("", "asks statements that read"),
+        ("flush flashcache", "does not only read"),
+        ("alter cell comment=x", "does not only read"),
+        ("sh 'rm -f x'", "does not only read"),
+        ("list cell; drop flashlog all", "does not only read"),
+        ("emulator fault one exa1cel01 hang", "does not only read"),
+        ("run reset_cold", "does not only read"),
+        ("watch 5 list cell", "runs until it is stopped"),
+        ("", "is for statements that read"),
     ],
 )
 def test_what_does_more_is_refused_for_all(racks: InProcess, statement: str, said: str) -> None:

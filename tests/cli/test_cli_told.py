@@ -16,7 +16,7 @@ from exacell.output.terminal import TerminalConsole
 from exacell.runner import Runner
 from tests.support.sessions import Session
 
-STOPPED = "the lock of rack t1 was taken over by maria; resume 1 goes on with the cells that are left"
+STOPPED = "the lock of rack t1 was taken over by maria; `resume 1` continues with the other cells"
 
 
 def _said(folder: Path, result: Result, *, quiet: bool = True) -> list[str]:

@@ -74,4 +74,4 @@ def test_a_refusal_of_names_offers_slips_first_then_what_is_alike(
 ) -> None:
     """Names for which it may be a slip, else the nearest one."""
     error = no_such("alter griddisk x", "grid disk", "exa1cel01", names, known)
-    assert error.hint == hint and "there is no such grid disk on exa1cel01" in error.message
+    assert error.hint == hint and "exa1cel01 has no such grid disk" in error.message

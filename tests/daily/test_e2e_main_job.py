@@ -159,9 +159,9 @@ def test_the_demo_runs_a_script_from_standard_input(exacell):
     assert [r["name"] for r in done.records] == CELLS
 
 
-def test_starting_a_running_rack_says_so(t1):
+def test_starting_a_running_rack_says_so(shared):
     """It should exit 0 and say that the rack runs already."""
-    done = t1.ok("emulator", "start", "t1")
+    done = shared.ok("emulator", "start", "t1")
     assert "already" in done.err
 
 
@@ -172,7 +172,7 @@ def test_cells_named_with_c_limit_the_statement(outside):
 
 
 def test_nothing_is_sent_without_a_yes(outside):
-    """It should refuse a change when nobody is at the terminal and -y was not given, with exit code 2."""
+    """It should refuse a change when there is no terminal for the question and -y was not given, with exit code 2."""
     refused = outside("-r", "t1", "flush", "flashcache")
     assert refused.code == 2 and "-y" in refused.err
     assert {r["status"] for r in outside.ok("-r", "t1", "-o", "json", "show", "flashcache").records} == {"normal"}

@@ -137,7 +137,7 @@ def test_ctrl_c_gives_up_a_read_that_waits_behind_the_prompt(outside, fault):
     prompt.type("connect t1")
     assert "still waiting" in prompt.type("list flashlog")
     prompt.child.sendintr()
-    prompt.child.expect("gave up waiting for: list flashlog")
+    prompt.child.expect("no longer waiting for: list flashlog")
     prompt.child.expect(re.escape(PROMPT))
     assert "exa1cel01" in prompt.type("on exa1cel01 list cell")
     prompt.leave()
@@ -171,7 +171,7 @@ def test_typing_brings_the_prompt_back_from_a_slow_read(outside, fault):
     prompt.child.expect("show")
     prompt.child.expect("sett")
     prompt.child.sendintr()
-    prompt.child.expect("gave up waiting")
+    prompt.child.expect("no longer waiting")
     prompt.leave()
 
 
@@ -180,7 +180,7 @@ def test_cells_are_chosen_by_what_holds_for_them(outside, fault):
     prompt = Typist(outside)
     prompt.type("connect t1")
     assert "exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writeback) list flashlog")
-    assert "holds for none of exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writethrough) list cell")
+    assert "is true on none of exa1cel[01-03]" in prompt.type("on (where flashCacheMode=writethrough) list cell")
     assert "using 1 of 3 cells: exa1cel02" in prompt.type("use where name like '.*02'")
     assert "using 2 of 3 cells: exa1cel[02-03]" in prompt.type("use +cel03")
     fault("exa1cel03", "hang")

@@ -97,11 +97,11 @@ def test_what_the_kernel_rounds_is_noticed(kernel: Kernel) -> None:
         (f"{path('max_hw_sectors_kb')}=4", "is read-only"),
         (f"{path('nr_requests')}=many", "takes a number"),
         (f"{path('no_such')}=1", "there is no"),
-        (f"'{path('nr_requests')}=1;reboot'", "is no value of a setting"),
-        (f"'{path('nr_requests')}=$(reboot)'", "is no value of a setting"),
-        (f"'{path('nr_requests')}=1`reboot`'", "is no value of a setting"),
-        ("/proc/sys/kernel/core_pattern=1", "not among the settings"),
-        ("/sys/block/../../etc/queue/x=1", "is no path of a setting"),
+        (f"'{path('nr_requests')}=1;reboot'", "is not a value of a setting"),
+        (f"'{path('nr_requests')}=$(reboot)'", "is not a value of a setting"),
+        (f"'{path('nr_requests')}=1`reboot`'", "is not a value of a setting"),
+        ("/proc/sys/kernel/core_pattern=1", "not a setting that exacell changes"),
+        ("/sys/block/../../etc/queue/x=1", "is not the path of a setting"),
     ],
 )
 def test_what_can_not_be_set_is_refused_before_anything_is_sent(kernel: Kernel, words: str, said: str) -> None:

@@ -40,7 +40,7 @@ def test_bare_undo_names_the_older_change_that_can_be_undone(inside: InProcess) 
     refused = inside("-r", "t1", "undo", "-y")
     assert refused.code == 2
     assert "change 2 (flush flashcache) cannot be undone" in refused.err
-    assert "undo 1 takes back change 1 (disable flashlog db=SPOT)" in refused.err
+    assert "`undo 1` takes back change 1 (disable flashlog db=SPOT)" in refused.err
     inside.ok("-r", "t1", "undo", "1", "-y")
     assert "takes back" not in inside("-r", "t1", "undo", "-y").err
 
@@ -56,7 +56,7 @@ def test_failed_is_the_last_change_in_every_session(inside: InProcess, fault: Ca
     inside.ok("-r", "t1", "retry", "failed", "-y")
     refused = inside("-r", "t1", "on", "@failed", "list", "cell")
     assert refused.code == 2
-    assert "on @failed: that is no cell now" in refused.err
+    assert "on @failed: no cell matches now" in refused.err
     assert "failed on no cell" in refused.err
     inside.ok("-r", "t1", "undo", "-y")
 
@@ -65,15 +65,15 @@ def test_stopped_cellsrv_names_the_way_back(inside: InProcess) -> None:
     """Where CELLSRV is stopped every verb names online cell, pending tells who stopped it, and online cell ends both."""
     inside.ok("-r", "t1", "offline", "cell", "exa1cel02", "-y")
     inside.ok("-r", "t1", "on", "exa1cel02", "alter", "cell", "shutdown", "services", "cellsrv", "-y")
-    told = "left CELLSRV stopped on exa1cel02: online cell exa1cel02 starts it and brings the grid disks back"
+    told = "left CELLSRV stopped on exa1cel02: `online cell exa1cel02 starts it and brings the grid disks online"
     (waiting,) = inside.ok("-r", "t1", "-o", "json", "pending").records
     assert (waiting["state"], waiting["mend"]) == ("service stopped", "online cell exa1cel02")
     assert told in waiting["says"]
     for words in (("restart", "service", "cellsrv"), ("flush", "flashcache")):
         refused = inside("-r", "t1", *words, "-y")
         assert refused.code == 2
-        assert "CELLSRV of exa1cel02 is stopped: online cell exa1cel02 starts it" in refused.err
-        assert f"{told} (so the journal has it: pending asks the cells)" in refused.err
+        assert "CELLSRV of exa1cel02 is stopped: `online cell exa1cel02` starts it" in refused.err
+        assert f"{told} (from the journal; `pending` asks the cells)" in refused.err
     inside.ok("-r", "t1", "online", "cell", "exa1cel02", "-y")
     assert inside.ok("-r", "t1", "-o", "json", "pending").records == []
 
@@ -94,7 +94,7 @@ def test_cells_without_grid_disks_are_named(inside: InProcess) -> None:
     done = inside.ok("-r", "t1", "-o", "json", "show", "griddisk", "prefix=nix")
     assert done.records == []
     assert "exa1cel[01-03]: no grid disks with prefix nix" in done.err
-    assert "no grid disks" not in inside.ok("-r", "t1", "show", "griddisk", "prefix=data").err
+    assert "not grid disks" not in inside.ok("-r", "t1", "show", "griddisk", "prefix=data").err
 
 
 def test_cellcli_s_own_create_griddisk_is_undone(inside: InProcess) -> None:
@@ -117,13 +117,13 @@ def test_a_change_that_failed_somewhere_names_what_repeats_it_and_what_takes_it_
     done = inside("-r", "t1", "disable", "flashlog", "db=SPOT", "-y")
     shared.ok("emulator", "fault", "t1", "all", "clear")
     assert done.code == 1
-    assert "not complete on exa1cel02: retry failed repeats it there, undo 1 takes it back" in done.err
+    assert "not complete on exa1cel02: `retry failed` repeats it there, `undo 1` takes it back" in done.err
     again = inside.ok("-r", "t1", "retry", "failed", "-y")
     assert "not complete on" not in again.err
     shared.ok(*fault)
     half = inside("-r", "t1", "undo", "-y")
     shared.ok("emulator", "fault", "t1", "all", "clear")
-    assert half.code == 1 and "not complete on exa1cel02: undo 1 goes on there" in half.err
+    assert half.code == 1 and "not complete on exa1cel02: `undo 1` continues there" in half.err
     assert "not complete on" not in inside.ok("-r", "t1", "undo", "1", "-y").err
 
 
@@ -139,7 +139,7 @@ def test_a_damaged_journal_is_told_once(inside: InProcess, statement: str) -> No
     path.write_bytes(path.read_bytes()[:100] + b"x" * 4000)
     done = inside.ok("-r", "t1", *statement.split(), "-y")
     (line,) = [line for line in done.err.splitlines() if "journal.db" in line]
-    assert "what earlier changes left behind is not known" in line
+    assert "exacell no longer knows what earlier changes left" in line
 
 
 def test_pending_is_told_once(inside: InProcess) -> None:
@@ -174,7 +174,7 @@ def test_a_change_that_a_dead_cell_holds_up_names_the_statement_without_it(
     shared.ok("emulator", "fault", "t1", "exa1cel02", "refuse")
     refused = inside("-r", "t1", *on, "flush", "flashcache", "-n")
     shared.ok("emulator", "fault", "t1", "all", "clear")
-    assert refused.code == 2 and f"mend it, or go on without it: {others}" in refused.err
+    assert refused.code == 2 and f"repair it, or leave it out: {others}" in refused.err
     alone = inside("-r", "t1", "on", "exa1cel02", "flush", "flashcache", "-n")
     assert alone.code == 0, alone.err
 

@@ -25,6 +25,7 @@ from exacell.plan.model import Plan, Stage, Step
 from exacell.session.request import Request
 from exacell.transport.capabilities import DCLI, SSH
 from tests.plan.plan_factory import grid
+from tests.support.every import every
 from tests.support.sessions import Session
 
 USED = grid("CD_00_c", size=1)
@@ -45,7 +46,7 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize(("changes", "away"), CHANGES)
+@every(CHANGES)
 def test_what_a_script_leaves_behind(changes: str, away: bool) -> None:
     """A script whose last word on grid disks or CELLSRV takes them away leaves the cell without its disks."""
 
@@ -117,7 +118,7 @@ def judged(
 
 def test_no_text_gives_a_cell_the_name_of_another_one() -> None:
     """What a typed statement may not, dcli's may not."""
-    with pytest.raises(RefusedError, match="c1 would have the name of c9, and each cell needs its own"):
+    with pytest.raises(RefusedError, match="c1 would have the name of c9, but each cell needs its own"):
         judged(group(facts={"c1": CellFacts(cell="c1")}, cells=("c1", "c9")), "alter cell name=c9")
 
 
@@ -136,7 +137,7 @@ def test_what_is_unread_is_told() -> None:
     assert judged(group(), "alter cell comment=x").opaque == ()
     with pytest.raises(RefusedError, match=r"what this does on c\[1-2\]: a \(and 2 more\); nothing was sent") as caught:
         judged(group(), unread=("a", "b", "c"))
-    assert caught.value.hint == "exacell --accept-opaque dcli … runs it; the guard ends there"
+    assert caught.value.hint == "exacell --accept-opaque dcli … runs it without a guard"
 
 
 def test_a_production_rack_runs_unread_work_only_where_its_configuration_names_it() -> None:
@@ -154,7 +155,9 @@ def test_a_production_rack_takes_no_change_whose_proof_ages() -> None:
     """On a production rack a script's change whose proof may go stale until its turn comes is refused, with the way to do it;
     what nothing can go stale of is not, nor what its own CellCLI takes upon a look."""
     facts = {"c1": CellFacts(cell="c1", mode="writethrough", flash_cache=cached().flash_cache)}
-    said = "rack r is a production rack, and 'drop flashcache' leaves in a text: .* seconds in which what was proven may change"
+    said = (
+        "rack r is a production rack, and 'drop flashcache' is sent in a text: .* in these seconds the cell may change"
+    )
     with pytest.raises(RefusedError, match=said) as caught:
         judged(group(facts=facts, production=True), "drop flashcache")
     assert caught.value.hint == "typed in exacell it goes upon a look by its own CellCLI: drop flashcache"
@@ -254,7 +257,7 @@ SCRIPTS: list[tuple[CellFacts, tuple[str, ...], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fact", "texts", "said"), SCRIPTS)
+@every(SCRIPTS)
 def test_each_change_is_judged_behind_those_before_it(fact: CellFacts, texts: tuple[str, ...], said: str) -> None:
     """A script is judged line by line, each by what the lines before it leave: DROP, mode, CREATE may follow each other."""
     made = group(facts={"c1": fact})

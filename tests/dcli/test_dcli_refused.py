@@ -110,7 +110,9 @@ def test_keys_are_not_pushed_by_a_read_only_session(tmp_path: Path, monkeypatch:
     rack = opened(tmp_path, write_user="root")
     rack.services.set_mode(read_only=True)
     for words in ("-k", "--unkey", "-k hostname"):
-        with pytest.raises(RefusedError, match=r"rack r is read-only \(set mode rw changes that\); nothing was sent"):
+        with pytest.raises(
+            RefusedError, match=r"rack r is read-only \(type `set mode rw` to change that\); nothing was sent"
+        ):
             rack.say(f"dcli -c c1 {words}")
     assert rack.answers.asked == [] and not (tmp_path / ".ssh").exists()
     assert rack.say("dcli -c c1 hostname").exit_code is ExitCode.DONE

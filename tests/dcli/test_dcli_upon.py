@@ -14,6 +14,7 @@ from exacell.change.dcli.verdict import Judgement, agree, facts_for, single_chan
 from exacell.opaque.scan import command_findings
 from exacell.plan.facts import build
 from exacell.plan.model import Check, Plan, Stage, Step
+from tests.support.every import every
 
 ALONE = [
     ("cellcli -e drop flashcache", "drop flashcache"),
@@ -45,7 +46,7 @@ def test_one_change_is_known(text: str, statement: str) -> None:
     assert single_change(text) == statement
 
 
-@pytest.mark.parametrize(("text", "why"), OTHERS)
+@every(OTHERS)
 def test_anything_else_is_not_one_change(text: str, why: str) -> None:
     """A command in which something else stands, or nothing can go stale, is not."""
     assert single_change(text) == "", why
@@ -214,4 +215,4 @@ def test_how_wide_the_moment_is_is_said_first(
     work = Judgement(plans=(plan(step("c1")),), wide=("drop flashcache",))
     agree(group, work, flags)
     assert len(said) == told
-    assert all("'drop flashcache' leaves in a text: between the last look at a cell" in line for line in said)
+    assert all("'drop flashcache' is sent in a text: between the last check of a cell" in line for line in said)

@@ -176,7 +176,7 @@ def test_a_killed_guardian_is_told_at_the_next_start(shell: Shell) -> None:
     deadline = time.monotonic() + PATIENCE
     while "its guardian has ended" not in (said := shell("-r", "t1", "show", "lock").stderr):
         assert time.monotonic() < deadline, said
-    assert f"confirm {change} keeps it, undo {change} takes it back" in said
+    assert f"confirm {change} keeps it, `undo {change}` takes it back" in said
     shell("-r", "t1", "undo", str(change), "-y")
     assert shell.flashlog() == {None}
     assert "guardian" not in shell("-r", "t1", "show", "lock").stderr
@@ -194,7 +194,7 @@ def test_a_guardian_that_is_told_to_end_stops_as_ctrl_c_does(shell: Shell) -> No
     shell.wait_for("intent", taking_back)
     os.kill(pid, signal.SIGTERM)
     told = shell.wait_for("reverted", change)
-    assert told["state"] == "failed" and told["again"] is False and "told to end" in told["reason"]
+    assert told["state"] == "failed" and told["again"] is False and "asked to stop" in told["reason"]
     shell("emulator", "fault", "t1", "all", "clear")
     end = shell.wait_for("end", taking_back)
     assert end["exitCode"] == 4
@@ -202,7 +202,7 @@ def test_a_guardian_that_is_told_to_end_stops_as_ctrl_c_does(shell: Shell) -> No
     assert {row["caching"] for row in rows} == {"on"} and shell.flash_sizes() == before
     waiting = json.loads(shell("-r", "t1", "-o", "json", "pending").stdout)
     assert [(row["change"], row["state"]) for row in waiting] == [(taking_back, "stopped"), (change, "unconfirmed")]
-    assert "could not be taken back: its guardian was told to end" in waiting[1]["says"]
+    assert "could not be taken back: its guardian process was stopped" in waiting[1]["says"]
     shell("-r", "t1", "undo", str(change), "-y")
     assert shell.flash_sizes() != before
     assert shell("-r", "t1", "-o", "json", "pending").stdout.strip() == "[]"
@@ -232,7 +232,7 @@ def test_a_guardian_that_can_not_begin_is_a_failure(shell: Shell) -> None:
     change = shell.newest()
     assert done.returncode == 1, done.stderr
     assert f"change {change} has no guardian" in done.stderr and f"t1-{change}.log" in done.stderr
-    assert f"confirm {change} keeps it, undo {change} takes it back" in done.stderr
+    assert f"confirm {change} keeps it, `undo {change}` takes it back" in done.stderr
     shell("-r", "t1", "undo", str(change), "-y")
     assert shell.flashlog() == {None}
 
@@ -269,6 +269,6 @@ def test_a_guardian_that_does_not_begin_in_time_never_does(monkeypatch: pytest.M
     """What is said to stay is not taken back by a guardian that begins late: its process is ended."""
     monkeypatch.setattr(sentry, "BEGIN", 0.05)
     with subprocess.Popen(["sleep", "600"]) as process:
-        with pytest.raises(ChildProcessError, match="did not begin to wait"):
+        with pytest.raises(ChildProcessError, match="did not start"):
             sentry._await(Journal(tmp_path / "journal.db"), 1, process, Path("log"))
         assert process.returncode == -signal.SIGKILL

@@ -98,11 +98,11 @@ def _has_everything(python: str, path: list[str], home: Path) -> None:
     """Recipes, their check and their text, and every page of the documentation are there."""
     listed = _said(python, path, home, "recipes")
     assert all(name in listed for name in RECIPES) and RECIPES
-    for name in RECIPES:
-        assert "well-formed" in _said(python, path, home, "check", "recipe", name)
-        assert (ROOT / "recipes" / f"{name}.exa").read_text().strip() in _said(
-            python, path, home, "show", "recipe", name
-        )
+    lines = home / "lines"
+    lines.write_text("".join(f"check recipe {name}\nshow recipe {name}\n" for name in RECIPES))
+    told = _said(python, path, home, "-f", str(lines))
+    assert all(re.search(rf"^recipe {name}: .*well-formed", told, re.MULTILINE) for name in RECIPES), told
+    assert all((ROOT / "recipes" / f"{name}.exa").read_text().strip() in told for name in RECIPES)
     pages = _said(python, path, home, "help", "docs")
     assert all(re.search(rf"^  {re.escape(name)}\b", pages, re.MULTILINE) for name in PAGES) and PAGES
     for name in ("reliability", "config.example"):
@@ -168,7 +168,7 @@ def test_an_unknown_page_is_told(tmp_path: Path) -> None:
     """A page that there is none of is an error that names near ones, or how to list them; one may be named as a file."""
     here = [str(ROOT)]
     assert _said(sys.executable, here, tmp_path, "help", "docs", "docs/journal.md").startswith("# The journal")
-    for name, way in (("jurnal", "did you mean journal?"), ("zzz", "help docs lists them")):
+    for name, way in (("jurnal", "did you mean journal?"), ("zzz", "`help docs` lists them")):
         done = subprocess.run(
             [sys.executable, "-m", "exacell", "help", "docs", name],
             env={**os.environ, "EXACELL_HOME": str(tmp_path)},
@@ -299,8 +299,10 @@ def test_no_error_names_a_file_that_is_not_there(built: Path) -> None:
         ("[below](#the-door)", "below", None),
         ("(docs/transports.md: `x`)", "(`help docs transports`: `x`)", None),
         ("![a top](pictures/top.svg)", "(a picture: a top)", None),
-        ("(`tests/x`, `make races`)", "(`tests/x`, `make races`)", "(a test in exacell's source, make in exacell's source)"),
-        ("python benchmarks/x.py  # all", "python benchmarks/x.py  # all", "(a benchmark in exacell's source: x)  # all"),
+        ("(`tests/x`, `make races`)", "(`tests/x`, `make races`)", "(a test in exacell's source, make in "
+                                                                   "exacell's source)"),
+        ("python benchmarks/x.py  # all", "python benchmarks/x.py  # all", "(a benchmark in exacell's source: "
+                                                                           "x)  # all"),
         ("as tests/x says", "as tests/x says", "as a test in exacell's source says"),
         ("`make` and makes do", "`make` and makes do", None),
     ],

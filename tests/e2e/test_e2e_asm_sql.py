@@ -92,8 +92,8 @@ def test_online_waits_until_the_disks_have_what_they_missed(inside: InProcess) -
         ("alter diskgroup RECO offline disks in failgroup EXA1CEL01, EXA1CEL02", "ORA-15066"),
         ("alter diskgroup RECO drop disk RECO_CD_03_EXA1CEL09", "did you mean"),
         ("alter diskgroup RECO add disk 'o/*/DATA_CD_03*'", "MEMBER of disk group DATA"),
-        ("alter diskgroup RECO check", "no query, and none of the changes that help docs sql lists"),
-        ("create diskgroup X disk 'o/*/X_FD*', 'o/*/X_CD*'", "one prefix of grid disks"),
+        ("alter diskgroup RECO check", "neither a query nor a change that `help docs sql` lists"),
+        ("create diskgroup X disk 'o/*/X_FD*', 'o/*/X_CD*'", "one failure group for each cell"),
         ("create diskgroup X disk 'o/*/X_*' attribute 'compatible.asm'=''", "compatible.asm are empty"),
         ("create diskgroup X disk 'o/192.168.10.11/X_*'", "of one prefix on all cells"),
     ],
@@ -143,7 +143,7 @@ def test_a_cell_that_goes_offline_is_told_the_time_that_its_disk_groups_have(ins
     assert "no database node of the ASM cluster" in told and "(Oracle's defaults are 3.6h (disk_repair_time)" in told
     assert "Risk: UNKNOWN" in told
     caught = inside("-r", "t1", "offline cell exa1cel02", "-y")
-    assert caught.code == 2 and "-y never answers for a risk that is unknown" in caught.err
+    assert caught.code == 2 and "-y does not accept an unknown risk" in caught.err
 
 
 SHORT = "alter diskgroup DATA set attribute 'disk_repair_time'='29m'"

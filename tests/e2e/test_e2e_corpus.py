@@ -71,7 +71,7 @@ def test_no_way_of_the_corpus_reaches_a_production_rack(
                 assert (code, out) == (2, ""), (words, text, said)
                 if not said.startswith(REFUSED):
                     # A quote without its other half, or a sign from a web page, is no statement; - begins an option of dcli's.
-                    assert "every character stays" in said or "is never closed" in said or "no such option" in said, (
+                    assert "every character is kept" in said or "is never closed" in said or "no such option" in said, (
                         words,
                         text,
                         said,

@@ -95,10 +95,10 @@ def test_ctrl_c_says_that_it_runs_and_resume_brings_it(lab: Lab) -> None:
     process = lab.begin()
     process.send_signal(signal.SIGINT)
     said = process.communicate(timeout=300)[1]
-    assert process.returncode == 4 and "it still runs on ini1 (process" in said and "picks it up" in said
+    assert process.returncode == 4 and "it still runs on ini1 (process" in said and "fetches the result" in said
     folder = lab.folder()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert "picks it up" in lab.program.ok("-r", "lab", "pending").out
+    assert "fetches the result" in lab.program.ok("-r", "lab", "pending").out
     assert "runs as process" in lab.program("-r", "lab", "resume -n").err
     lab.gate.touch()
     assert lab.fetched() == {"cell": "ini1", "exitStatus": 0, "text": "one\ntwo"}
@@ -131,7 +131,7 @@ def test_a_killed_command_is_told(lab: Lab) -> None:
     folder = lab.folder()
     os.killpg(int((folder / "pid").read_text()), signal.SIGKILL)
     out, said = process.communicate(timeout=300)
-    assert process.returncode == 1 and "left no exit status" in said and "one" in out
+    assert process.returncode == 1 and "without an exit status" in said and "one" in out
 
 
 def test_a_cell_is_left_alone(lab: Lab) -> None:

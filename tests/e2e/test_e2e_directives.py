@@ -108,7 +108,9 @@ def test_one_cells_plan_goes_to_the_others(held: InProcess) -> None:
     """like= gives cells the plan and objective of one, also of one that is not selected; the hint of a refusal leads there."""
     held.ok("-r", "t1", "on exa1cel02 alter iormplan objective=basic, dbplan=((name=ERP,share=7))", "-y")
     refused = held("-r", "t1", "set iorm db=ERP share=2", "-y")
-    assert refused.code == 2 and "set iorm like=CELL gives all of them the plan of one" in " ".join(refused.err.split())
+    assert refused.code == 2 and "`set iorm like=CELL` gives all of them the plan of one" in " ".join(
+        refused.err.split()
+    )
     held.ok("-r", "t1", "on exa1cel03 set iorm like=exa1cel02", "-y")
     assert plan(held, "exa1cel03") == plan(held, "exa1cel02") != plan(held, "exa1cel01")
     held.ok("-r", "t1", "set iorm like=exa1cel01", "-y")
@@ -119,8 +121,8 @@ def test_one_cells_plan_goes_to_the_others(held: InProcess) -> None:
 @pytest.mark.parametrize(
     ("statement", "told"),
     [
-        ("set iorm like=exa1cel01 db=SPOT share=3", "with like= nothing else is set, and share= is"),
-        ("set iorm like=exa1cel01 objective=auto", "with like= nothing else is set, and objective= is"),
+        ("set iorm like=exa1cel01 db=SPOT share=3", "like= can't be given with share="),
+        ("set iorm like=exa1cel01 objective=auto", "like= can't be given with objective="),
         ("set iorm like=exa1cel[01-02]", "like= names one cell, not 2"),
     ],
 )

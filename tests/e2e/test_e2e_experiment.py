@@ -163,7 +163,7 @@ def switched(rack: Program) -> bool:
 def test_a_killed_experiment_is_told_and_gone_on_with(rack: InProcess) -> None:
     """After kill -9 each start tells of it, resume does what is left only, and the verdict has all blocks."""
     rack.dies("block 1, ", "-r", "t1", *AB, "aa=1", "as=killed", "for=4m", "-y")
-    assert "experiment killed ended before its last run" in rack("-r", "t1", "cells").err
+    assert "experiment killed stopped before its last run" in rack("-r", "t1", "cells").err
     assert [row["mend"] for row in rack.ok("-r", "t1", "-o", "json", "pending").records if not row["change"]] == [
         "resume"
     ]
@@ -178,10 +178,13 @@ def test_resume_of_a_run_goes_on_with_its_experiment(rack: InProcess) -> None:
     the lines behind it and with finally."""
     folder = rack.home / "recipes"
     folder.mkdir(exist_ok=True)
-    text = "list cell\nexperiment factor=flashlog db=SPOT blocks=6 aa=0 seed=24 as=within for=5s\ndisable flashlog db=ERP\n"
+    text = (
+        "list cell\nexperiment factor=flashlog db=SPOT blocks=6 aa=0 seed=24 as=within for=5s\ndisable "
+        "flashlog db=ERP\n"
+    )
     (folder / "measured.exa").write_text(f"{text}finally\nundo run\nend\n")
     rack.dies("block 1, ", "-r", "t1", "run", "measured", "-y")
-    assert "resume goes on with it, resume --abandon carries out only its finally" in rack("-r", "t1", "cells").err
+    assert "`resume` continues it, `resume --abandon` carries out only its finally" in rack("-r", "t1", "cells").err
     done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
     behind = done.err.partition("[12/12] block 6")[2]
     assert "Plan on t1: disable flashlog db=ERP" in behind
@@ -195,7 +198,10 @@ def test_what_disturbs_a_run_is_named_with_it(rack: InProcess) -> None:
     outliers of these runs are in no sum."""
     folder = rack.home / "recipes"
     folder.mkdir(exist_ok=True)
-    runs = "emulator load t1 db=ERP for=3m\nemulator load t1 db=SPOT for=1m\non exa1cel02 alter cell restart services cellsrv"
+    runs = (
+        "emulator load t1 db=ERP for=3m\nemulator load t1 db=SPOT for=1m\non exa1cel02 alter cell restart "
+        "services cellsrv"
+    )
     text = f"experiment factor=flashlog db=SPOT blocks=1 aa=0 seed=24 as=disturbed\n{runs}\nend\n"
     (folder / "disturbed.exa").write_text(f'recipe "Disturbed"\nrisk data\n{text}')
     done = rack("-r", "t1", "run", "disturbed", "-y")
@@ -213,7 +219,7 @@ def test_an_interrupted_experiment_gives_the_factor_back_at_once(rack: InProcess
     assert until(lambda: switched(rack))
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=300)
-    assert process.returncode == 4 and "the factor is given back as it was" in err and plans(rack) == before
+    assert process.returncode == 4 and "the factor has its old value again" in err and plans(rack) == before
     dry = rack.ok("-r", "t1", "resume", "-n").err
     assert "Experiment interrupted on t1" in dry and "A/A stretch" not in dry.partition("blocks, random")[0]
     assert "Not enough data" in rack.ok("-r", "t1", "resume", "--abandon", "-y").out
@@ -229,8 +235,8 @@ def test_a_lost_link_stops_it_and_resume_goes_on_and_gives_back(rack: InProcess)
         rack.ok("emulator", "fault", "t1", "exa1cel02", *kind.split())
     _, err = process.communicate(timeout=300)
     rack.ok("emulator", "fault", "t1", "all", "clear")
-    assert process.returncode == 1 and "the factor was not given back" in err and "exa1cel02" in err
-    assert "its factor may stand as a run needed it" in rack("-r", "t1", "cells").err
+    assert process.returncode == 1 and "the factor could not be reset" in err and "exa1cel02" in err
+    assert "its factor may still be set for a run" in rack("-r", "t1", "cells").err
     done = rack.ok("-r", "t1", "-o", "json", "resume", "-y")
     assert verdict(done)["finding"] == "different" and len(blocks(done)) == 7
 
@@ -243,7 +249,7 @@ def test_abandoning_a_killed_experiment_gives_the_factor_back(rack: InProcess) -
     process.communicate()
     assert switched(rack)
     done = rack.ok("-r", "t1", "resume", "--abandon", "-y")
-    assert "the factor is given back as it was" in done.err and not switched(rack)
+    assert "the factor has its old value again" in done.err and not switched(rack)
 
 
 def test_nobody_else_goes_on_with_an_experiment_that_runs(rack: InProcess) -> None:
@@ -260,7 +266,11 @@ def test_nobody_else_goes_on_with_an_experiment_that_runs(rack: InProcess) -> No
 
 
 STOPPED = [
-    ("workload='prompt nothing'", 1, "measured nothing: SPOT had no log file sync; workload= drives the load of a run"),
+    (
+        "workload='prompt nothing'",
+        1,
+        "measured nothing: SPOT had no log file sync; workload= gives a load for the runs",
+    ),
     ("workload='check all flashcache.status = broken'", 1, "run 1 of 14: check all flashcache.status = broken"),
     ("reset='check no griddisk'", 1, "check no griddisk"),
 ]
@@ -276,16 +286,16 @@ def test_a_run_that_fails_stops_the_experiment(rack: InProcess, option: str, cod
 
 
 REFUSED = [
-    ("levels=on,on", "levels=on,on: two to 6 different levels are compared"),
+    ("levels=on,on", "levels=on,on: give two to 6 different levels"),
     ("levels=on,maybe", "levels=on,maybe: flash log can be on, off"),
-    ("levels=on,off,on", "levels=on,off,on: two to 6 different levels are compared"),
+    ("levels=on,off,on", "levels=on,off,on: give two to 6 different levels"),
     ("blocks=0", "blocks= may be 1 to 200"),
     ("matters=0", "matters=0: percent, above 0"),
     ("as='1 2'", "'1 2' is not a name"),
     ("workload=nonsense", "workload='nonsense': "),
-    ("reset='undo'", "undo can't be a part of an experiment"),
-    ("workload=cells load='x'", "workload= and load= both say"),
-    ("--confirm-within=1h", "goes without --confirm-within"),
+    ("reset='undo'", "undo can't be used in an experiment"),
+    ("workload=cells load='x'", "workload= and load= both give"),
+    ("--confirm-within=1h", "--confirm-within is not allowed"),
     ("db=NONE", "no cell knows a database NONE"),
 ]
 
@@ -301,9 +311,9 @@ def test_what_no_experiment_can_be_is_one_clear_line(rack: InProcess, option: st
 def test_dry_runs_and_nobody_at_the_terminal_send_nothing(rack: InProcess) -> None:
     """-n shows the schedule alone; without -y and a terminal the answer is no."""
     dry = rack.ok("-r", "t1", *AB, "-n").err
-    assert "7 blocks, random, seed " in dry and "makes this schedule again" in dry and "Unfair" not in dry
+    assert "7 blocks, random, seed " in dry and "gives the same schedule again" in dry and "Unfair" not in dry
     done = rack("-r", "t1", *AB)
-    assert done.code == 2 and "nobody is at the terminal to confirm" in done.err
+    assert done.code == 2 and "there is no terminal for the question" in done.err
 
 
 def test_the_shipped_recipe_is_found_by_tab_and_ends_in_its_report(rack: InProcess, tmp_path: Path) -> None:

@@ -178,8 +178,8 @@ def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path],
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("@db:/dev/sda x", "is no file to copy"),
-        ("@db:/proc/kcore x", "is no file to copy"),
+        ("@db:/dev/sda x", "can't be copied"),
+        ("@db:/proc/kcore x", "can't be copied"),
         ("@db:/etc/../dev/sda x", "no absolute path"),
         ("'@db:/etc/$(reboot)' x", "no absolute path"),
         ("'@db:/etc/a b' x", "there is no file /etc/a b"),
@@ -187,8 +187,8 @@ def test_a_kept_file_of_a_killed_run_is_whole_or_none(lab: tuple[Program, Path],
         ("'@db:/etc/a\\b' x", "no absolute path"),
         ("@db:/etc/nosuch x", "there is no file /etc/nosuch"),
         ("@db:/etc x", "/etc is a folder: /etc/* names its files"),
-        ("/etc/passwd x", "goes to hosts beside the cells"),
-        ("@all:/etc/passwd x", "goes to hosts beside the cells"),
+        ("/etc/passwd x", "is for hosts, not cells"),
+        ("@all:/etc/passwd x", "is for hosts, not cells"),
     ],
 )
 def test_what_is_no_file_is_refused(inside, words: str, said: str, tmp_path: Path) -> None:

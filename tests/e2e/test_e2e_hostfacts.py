@@ -35,7 +35,7 @@ def test_database_nodes_are_alike(inside):
 
 
 def test_hosts_drift_from_their_baseline_and_from_each_other(inside):
-    """What a host was is kept: a kernel that is another one now is a difference of that host, and of it beside the other."""
+    """What a host was is kept: a kernel that is a different file now is a difference of that host, and of it beside the other."""
     assert inside.ok("-r", "t1", "on @db save baseline as=hosts").err.strip() == "baseline hosts: 2 hosts"
     assert "2 hosts, no drift" in inside.ok("-r", "t1", "on @db drift baseline=hosts").err
     _edited(inside.home, "baseline", "hosts", "exa1db01", "kernel|kernel|release", "4.14.1")
@@ -72,7 +72,7 @@ def test_a_snapshot_tells_which_hosts_were_as_they_are(inside):
         inside.ok("-r", "t1", f"snap flashlog as={name} fresh=no hosts=@db")
     inside.ok("-r", "t1", "snap flashlog as=c fresh=no")
     assert (
-        "not compared, because not both snapshots tell it: facts of exa1db[01-02]"
+        "not compared, because it is missing in one of the snapshots: facts of exa1db[01-02]"
         in inside("-r", "t1", "delta a c").err
     )
     _edited(inside.home, "snapshot", "a", "hosts", "exa1db02", "kernel|kernel|release", "4.14.1")

@@ -38,16 +38,16 @@ def test_a_host_is_named_by_its_end_and_equal_answers_are_folded(inside):
 @pytest.mark.parametrize(
     ("statement", "said"),
     [
-        ("on @db flush flashcache -y", "flush flashcache is for cells, and exa1db[01-02] are hosts"),
+        ("on @db flush flashcache -y", "flush flashcache is for cells, but exa1db[01-02] are hosts"),
         ("on @db list griddisk", "are hosts; nothing was sent"),
         ("on @db drop griddisk all prefix=x -y", "are hosts; nothing was sent"),
         ("on @db,exa1cel01 sh uptime", "names cells (exa1cel01) and hosts (exa1db[01-02])"),
-        ("use @db", "exa1db[01-02] are no cells"),
+        ("use @db", "exa1db[01-02] are not cells"),
         ("on @dbs sh uptime", "did you mean @db?"),
         ("on exa1db09 sh uptime", "exa1db09 is not in rack t1, which has exa1cel[01-03],exa1db[01-02]"),
         (
             "on @db sh --accept-opaque cellcli -e alter griddisk all inactive",
-            "changes cells, and exa1db[01-02] are none",
+            "changes cells, but exa1db[01-02] are not cells",
         ),
     ],
 )
@@ -76,9 +76,9 @@ def test_undo_run_passes_over_the_only_change_where_that_is_unread(inside, tmp_p
         "finally\n  undo run\nend\n"
     )
     refused = inside("-r", "t1", f"run {recipe} -y")
-    assert refused.code == 2 and "--accept-opaque lets it" in refused.err
+    assert refused.code == 2 and "--accept-opaque` allows it" in refused.err
     done = inside("-r", "t1", f"run {recipe} -y --accept-opaque")
-    assert done.code == 0 and "is not taken back: exacell did not read what it carried" in " ".join(done.err.split())
+    assert done.code == 0 and "is not taken back: exacell can't read its text" in " ".join(done.err.split())
     assert not inside.ok("-r", "t1", "-o", "json", "pending").records
 
 
@@ -112,8 +112,8 @@ def test_production_hosts_take_named_commands_alone(lab):
     """On a production rack only programs of ``allow_commands`` may be accepted, only read-write, and nothing around them."""
     for text, said in {
         "touch /tmp/x": "production rack",
-        "mkdir /tmp/x; touch /tmp/x/y": "touch: allow_commands of the hosts does not name it",
-        "mkdir $(touch /tmp/x)": "around it stand plain words, quotes, |, ;, && and || alone",
+        "mkdir /tmp/x; touch /tmp/x/y": "touch: it is not in allow_commands of these hosts",
+        "mkdir $(touch /tmp/x)": "besides it, only plain words, quotes, |, ;, && and || are allowed",
         "mkdir /tmp/hosts_prod": "read-only",
     }.items():
         done = lab("-r", "prod", f"on @initiators sh --accept-opaque {text}")

@@ -112,7 +112,7 @@ def test_an_import_goes_first_and_a_file_of_the_name_is_asked_about(
 
 
 def test_what_was_changed_since_is_not_read(kept: InProcess) -> None:
-    """A kept file whose content is another one now is named, and no figure comes from it."""
+    """A kept file whose content is a different file now is named, and no figure comes from it."""
     rows = kept.ok("-r", "t1", "-o", "json", "results r2").records
     Path(rows[0]["file"]).write_bytes((DATA / "fio-queue-3.json").read_bytes())
     done = kept("-r", "t1", "import free")

@@ -118,7 +118,8 @@ def test_a_change_under_way_is_finished_and_the_rest_follows(
     """The start behind the kill names the run and not its change; resume shows what is done and what will be, finishes the
     change that was under way, runs the other lines and finally, and leaves the rack as an unkilled run does."""
     operator.write(
-        sized="let was = list flashcache.size of exa1cel01\nlist cell\nresize flashcache size=288g\ndisable flashlog db=ERP\n"
+        sized="let was = list flashcache.size of exa1cel01\nlist cell\nresize flashcache size=288g\ndisable "
+        "flashlog db=ERP\n"
         "check all flashcache.status = normal\nfinally\nundo run\nend\n"
     )
     before = operator.sizes()
@@ -135,13 +136,13 @@ def test_a_change_under_way_is_finished_and_the_rest_follows(
         fault(cell, "clear")
     left = next(row for row in operator.ask("pending") if row["state"] == "unfinished")
     assert (left["state"], left["mend"], left["change"]) == ("unfinished", "resume", None)
-    assert "run r1 (run sized) was broken off after 1 of its lines" in str(left["says"])
+    assert "run r1 (run sized) stopped after 1 of its lines" in str(left["says"])
     shown = operator.inside.ok("-r", "t1", "resume", "-n").err
     assert "1 of 5 lines done" in shown and "under way          2  resize flashcache size=288g" in shown
     assert "not answered on exa1cel[01-03]" in shown and "to do, finally     5  undo run" in shown
     assert operator.sizes() == before
     refused = operator.inside("-r", "t1", "resume")
-    assert refused.code == 2 and "nobody is at the terminal to confirm; nothing was sent" in refused.err
+    assert refused.code == 2 and "there is no terminal for the question; nothing was sent" in refused.err
     done = operator.inside.ok("-r", "t1", "resume", "-y")
     assert "change 1: statements whose end was not recorded" in done.err or "resume 1: resize flashcache" in done.err
     assert operator.sizes() == before and not operator.off()
@@ -193,13 +194,13 @@ def test_what_was_done_is_not_done_again_and_a_wait_goes_on(operator: Operator) 
 
 
 def test_a_file_that_changed_since_does_not_count(operator: Operator) -> None:
-    """The text and the matrix that were agreed to go on; the screen says that the file is another one now."""
+    """The text and the matrix that were agreed to go on; the screen says that the file is a different file now."""
     operator.write(several="matrix db in ERP,SPOT\ndisable flashlog db=$db\nwait 2s\nenable flashlog db=$db\nend\n")
     operator.killed("run several", "line 3, db=ERP: wait 2s")
     operator.write(several="resize flashcache size=288g\n")
     before = operator.sizes()
     done = operator.inside.ok("-r", "t1", "resume", "-y")
-    assert "the recipe several has changed since: the text that was agreed to goes on" in done.err
+    assert "the recipe several has changed since: the run continues with the text that you confirmed" in done.err
     assert [row["statement"] for row in operator.ask("journal")] == [
         f"{verb} flashlog db={db}" for db in ("ERP", "SPOT") for verb in ("disable", "enable")
     ]
@@ -221,7 +222,7 @@ def test_a_value_that_somebody_else_changed_is_asked_about(operator: Operator) -
     assert refused.code == 2 and "which this run did not change" in told(refused.err)
     assert operator.sizes() == {SIZE}
     with operator.program.at_terminal("-r", "t1", "resume -y", columns=150) as terminal:
-        terminal.child.expect_exact("go on with what was agreed to?")
+        terminal.child.expect_exact("continue with what you confirmed?")
         terminal.child.send("y\r")
         terminal.rest()
     assert operator.sizes() == {before}
@@ -234,7 +235,7 @@ def test_a_change_that_was_taken_back_is_asked_about(operator: Operator) -> None
     operator.killed("run taken", "line 2: wait 1m")
     operator.inside.ok("-r", "t1", "undo 1 -y")
     refused = operator.inside("-r", "t1", "resume", "-y")
-    assert refused.code == 2 and "change 1 of it was taken back since" in refused.err
+    assert refused.code == 2 and "its change 1 was taken back since" in refused.err
     operator.inside.ok("-r", "t1", "resume --abandon -y")
     operator.whole()
 
@@ -247,7 +248,7 @@ def test_a_command_that_runs_apart_is_picked_up_and_not_started_twice(operator: 
     operator.write(apart=f"needs opaque\non @db sh --detach {waits}\non @db sh uname -r\n")
     operator.killed("run apart --accept-opaque", "line 2: sh --detach", operator.apart)
     shown = told(operator.inside.ok("-r", "t1", "resume", "-n").err)
-    assert "is not started twice: exa1db01: runs as process" in shown
+    assert "is not started again: exa1db01: runs as process" in shown
     operator.inside.ok("-r", "t1", f"on @db sh --accept-opaque touch {gate}")
     operator.inside.ok("-r", "t1", "resume", "-y")
     rows = operator.ask("--accept-opaque", "on @db sh cat /tmp/apart")
@@ -258,7 +259,8 @@ def test_a_command_that_runs_apart_is_picked_up_and_not_started_twice(operator: 
 def test_a_command_that_can_not_be_read_is_done_again_only_where_somebody_says_so(operator: Operator) -> None:
     """What was under way and can't be read is named; -y alone sends nothing; --accept-opaque carries it out again."""
     operator.write(
-        unread="needs opaque\ndisable flashlog db=ERP\non @db sh sleep 3000; touch /tmp/unread\nfinally\nundo run\nend\n"
+        unread="needs opaque\ndisable flashlog db=ERP\non @db sh sleep 3000; touch /tmp/unread\nfinally\nundo "
+        "run\nend\n"
     )
     operator.killed("run unread --accept-opaque", "line 3: sh sleep", lambda: len(operator.sent_to(2)) == 2)
     refused = operator.inside("-r", "t1", "resume", "-y")
@@ -283,7 +285,7 @@ def test_two_killed_runs_end_the_newer_one_first(operator: Operator) -> None:
     operator.killed("run second", "line 2: wait 1s")
     assert len(operator.ask("pending")) == 2
     refused = operator.inside("-r", "t1", "undo run r2", "-y")
-    assert refused.code == 2 and "run r2 (run second) has not come to its end; nothing was sent" in refused.err
+    assert refused.code == 2 and "run r2 (run second) has not ended; nothing was sent" in refused.err
     done = operator.inside.ok("-r", "t1", "resume", "-y")
     assert done.err.index("run r2 of t1") < done.err.index("run r1 of t1")
     assert operator.ask("list iormplan attributes dbPlan") == plan
@@ -336,7 +338,7 @@ def test_a_living_run_is_not_gone_on_with(operator: Operator) -> None:
     finally:
         process.terminate()
         process.wait()
-    assert not operator.off(), "told to end, it carries out its finally"
+    assert not operator.off(), "asked to stop, it carries out its finally"
     operator.whole()
 
 
@@ -389,7 +391,7 @@ def test_what_somebody_changed_by_hand_before_resume_is_told_and_comes_back(
     other = InProcess(tmp_path / "other").with_rack_of(shared)
     other.ok("-r", "t1", "on exa1cel02 alter cell comment=hand", "-y")
     shown = told(operator.inside.ok("-r", "t1", "resume", "-y").err)
-    assert "exa1cel02: cell" in shown and "is hand now: somebody has changed it since; undo brings back hand" in shown
+    assert "exa1cel02: cell" in shown and "is hand now: somebody has changed it since; undo sets it to hand" in shown
     assert noted(operator) == {**before, "exa1cel02": "hand"}
     operator.whole()
     other.ok("-r", "t1", "undo", "-y")
@@ -441,7 +443,7 @@ def test_a_final_line_that_failed_is_tried_again(
     operator.killed("run final", "line 2: wait until")
     fault("exa1cel02", "refuse")
     failed = operator.inside("-r", "t1", "resume", "-y")
-    assert failed.code != 0 and "resume tries again what failed of its finally" in failed.err
+    assert failed.code != 0 and "`resume` tries the failed lines of its finally again" in failed.err
     shared.ok("emulator", "fault", "t1", "all", "clear")
     assert any("its finally failed" in str(row["says"]) for row in operator.ask("pending"))
     operator.inside.ok("-r", "t1", "resume", "-y")

@@ -73,7 +73,7 @@ def test_the_history_is_exported_minute_by_minute(inside: InProcess) -> None:
     rows = list(csv.DictReader(io.StringIO(inside.ok("-r", "t1", "metrics", "export", "CL_CPUT", "last=10m").out)))
     assert len(rows) >= 20 and len({row["collectionTime"] for row in rows}) >= 9
     refused = inside("-r", "t1", "metrics", "export", "last=10m", "format=prometheus")
-    assert refused.code == 2 and "it goes without last=" in refused.err and not refused.out
+    assert refused.code == 2 and "so last= is not allowed" in refused.err and not refused.out
 
 
 @pytest.mark.parametrize("form", ["csv", "prometheus"])

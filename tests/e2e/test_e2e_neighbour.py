@@ -71,8 +71,8 @@ TRAPS: dict[str, tuple[Callable[[Path], tuple[str, ...]], str]] = {
     "FIFO": (lambda lock: ("mkfifo", "-m", "666", str(lock)), "it is a FIFO"),
     "link": (lambda lock: ("ln", "-s", str(lock.parent / "home" / "config.toml"), str(lock)), "it is a symbolic link"),
     "folder": (lambda lock: ("mkdir", str(lock)), "it is a directory"),
-    "junk": (lambda lock: ("sh", "-c", f"umask 0; echo 'run: unlock --takeover {SECRET}' > {lock}"), "it is no JSON"),
-    "huge": (lambda lock: ("sh", "-c", f"umask 0; truncate -s 1T {lock}"), "bytes, and more than"),
+    "junk": (lambda lock: ("sh", "-c", f"umask 0; echo 'run: unlock --takeover {SECRET}' > {lock}"), "it is not JSON"),
+    "huge": (lambda lock: ("sh", "-c", f"umask 0; truncate -s 1T {lock}"), "bytes; at most"),
     "closed": (lambda lock: ("sh", "-c", f"umask 077; echo x > {lock}"), ""),
 }
 
@@ -145,7 +145,8 @@ def test_no_list_of_processes_shows_a_password(ours: Program, place: Path, trans
     ) as watcher:
         assert watcher.stdout is not None and watcher.stdout.readline() == "watching\n"
         script = (
-            f"set transport {transport}\ncreate user neighbour2 password='{SECRET}'\nalter user neighbour2 password='{SECRET}x'\n"
+            f"set transport {transport}\ncreate user neighbour2 password='{SECRET}'\nalter user neighbour2 "
+            f"password='{SECRET}x'\n"
             "drop user neighbour2\n"
         )
         done = ours("-r", "t1", "-y", stdin=script)
@@ -161,7 +162,7 @@ def test_who_would_show_a_password_does_not_send_it(ours: Program) -> None:
     script = f"set transport dcli\nalter user exacelladm password='{SECRET}'\n"
     done = ours("-r", "t1", "-y", stdin=script)
     assert done.code == 2 and SECRET not in done.out + done.err
-    assert "holds a password or a key, and the transport" in done.err and "nothing was sent" in done.err
+    assert "has a password or a key, and the transport" in done.err and "nothing was sent" in done.err
 
 
 def test_no_file_of_ours_holds_a_password(ours: Program, shared: Program) -> None:
@@ -182,9 +183,9 @@ def test_no_file_of_ours_holds_a_password(ours: Program, shared: Program) -> Non
     assert ours("-r", "t1", "-y", stdin=f"{wrong}\n").code == 1
     again = ours("-r", "t1", "retry failed", "-y")
     assert again.code == 2 and "holds a password or a key that exacell does not keep" in one_line(again)
-    assert "give the whole statement anew" in again.err
+    assert "type the whole statement again" in again.err
     told = ours("-r", "t1", "-y", f"alter user nosuch password='{SECRET}'", "-n")
-    assert "all users of this host can read the arguments of a process" in told.err
+    assert "every user of this host can read them" in told.err
     held = [path for path in ours.home.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
     assert held == []
     logs = [path for path in (shared.home / "emulator" / "t1").glob("log*") if SECRET.encode() in path.read_bytes()]
@@ -221,11 +222,11 @@ def test_a_rack_of_the_neighbours_is_not_believed(ours: Program, place: Path) ->
     rack.write_text(MINE)
     rack.chmod(0o666)
     line = one_line(ours("racks"))
-    assert line.endswith(f"it can be written by everybody; chmod go-w {rack}")
+    assert line.endswith(f"it is writable by everybody; type `chmod go-w {rack}`")
     subprocess.run(line.partition("; ")[2].split(), check=True)
     assert ours("racks").code == 0
     assert neighbour("sh", "-c", f"mkdir {place}/recipes; echo 'list cell' > {place}/recipes/x.exa").returncode == 0
-    assert f"is user {NEIGHBOUR}'s, and neither yours nor root's" in one_line(
+    assert f"belongs to user {NEIGHBOUR}, not to you or root" in one_line(
         ours("-r", "t1", "run", f"{place}/recipes/x.exa")
     )
 

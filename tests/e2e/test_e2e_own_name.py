@@ -100,9 +100,12 @@ def test_a_name_in_capitals_folds_as_what_it_is(inside: InProcess) -> None:
         ("drop griddisk NO_{cell}", "there is no such grid disk"),
         ("drop celldisk CD_00_{cell}", "refused on exa1cel[01-03]: disk group DATA uses it"),
         ("alter celldisk CD_77_{cell} comment=x", "there is no such cell disk on exa1cel[01-03]"),
-        ("alter griddisk all comment='{cell}'", "stands for a cell's own name in LIST"),
-        ("create griddisk p_{cell} celldisk=CD_00_{cell}, comment='{CELL}'", "stands for a cell's own name in LIST"),
-        ("create threshold ct_io_rq_{cell}.a warning=1", "stands for a cell's own name in LIST"),
+        ("alter griddisk all comment='{cell}'", "(a cell's own name) is allowed only in LIST"),
+        (
+            "create griddisk p_{cell} celldisk=CD_00_{cell}, comment='{CELL}'",
+            "(a cell's own name) is allowed only in LIST",
+        ),
+        ("create threshold ct_io_rq_{cell}.a warning=1", "(a cell's own name) is allowed only in LIST"),
     ],
 )
 def test_guards_judge_the_disks_that_are_meant(inside: InProcess, statement: str, said: str) -> None:

@@ -68,7 +68,7 @@ def test_a_plan_of_a_run_shows_every_line(inside: InProcess) -> None:
     assert {row["statement"] for row in steps} >= {"DROP FLASHCACHE", "CREATE FLASHCACHE ALL size=16G"}
     assert {row["cell"] for row in steps} == {"exa1cel01", "exa1cel02", "exa1cel03"}
     told = {line: rows[line]["outcome"] for line in rows}
-    assert told[1] == "holds now" and told[3].startswith("checks it then: line 2 ")
+    assert told[1] == "holds now" and told[3].startswith("checked during the run, because line 2 ")
     assert told[8].startswith("can't be planned before line 2 is carried out") and "0 is free" in told[8]
     assert (told[9], told[10], told[12]) == ("reads", "reads", "reads") and told[11] == "keeps it as done, unread"
     assert told[13] == "nothing to do now" and "takes back" in told[14]
@@ -111,7 +111,8 @@ def test_what_a_copy_does_not_have_is_named_first(inside: InProcess) -> None:
     """Lines for hosts, databases and commands are named, also those inside a check or a recipe, before a copy is made."""
     written(
         inside,
-        all='recipe "All"\nneeds opaque\n@more\ncheck sql db=SPOT "select name from v$database".name = SPOT\nlist cell\n',
+        all='recipe "All"\nneeds opaque\n@more\ncheck sql db=SPOT "select name from v$database".name = '
+        "SPOT\nlist cell\n",
         more='recipe "More"\nhost uptime\non exa1db01 sh uname\nkeep @db:/etc/hosts as=x\n',
     )
     done = inside("-r", "t1", "rehearse @all")
@@ -129,7 +130,7 @@ def test_the_rest_is_rehearsed_with_values_of_the_rack(inside: InProcess) -> Non
     written(inside, sizes=SIZES.replace("finally", "@inner\nfinally").replace("@inner", "", 1), inner="list cell\n")
     before = state(inside)
     done = inside.ok("-r", "t1", "rehearse without=hosts,databases @sizes sizes=288g")
-    assert "left out, for a copy does not have it: line 12: on @db sh uname -r" in done.err
+    assert "left out, because the copy does not have it: line 12: on @db sh uname -r" in done.err
     assert "3 lines left out" in done.err and "rehearsal: kept with run rehearsal as sizes_288g" in done.err
     assert "it would leave cells and disk groups as they are" in done.err
     assert state(inside) == before and inside.ok("-r", "t1", "-o", "json", "journal").records == []

@@ -64,7 +64,7 @@ def test_a_dry_run_shows_every_size_and_judges_no_check_behind_a_change(inside: 
     assert done.code == 0, done.err
     for size in ("16g", "32g"):
         assert f"Plan on t1: resize flashcache size={size}" in done.out + done.err
-    assert done.err.count("nothing was carried out that it may need, so it is not judged") == 2
+    assert done.err.count("-n carries out no earlier line, so this is not checked") == 2
     assert sizes(inside) == before
 
 
@@ -79,8 +79,8 @@ def test_a_dry_run_shows_every_size_and_judges_no_check_behind_a_change(inside: 
         ("list cell\nfinally\n  on @initiators list cell\nend", "@initiators is not a group of rack t1"),
         ("on exa1cel09 list cell", "exa1cel09 is not in rack t1"),
         ("let a = list griddisk.size\nlist cell", "let a: list griddisk.size is not one value but"),
-        ("let a = list flashcache.size of nobody\nlist cell", "has nothing of nobody"),
-        ("@again\nlist cell", "recipe again runs itself: again -> again"),
+        ("let a = list flashcache.size of nobody\nlist cell", "has no row for nobody"),
+        ("@again\nlist cell", "recipe again calls itself: again -> again"),
         ("@missing\nlist cell", "there is no recipe missing"),
         ("@look which=1\nlist cell", "recipe look has no parameter which: it takes who"),
         ("matrix x in $none\nlist cell\nend", "$none is not a parameter"),
@@ -207,7 +207,7 @@ def test_undo_run_passes_over_what_nobody_read(inside: InProcess) -> None:
     before = inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records
     done = inside("-r", "t1", "run mixed", "-y", "--accept-opaque")
     assert done.code == 0, done.err
-    assert "is not taken back: exacell did not read what it carried" in done.err
+    assert "is not taken back: exacell can't read its text" in done.err
     assert inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records == before
 
 
@@ -257,7 +257,7 @@ def test_a_block_that_fails_gives_back_what_its_experiment_switched(inside: InPr
     clause = "sql db=SPOT \"select cell_flash_cache c from dba_tables where table_name = 'CUSTOMERS'\""
     before = inside.ok("-r", "t1", "-o", "json", clause).records
     done = inside("-r", "t1", "-o", "json", "run blocks", "-y")
-    assert done.code == 1 and "size is" in done.err and "the factor is given back as it was" in done.err
+    assert done.code == 1 and "size is" in done.err and "the factor has its old value again" in done.err
     assert inside.ok("-r", "t1", "-o", "json", clause).records == before
     assert [row["name"] for row in done.records if "name" in row][-3:] == ["exa1cel01", "exa1cel02", "exa1cel03"]
     inside.ok("-r", "t1", "resume", "--abandon", "-y")
@@ -291,7 +291,7 @@ def test_on_a_condition_is_judged_where_its_line_stands(inside: InProcess) -> No
     assert [row.get("name") or row["comment"] for row in done.records] == ["exa1cel02", "chosen"]
     assert "  2  on (where comment=chosen) list cell attributes name\n" in done.err
     none = inside("-r", "t1", "run inner")
-    assert none.code == 2 and "'where comment=chosen' holds for none of exa1cel[01-03]" in none.err
+    assert none.code == 2 and "'where comment=chosen' is true on none of exa1cel[01-03]" in none.err
 
 
 def test_a_plan_for_cells_where_something_holds_is_kept_as_it_can_be_typed(inside: InProcess) -> None:
@@ -308,7 +308,7 @@ def test_a_line_with_nothing_to_do_says_so(inside: InProcess) -> None:
     for statement in ("run again", "plan @again"):
         assert said in inside.ok("-r", "t1", statement, "-y").err, statement
     dry = inside.ok("-r", "t1", "run again", "-n")
-    assert said in dry.err and "-n: undo run would take back what the run has changed by then" in dry.err
+    assert said in dry.err and "-n: undo run would take back the changes of the run up to there" in dry.err
 
 
 @pytest.mark.parametrize(
@@ -351,7 +351,7 @@ def test_a_run_is_taken_back_by_its_name_from_another_session(inside: InProcess)
     assert "none has changed anything yet" in inside("-r", "t1", "undo run r1").err
     before = inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records
     inside.ok("-r", "t1", "run pair", "-y")
-    assert "undo run r1 takes the newest run back (run pair)" in inside.ok("-r", "t1", "undo run").err
+    assert "`undo run r1` takes back the newest run (run pair)" in inside.ok("-r", "t1", "undo run").err
     dry = inside("-r", "t1", "undo run R1", "-n")
     assert "undo change 2 (disable flashlog db=SPOT)" in dry.err and "nothing was sent" in dry.err
     done = inside.ok("-r", "t1", "-o", "json", "undo run r1", "-y")
@@ -359,7 +359,7 @@ def test_a_run_is_taken_back_by_its_name_from_another_session(inside: InProcess)
     assert inside.ok("-r", "t1", "-o", "json", "list cell attributes name, comment").records == before
     assert "nothing is left to take back" in inside.ok("-r", "t1", "undo run r1", "-y").err
     refused = inside("-r", "t1", "undo run r2", "-y")
-    assert refused.code == 2 and "no recipe's run of rack t1 is called r2; the newest are r1" in refused.err
+    assert refused.code == 2 and "rack t1 has no recipe run r2; the newest are r1" in refused.err
     wrong = inside("-r", "t1", "check recipe names")
     assert wrong.code != 0 and "takes no name" in wrong.out
 
@@ -373,8 +373,8 @@ def test_only_what_is_not_read_is_asked_about(inside: InProcess) -> None:
         done.code == 2
         and done.out == ""
         and done.err.startswith(
-            'recipe asked runs what exacell does not read; the guard ends there:\n  on exa1cel01 sh "eval true"\n'
-            "exacell: recipe asked: nobody is at the terminal to agree; nothing was run; run "
+            "recipe asked runs commands that exacell can't read and can't guard:\n  on exa1cel01 sh \"eval true\"\n"
+            "exacell: recipe asked: there is no terminal for the question; nothing was run; run "
         )
     )
     written(inside, alone='recipe "Alone"\nneeds opaque\non @db sh uname -r\n')

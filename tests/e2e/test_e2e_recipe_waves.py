@@ -92,7 +92,10 @@ def test_a_failure_in_a_wave_leaves_the_next_ones_untouched(rolled: InProcess, f
     done = rolled("-r", "t1", "run marked", "-y")
     assert done.code == 1
     assert marks(rolled) == {"exa1cel01": "done", "exa1cel02": "", "exa1cel03": ""}
-    told = "exa1cel01 done; exa1cel03 not touched; use exa1cel[02-03], and the same run goes on with them"
+    told = (
+        "exa1cel01 done; exa1cel03 not touched; type `use exa1cel[02-03]`, then the same run again, to "
+        "continue with them"
+    )
     assert f"stopped in wave 2 of 3 (exa1cel02); {told}" in done.err
     assert [line.partition(":")[0] for line in carried(done) if "exa1cel03" in line] == []
     assert "over" in done.err.splitlines(), "finally ran"
@@ -116,7 +119,7 @@ def test_the_same_run_is_named_only_where_it_goes_on(rolled: InProcess, head: st
         rolled, named=f"{head}\n  alter cell comment=done\n  on exa1cel02 check all cell.comment = fine\nend\n{tail}"
     )
     done = rolled("-r", "t1", "run named", "-y")
-    assert "exa1cel01 done; exa1cel03 not touched" in done.err and "goes on with them" not in done.err
+    assert "exa1cel01 done; exa1cel03 not touched" in done.err and "to continue with them" not in done.err
 
 
 def test_a_gate_that_stays_closed_ends_the_run_before_its_wave(rolled: InProcess) -> None:
@@ -154,7 +157,7 @@ def test_what_holds_between_waves(rolled: InProcess) -> None:
     """--pause=ask with nobody there means no; --not-after begins no wave behind its time; what is not begun is told."""
     written(rolled, marked=MARKED, plain="list cell\n")
     asked = rolled("-r", "t1", "run marked --pause=ask", "-y")
-    assert asked.code == 4 and "nobody is at the terminal to say go on before wave 2" in asked.err
+    assert asked.code == 4 and "there is no terminal for the question before wave 2" in asked.err
     assert "stopped before wave 2 of 3 (exa1cel02); exa1cel01 done; exa1cel03 not touched" in asked.err
     last = datetime.now() + timedelta(seconds=15)
     late = rolled("-r", "t1", f"run marked --pause=5m --not-after='{last:%Y-%m-%d %H:%M:%S}'", "-y")
@@ -162,9 +165,9 @@ def test_what_holds_between_waves(rolled: InProcess) -> None:
     assert marks(rolled) == {"exa1cel01": "done", "exa1cel02": "", "exa1cel03": ""}
     for flag in ("--not-after=05:00", "--pause=1s"):
         idle = rolled("-r", "t1", f"run plain {flag}", "-y")
-        assert idle.code == 2 and "this recipe has no rolling; nothing was sent" in idle.err
+        assert idle.code == 2 and "this recipe has no rolling block; nothing was sent" in idle.err
     wrong = rolled("-r", "t1", "run marked --rolling", "-y")
-    assert wrong.code == 2 and "--rolling is a change's flag" in wrong.err
+    assert wrong.code == 2 and "--rolling is a flag for one change" in wrong.err
 
 
 def test_a_line_that_runs_a_recipe_may_say_what_holds_between_its_waves(rolled: InProcess) -> None:
@@ -177,10 +180,10 @@ def test_a_line_that_runs_a_recipe_may_say_what_holds_between_its_waves(rolled: 
         plain="list cell\n",
     )
     asked = rolled("-r", "t1", "run outer", "-y")
-    assert asked.code == 4 and "nobody is at the terminal to say go on before wave 2" in asked.err
+    assert asked.code == 4 and "there is no terminal for the question before wave 2" in asked.err
     assert marks(rolled) == {"exa1cel01": "done", "exa1cel02": "", "exa1cel03": ""}
     idle = rolled("-r", "t1", "run wrong", "-y")
-    assert idle.code == 2 and "recipe wrong, line 2: --pause is about what happens between waves" in idle.err
+    assert idle.code == 2 and "recipe wrong, line 2: --pause is for waves" in idle.err
     assert "[1/" not in idle.err
 
 

@@ -38,7 +38,7 @@ def test_a_resize_is_shown_as_it_would_leave_the_cells(t1: Any) -> None:
     assert disks == {(cell, f"FD_{number:02}_{cell}") for number in range(16) for cell in cells}
     folded = t1.ok("-m", "-r", "t1", "--fold", "rehearse", "resize", "flashcache", "size=288g").out
     assert "exa1cel[01-03]  celldisk" in folded and "FD_[00-15]_{cell}" in folded
-    assert "not quite the rack" not in done.err and "nothing was sent to the rack" in done.err
+    assert "differs from the rack" not in done.err and "nothing was sent to the rack" in done.err
     assert t1.ok("-r", "t1", "-o", "json", "list", "flashcache", "detail").records == before
     assert not Journal(t1.home / "journal.db").entries()
     assert copies() <= left
@@ -65,7 +65,7 @@ def test_what_is_set_on_the_rack_is_set_on_the_copy(t1: Any) -> None:
     for statement in (f"alter iormplan catplan={plan}", "alter griddisk DATA_CD_00_{cell} comment='set aside'"):
         t1.ok("-y", "-r", "t1", statement)
     done = t1.ok("-r", "t1", "-o", "json", "on exa1cel01 rehearse alter iormplan catplan=''")
-    assert "not quite the rack" not in done.err
+    assert "differs from the rack" not in done.err
     assert [(r["cell"], r["object"], r["attribute"], r["before"], r["after"]) for r in done.records] == [
         ("exa1cel01", "iormplan", "catPlan", plan, None)
     ]

@@ -1,4 +1,4 @@
-"""Cells of release 26.1, where celladmin may run CellCLI and a few commands that only read: refused by us, on every surface."""
+"""Cells of release 26.1, where celladmin may run only CellCLI and a few commands that only read: the rest is refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def rack(program: Any) -> Iterator[Any]:
 def test_what_is_more_than_a_command_is_refused_before_it_is_sent(rack: Any, words: tuple[str, ...]) -> None:
     """Scripts, copies, pipes and keys are refused with the release and the login named, instead of by the cell."""
     done = rack("-r", "r26", *words)
-    assert done.code == 2 and "run release 26.1 or later, where celladmin may run CellCLI" in done.err, done
+    assert done.code == 2 and "run release 26.1 or later, where celladmin may run only CellCLI" in done.err, done
     assert "not allowed for celladmin" not in done.out + done.err
 
 

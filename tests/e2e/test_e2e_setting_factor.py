@@ -108,7 +108,7 @@ def test_a_killed_experiment_leaves_the_setting_and_resume_brings_it_back(kernel
 def test_without_cells_there_is_nothing_to_give_way_to(kernel: Kernel, tmp_path: Path) -> None:
     """yield= on a rack without cells is refused before anything is sent, and not passed over."""
     done = kernel(experiment(script(tmp_path, slow="64"), "yield=20ms"))
-    assert done.code == 2 and "yield= goes by FL_RQ_TM_W_RQ of the cells, and there is none here" in done.err
+    assert done.code == 2 and "yield= needs the metric FL_RQ_TM_W_RQ, which these cells don't have" in done.err
     assert kernel.ok("-o", "json", "journal").records == []
 
 

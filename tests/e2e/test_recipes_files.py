@@ -75,7 +75,7 @@ def test_a_template_is_whole_and_laid_out() -> None:
 def test_a_new_recipe_is_written_in_the_editor(program: InProcess, begin: Begin) -> None:
     """The template opens in $EDITOR; what is saved is checked, kept among the user's recipes, and can be run."""
     child = begin('sed -i "s/what it does/Weekly/" "$1"', "new", "recipe", "weekly")
-    child.expect_exact("recipe weekly: 1 statement, well-formed; run weekly -n shows what it would do")
+    child.expect_exact("recipe weekly: 1 statement, well-formed; `run weekly -n` shows what it would do")
     assert ended(child) == 0
     assert 'recipe "Weekly"' in (own(program) / "weekly.exa").read_text()
     assert "Weekly" in program.ok("recipes", "weekly").out
@@ -171,7 +171,7 @@ def test_who_leaves_without_record_stop_has_the_recipe(program: InProcess, begin
     child = begin("true")
     child.expect_exact("exacell> ")
     child.sendline("record start left")
-    child.expect_exact("record stop writes it")
+    child.expect_exact("`record stop` writes it")
     child.expect_exact("exacell> ")
     child.sendline('prompt "hello"')
     child.expect_exact("exacell> ")
@@ -184,7 +184,7 @@ def test_who_leaves_without_record_stop_has_the_recipe(program: InProcess, begin
 def test_without_a_terminal_there_is_no_editor(program: InProcess) -> None:
     """Off a terminal the way out is named, and nothing is left."""
     done = program("new", "recipe", "weekly")
-    assert done.code == 2 and "there is no terminal for it; write" in done.err
+    assert done.code == 2 and "which needs a terminal; write" in done.err
     assert list(own(program).iterdir()) == []
 
 
@@ -260,10 +260,10 @@ def test_what_is_typed_becomes_a_recipe(program: InProcess) -> None:
 
 
 @pytest.mark.parametrize(("typed", "code", "said"), [
-    ("record stop", 2, "nothing is being recorded; record start NAME begins it"),
-    ("record start a\nrecord start b", 2, "recipe a is being recorded; record stop ends it"),
-    ("record start a\nrecord stop", 0, "nothing was typed that a recipe can hold"),
-    ("record start a\nset timing off\nrecord stop", 0, "nothing was typed that a recipe can hold"),
+    ("record stop", 2, "nothing is being recorded; type `record start NAME` to begin"),
+    ("record start a\nrecord start b", 2, "recipe a is being recorded; type `record stop` to end it"),
+    ("record start a\nrecord stop", 0, "no statement for a recipe was typed"),
+    ("record start a\nset timing off\nrecord stop", 0, "no statement for a recipe was typed"),
 ])  # fmt: skip
 def test_a_recording_that_comes_to_nothing(program: InProcess, typed: str, code: int, said: str) -> None:
     """A recording that was not begun, was begun twice or holds nothing for a recipe says so, and leaves no file."""

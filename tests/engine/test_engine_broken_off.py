@@ -34,7 +34,7 @@ def desk(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> Desk:
 
     with monkeypatch.context() as patch:
         patch.setattr(bench.journal, "append", full)
-        with pytest.raises(BrokenOffError, match="was broken off"):
+        with pytest.raises(BrokenOffError, match="stopped halfway"):
             bench.run(
                 flashlog_plan("t1", bench.facts(), wanted=DirectiveName(name="SPOT"), on=False, statement=STATEMENT)
             )

@@ -44,7 +44,7 @@ def test_what_is_agreed_to_is_sent(desk: Desk) -> None:
     assert desk.bench.transport.sent == [(CELLS[0], STEP.statement)]
 
 
-@pytest.mark.parametrize("afterwards", ["", "list diagpack tells when it is done"])
+@pytest.mark.parametrize("afterwards", ["", "`list diagpack` shows when it is ready"])
 def test_how_it_goes_on_afterwards_is_said_last(desk: Desk, afterwards: str) -> None:
     """What tells when a change is done in the end is said behind it; where there is nothing of that kind nothing is."""
     carried(desk, afterwards=afterwards)
@@ -131,7 +131,9 @@ def test_a_plan_is_shown_unless_it_is_quietly_agreed_to(
 
 
 @pytest.mark.parametrize(
-    ("monitor", "says"), [(True, r"\(with -m\)"), (False, r"\(set mode rw changes that\)")], ids=["monitor", "mode"]
+    ("monitor", "says"),
+    [(True, r"\(with -m\)"), (False, r"\(type `set mode rw` to change that\)")],
+    ids=["monitor", "mode"],
 )
 def test_read_only_says_what_made_it_so(desk: Desk, monitor: bool, says: str) -> None:
     """The way out fits how the session became read-only; one that is not may change its rack."""

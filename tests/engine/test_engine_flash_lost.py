@@ -101,7 +101,7 @@ def test_fewer_objects_than_expected_are_settled_by_reading(bench: Bench) -> Non
     bench.transport.script = on(ONE, CANCEL, lambda cell: said(cell, "hm\n", state=State.OK))
     report = bench.run(flush_plan("t1", bench.facts(), recreate=False, statement="x"))
     unsure = next(r for r in report.results if r.outcome == UNKNOWN)
-    assert "0 of 1 objects were reported done" in unsure.reason
+    assert "0 of 1 objects are done" in unsure.reason
 
 
 def test_success_that_reading_back_denies_is_a_failure(bench: Bench) -> None:

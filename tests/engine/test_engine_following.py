@@ -17,6 +17,7 @@ from exacell.change.probe import NO_ANSWER
 from exacell.change.running import Outcome, Report, StepResult
 from exacell.output.console import Progress, SilentConsole
 from exacell.plan.model import Check, Op, Rolling, Step
+from tests.support.every import every
 
 ONE, TWO, THREE = CELLS
 POLL = 5.0
@@ -110,7 +111,13 @@ MUTE: list[tuple[float | None, float, Outcome, float, str]] = [
     (None, 600.0, Outcome.DONE, 610.0, ""),
     (None, 9000.0, Outcome.UNKNOWN, 900.0, "silent for 15m00s: "),
     (3600.0, 1800.0, Outcome.DONE, 1810.0, ""),
-    (300.0, 9000.0, Outcome.UNKNOWN, 300.0, "not seen to be flushed within 5m00s (--limit); silent for 5m00s: "),
+    (
+        300.0,
+        9000.0,
+        Outcome.UNKNOWN,
+        300.0,
+        "exacell did not see it flushed within 5m00s (--limit); silent for 5m00s: ",
+    ),
 ]
 
 
@@ -255,7 +262,7 @@ def proven(
     return found, report, wait, console
 
 
-@pytest.mark.parametrize("case", PROOFS)
+@every(PROOFS)
 def test_a_proof_is_waited_for_as_long_as_it_may_come(case: Proving) -> None:
     """How it ends, after how many seconds and with which words; only a long wait can be ended, and only that is shown."""
     (result,), report, wait, console = proven({ONE: case})

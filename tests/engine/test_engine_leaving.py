@@ -117,9 +117,9 @@ def test_who_leaves_is_told_what_is_not_known() -> None:
     report = Report(change=7, interrupted=True)
     for cell, outcome in zip(CELLS, (Outcome.DONE, Outcome.UNKNOWN, Outcome.UNKNOWN), strict=True):
         report.results.append(StepResult(step=Step(target=cell, what="x"), outcome=outcome))
-    assert _interrupted(report).endswith("on exa1cel[02-03] was not waited for: resume 7 finds out")
+    assert _interrupted(report).endswith("exacell did not wait for exa1cel[02-03]: `resume 7` checks the result")
     del report.results[1:]
-    assert _interrupted(report) == "interrupted: what was under way has ended, nothing more was started"
+    assert _interrupted(report) == "interrupted: running statements have ended; nothing more was started"
 
 
 def test_nothing_is_sent_after_an_interruption(hanging: Hanging, bench: Bench) -> None:

@@ -133,8 +133,8 @@ def test_a_journal_that_fails_stops_writes(tmp_path: Path, turns: int, sent: lis
     assert caught.value.exit_code is (ExitCode.INTERRUPTED if turns else ExitCode.NOT_EXECUTED)
     assert not turns or (
         caught.value.message
-        == "change 1 (flush flashcache) was broken off: the disk is full; no more statements are sent"
-        and "then resume 1 goes on with it" in caught.value.hint
+        == "change 1 (flush flashcache) stopped halfway: the disk is full; no more statements are sent"
+        and "then `resume 1` continues it" in caught.value.hint
     )
     for cell in CELLS:
         assert bench.transport.statements(cell) == sent
@@ -191,7 +191,7 @@ def test_iorm_is_compared_by_what_it_means(bench: Bench) -> None:
     bench.transport.cells[CELLS[1]].tables["iormplan"][0]["dbPlan"] = "((name=SPOT,share=9))"
     report = bench.run(plan)
     assert outcomes(report) == {CELLS[0]: [DONE], CELLS[1]: [REFUSED], CELLS[2]: [DONE]}
-    assert "the plan has changed meanwhile" in report.failures[0].reason
+    assert "the plan has changed in the meantime" in report.failures[0].reason
     assert bench.pauses == 0, "what is there at once is not waited for"
     assert bench.transport.cells[CELLS[1]].tables["iormplan"][0]["dbPlan"] == "((name=SPOT,share=9))"
 
@@ -417,7 +417,7 @@ def test_a_slow_effect_is_looked_for_so_long_and_no_longer(bench: Bench) -> None
 
 
 def test_no_node_answers(bench: Bench) -> None:
-    """When ASM can't be asked any more, its steps are refused, never unneeded."""
+    """When ASM can't be queried any more, its steps are refused, never unneeded."""
     plan = drop(bench)
     bench.transport.silent = set(NODES)
     report = bench.run(plan)
@@ -494,7 +494,7 @@ def test_a_proof_that_waiting_can_not_bring_ends_after_a_minute(bench: Bench) ->
 
 
 def test_a_proof_that_comes_within_the_minute_after_all(bench: Bench) -> None:
-    """What looks hopeless for less than a minute, as disks do while ASM takes them in again, is waited for."""
+    """What looks hopeless for less than a minute, as disks do while ASM adds them again, is waited for."""
     disk = {"name": "DATA_CD_00_exa1cel01", "size": "1G", "status": "active", "asmModeStatus": "DROPPED"}
     bench.transport.cells[CELLS[0]].tables["griddisk"] = [disk]
     names = {"name": ("DATA_CD_00_exa1cel01",)}

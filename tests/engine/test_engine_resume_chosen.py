@@ -108,7 +108,7 @@ def test_an_interrupted_resume_tells_whether_anything_is_left(
     monkeypatch.setattr(desk, "execute", interrupted)
     desk.bench.transport.reading = lambda: reads.append(reads.pop() + 1)
     result = resume(desk.session, desk, desk.request, {})
-    assert ("interrupted: nothing more was started; resume goes on" in result.notes) is more
+    assert ("interrupted: nothing more was started; `resume` continues" in result.notes) is more
     assert (len(desk.done), reads) == (1, [0])
 
 
@@ -123,7 +123,7 @@ def test_abandoning_leaves_all_as_it_is(desk: Desk) -> None:
     """An abandoned change is neither carried out nor told of again; another one still is."""
     desk.left(KILLED, replace(KILLED, statement=OTHER))
     (note,) = resume(desk.session, desk, desk.request, {}, change=1, abandon=True).notes
-    assert note == f"change 1 ({MORE}) stays as it is and is not gone on with"
+    assert note == f"change 1 ({MORE}) stays as it is and is not continued"
     assert (desk.done, [item.change for item in pending(desk.journal, "t1")]) == ([], [2])
 
 
@@ -189,7 +189,7 @@ def test_the_rest_of_a_recipe_is_told(desk: Desk, origin: str, told_of: bool) ->
     change is gone on with a second time; behind others nothing does, nor behind one that failed again."""
     desk.left(replace(KILLED, body={"origin": origin}))
     desk.code = ExitCode.FAILED
-    said = "change 1 was a line of recipe cold, whose lines behind it were not run; run cold runs all"
+    said = "change 1 was a line of recipe cold; the lines after it were not run; `run cold` runs all lines"
     assert said not in resume(desk.session, desk, desk.request, {}).notes
     desk.code = ExitCode.DONE
     assert (said in resume(desk.session, desk, desk.request, {}).notes) is told_of

@@ -182,7 +182,7 @@ def test_a_change_that_is_being_carried_out_is_left_alone(
     with pytest.raises(RefusedError) as refused:
         verb(desk)
     assert "(alter iormplan objective=low_latency) is being carried out by process " in told(refused.value)
-    assert refused.value.hint == "let it end, or end that process first"
+    assert refused.value.hint == "wait until it ends, or end that process first"
     assert (desk.done, desk.bench.transport.sent) == ([], [])
 
 
@@ -274,8 +274,10 @@ def test_retry_of_what_cannot_be_read_names_where_it_failed(desk: Desk, states: 
     desk.left(Left("dcli -c x reboot", steps, end={"exitCode": 1}, plan=False))
     with pytest.raises(RefusedError) as refused:
         retry(desk.session, desk, desk.request, {})
-    assert f"change 1 (dcli -c x reboot) did not end well on {where}, but it carried what" in told(refused.value)
-    assert "nothing was sent" in told(refused.value) and f"look at {where} and give it anew there" in told(
+    assert f"change 1 (dcli -c x reboot) did not end well on {where}, but exacell can't read its text" in told(
+        refused.value
+    )
+    assert "nothing was sent" in told(refused.value) and f"check {where} and type it again for them" in told(
         refused.value
     )
     desk.left(Left("dcli -c x reboot", [(step(ONE), "done")], end=OVER, plan=False))
@@ -303,13 +305,13 @@ NODE = {"asm": "main", "statement": "ALTER DISKGROUP DATA MOUNT"}
 SETTLED: list[tuple[Step, str, str]] = [
     (step(ONE, proves=CACHE), "done", "found done"),
     (step(ONE, proves=GONE), "not done", "exa1cel01_FLASHCACHE"),
-    (step(ONE), "unknown", "nothing was to prove it"),
+    (step(ONE), "unknown", "there was no check for it"),
     (step(TWO, proves=CACHE), "unknown", "no route to host"),
     (step(NODES[0], proves=GROUP, **NODE), "done", "found done"),
     (step(NODES[0], proves=OTHER, **NODE), "not done", "asm.diskgroup"),
-    (step(NODES[0], **NODE), "unknown", "nothing was to prove it"),
+    (step(NODES[0], **NODE), "unknown", "there was no check for it"),
     # Whoever took the cluster out of the rack's file since still learns the rest.
-    (step(NODES[0], asm="old", statement="DROP DISKGROUP X"), "unknown", "nothing was to prove it"),
+    (step(NODES[0], asm="old", statement="DROP DISKGROUP X"), "unknown", "there was no check for it"),
 ]
 
 
@@ -368,15 +370,13 @@ def test_a_change_of_another_host_is_told_and_gone_on_with_after_a_takeover(desk
     desk.left(Left("flush flashcache", [(STEP, "open")], body={"host": "elsewhere"}))
     (told_first,) = pending(desk.journal, "t1")
     assert (told_first.state, told_first.mend) == ("elsewhere", "unlock --takeover")
-    assert (
-        "is being carried out by process 4194305 on elsewhere, as far as can be told from here" in told_first.sentence
-    )
+    assert "seems to be running as process 4194305 on elsewhere" in told_first.sentence
     for abandon in (False, True):
         with pytest.raises(RefusedError) as refused:
             resume(desk.session, desk, desk.request, {}, abandon=abandon)
-        assert "; if it has ended: unlock --takeover, and then this again" in told(refused.value)
+        assert "; if it has ended, type `unlock --takeover`, then this again" in told(refused.value)
     for words, answer in (
-        ("unlock --takeover --reason=gone", "change 1 of another host counts as ended now: resume goes on with it"),
+        ("unlock --takeover --reason=gone", "change 1 of another host now counts as ended: `resume` continues it"),
         ("unlock --takeover", "rack t1 is not locked"),
     ):
         line = parse_line(words)
@@ -432,7 +432,8 @@ def test_a_takeover_does_not_hide_what_was_stopped(desk: Desk) -> None:
 SINCE: list[tuple[list[Left], str]] = [
     (
         [did("done")],
-        "since then change 2 (alter iormplan objective=low_latency) was made on exa1cel01; the plan begins from what it left",
+        "since then change 2 (alter iormplan objective=low_latency) was made on exa1cel01; the plan starts from "
+        "its result",
     ),
     ([did("failed: CELL-1: no")], ""),
     ([Left("y", [(STEP, "done")], end=OVER, more=[UNDONE])], ""),

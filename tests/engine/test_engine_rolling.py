@@ -138,7 +138,10 @@ def test_a_dismounted_disk_group_is_named_with_its_way_out(bench: Bench, mode: s
     bench.transport.cells[THREE].tables["griddisk"] = [used(THREE, mode)]
     bench.transport.asm.mounted["DATA"] = set(nodes)
     report = bench.run(plan)
-    told = 'ASM main: DATA mounted nowhere: sql asm "alter diskgroup DATA mount"; exa1cel03: griddisk' in report.stopped
+    told = (
+        'ASM main: DATA not mounted on any node: sql asm "alter diskgroup DATA mount"; exa1cel03: griddisk'
+        in report.stopped
+    )
     assert told is (mode == "UNKNOWN" and not nodes)
     assert bench.transport.sent == []
 
@@ -207,7 +210,7 @@ def test_pause_and_ask(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     assert bench.pauses >= 8
     report = bench.run(flush(bench, ask=True))
     assert report.exit_code is ExitCode.INTERRUPTED
-    assert "nobody is at the terminal" in report.stopped
+    assert "there is no terminal for the question" in report.stopped
     answers = [True, False]
     monkeypatch.setattr(bench.console, "confirm", lambda question: answers.pop(0))
     report = bench.run(flush(bench, ask=True))

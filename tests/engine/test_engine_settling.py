@@ -30,13 +30,13 @@ CASES: list[tuple[tuple[Check, ...], Mapping[int, str], str, str]] = [
     ((), {1: "members"}, "not done", "members"),
     ((), {NO_ANSWER: "silent"}, "unknown", "silent"),
     # What moves data proves nothing before that has ended.
-    ((MOVING,), {0: "size"}, "unknown", "under way still: size"),
+    ((MOVING,), {0: "size"}, "unknown", "still running: size"),
     ((MOVING,), {0: "size", 2: "nothing moves"}, "not done", "size"),
     ((MOVING,), {2: "nothing moves"}, "done", "found done"),
     ((MOVING,), {}, "done", "found done"),
     # Other hopes are for who waits, not for who looks once.
     ((NOT_LOST,), {0: "size"}, "not done", "size"),
-    ((NOT_LOST, MOVING), {0: "size"}, "unknown", "under way still: size"),
+    ((NOT_LOST, MOVING), {0: "size"}, "unknown", "still running: size"),
 ]
 
 

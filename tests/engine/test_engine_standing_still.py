@@ -36,7 +36,7 @@ def test_what_was_looked_at_an_hour_ago_is_not_sent(bench: Bench, monkeypatch: p
     report = bench.run(resize(bench))
     assert DROP not in {statement for _, statement in bench.transport.sent}
     assert [ends[:2] for ends in outcomes(report).values()] == [[DONE, REFUSED]] * 3
-    assert all("stood still for 1h" in r.reason for r in report.results if r.outcome == REFUSED)
+    assert all("was suspended for 1h" in r.reason for r in report.results if r.outcome == REFUSED)
     assert all_caching(bench) and pending(bench) == ()
     rows = [row for row in bench.rows() if row.kind in ("intent", "outcome")]
     assert sum(row.kind == "intent" for row in rows) == sum(row.kind == "outcome" for row in rows)

@@ -14,6 +14,7 @@ from exacell.core.units import GIB
 from exacell.plan.model import Change, Check, Plan, Stage, Step, Undo
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.transport.base import Reply, State
+from tests.support.every import every
 
 ONE, TWO, THREE = CELLS
 
@@ -53,8 +54,7 @@ STOP, START = service("running", "stopped"), service("stopped", "running")
 SET = away("a=2", "a=1")
 
 
-@pytest.mark.parametrize(
-    ("changes", "gone"),
+@every(
     [
         ([[OFF], [ON]], {1, 2}),
         ([[OFF], [STOP], [START, ON]], {1, 2, 3}),
@@ -69,7 +69,7 @@ SET = away("a=2", "a=1")
         ([[service("starting", "stopped")], [START]], set()),
         ([[OFF]], set()),
         ([[SET]], set()),
-    ],
+    ]
 )
 def test_what_a_run_put_back_itself_is_known_by_its_steps(changes: list[list[Step]], gone: set[int]) -> None:
     """Changes of which each step is put back by a later one, the last first, left nothing; a change that did more, or a value
@@ -98,9 +98,9 @@ def test_failed_everywhere_leaves_nothing(bench: Bench) -> None:
 
 
 def test_flush_cannot_be_undone(bench: Bench) -> None:
-    """A flush left nothing behind that could be taken back, and says so."""
+    """A flush left nothing that can be taken back, and says so."""
     found = done(bench, flush_plan("t1", bench.facts(), recreate=False, statement="flush flashcache"))
-    with pytest.raises(RefusedError, match="cannot be undone: it left nothing behind"):
+    with pytest.raises(RefusedError, match="cannot be undone: it changed nothing"):
         _refuse_impossible(found)
 
 
@@ -134,7 +134,7 @@ def test_no_inverse_names_the_reason(bench: Bench) -> None:
 
 def test_no_plan_no_undo() -> None:
     """Rows without a plan can't be taken back."""
-    with pytest.raises(RefusedError, match="has no plan in the journal"):
+    with pytest.raises(RefusedError, match="has no plan with the old values in the journal"):
         read_change([])
 
 

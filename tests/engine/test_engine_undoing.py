@@ -53,7 +53,7 @@ NEVER = Undo.IMPOSSIBLE
 
 IMPOSSIBLE: list[tuple[list[Step], dict[str, str], str]] = [
     ([step(ONE)], {}, "cannot be undone: no inverse was recorded; nothing was sent"),
-    ([step(ONE, Undo.NOTHING)], {}, "cannot be undone: it left nothing behind; nothing was sent"),
+    ([step(ONE, Undo.NOTHING)], {}, "cannot be undone: it changed nothing; nothing was sent"),
     ([step(ONE, NEVER, "the files are gone")], {}, "cannot be undone: the files are gone; nothing was sent"),
     ([node(NODES[0], NEVER, "the group is gone")], {}, "cannot be undone: the group is gone; nothing was sent"),
     # The reason is that of the first step that has one, not an inverse statement and not an empty word.
@@ -79,7 +79,7 @@ def test_what_has_no_way_back_is_refused(desk: Desk, steps: list[Step], inverse:
     with pytest.raises(RefusedError) as refused:
         undo(desk.session, desk, desk.request, [1], {})
     left_something = any(item.undo is not Undo.NOTHING for item in steps)
-    way = " | journal show 1 tells what it carried" if left_something else ""
+    way = " | `journal show 1` shows what it did" if left_something else ""
     assert told(refused.value) == f"change 1 (alter it) {said}{way}"
     assert desk.done == []
 
@@ -89,7 +89,7 @@ def test_what_was_refused_everywhere_is_not_called_impossible(desk: Desk) -> Non
     desk.left(Left("alter it", [(step(ONE, NEVER, "it is gone"), "failed: CELL-1: no")], {}, OVER))
     assert undo(desk.session, desk, desk.request, [1], {}).exit_code is ExitCode.DONE
     assert "change 1 (alter it) changed nothing, so there is nothing to take back" in desk.bench.console.said
-    with pytest.raises(RefusedError, match="change 1 of rack t1 is undone already"):
+    with pytest.raises(RefusedError, match="change 1 of rack t1 is already undone"):
         undo(desk.session, desk, desk.request, [1], {})
     assert desk.done == []
 
@@ -107,7 +107,7 @@ def test_what_a_gate_stopped_before_anything_was_sent_is_over_once_undone(desk: 
     assert resume(desk.session, desk, desk.request, {}).notes == ["nothing is unfinished"]
     assert [row.change for row in desk.journal.because_of("t1", 1)] == [2] * attempts
     if attempts:
-        with pytest.raises(RefusedError, match="change 2 of rack t1 went on with change 1, which is undone already"):
+        with pytest.raises(RefusedError, match="change 2 of rack t1 continued change 1, which is already undone"):
             undo(desk.session, desk, desk.request, [2], {})
     assert desk.done == []
 
@@ -223,7 +223,7 @@ def test_what_somebody_changed_since_is_not_taken_back(
     # Of a cell that does not answer nobody knows whether it has moved.
     assert isinstance(refused.value, MovedError) is ("no route to host" not in said)
     moved = "it has been changed since; nothing was sent | undo the later change first"
-    unread = "whether it has been changed since can't be read; nothing was sent | undo 1, when it answers"
+    unread = "exacell can't read whether it was changed since; nothing was sent | type `undo 1` when it answers"
     assert (unread if "no route to host" in said else moved) in told(refused.value)
     assert desk.done == []
 
@@ -233,10 +233,8 @@ def test_what_had_no_plan_is_not_taken_back(desk: Desk) -> None:
     desk.left(Left("dcli -c x reboot", [(step(ONE), "done")], end=OVER, plan=False))
     with pytest.raises(RefusedError) as refused:
         undo(desk.session, desk, desk.request, [1], {})
-    assert told(refused.value).startswith(
-        "change 1 (dcli -c x reboot) has no plan in the journal that tells what was there"
-    )
-    assert "nothing was sent | journal show 1 tells what it carried" in told(refused.value)
+    assert told(refused.value).startswith("change 1 (dcli -c x reboot) has no plan with the old values")
+    assert "nothing was sent | `journal show 1` shows what it did" in told(refused.value)
     assert desk.done == []
 
 
@@ -265,7 +263,7 @@ def test_a_stopped_change_that_was_gone_on_with_is_not_resumed_by_its_number(des
 
 
 def test_a_stopped_resume_of_an_undone_change_is_not_gone_on_with(desk: Desk) -> None:
-    """resume N refuses a resume that was stopped when the change that it went on with has been taken back since."""
+    """resume N refuses a resume that was stopped when the change that it continued has been taken back since."""
     halted = {"exitCode": 4, "done": {"skipped": 1}}
     first = Left("alter it", [(step(ONE), "done")], {ONE: (BACK,)}, halted)
     desk.left(first, replace(first, body={"finishes": 1, "origin": "resume 1"}))
@@ -278,7 +276,7 @@ def test_a_stopped_resume_of_an_undone_change_is_not_gone_on_with(desk: Desk) ->
 
 TWICE = {ONE: (BACK,), TWO: (MORE,)}
 PARTS = [(step(ONE), "done"), (step(TWO), "done")]
-HALF = "undo of change 1 (alter it) ended before all of it was taken back: undo 1 goes on with it"
+HALF = "undo of change 1 (alter it) ended before everything was taken back: `undo 1` continues"
 
 
 OWN: list[tuple[str, list[str]]] = [
@@ -331,7 +329,7 @@ def test_an_interrupted_undo_begins_no_further_statement(desk: Desk, monkeypatch
     monkeypatch.setattr(desk, "execute", interrupted)
     result = undo(desk.session, desk, desk.request, [1], {})
     assert (result.exit_code, desk.done) == (ExitCode.INTERRUPTED, [f"on {ONE} {BACK}"])
-    assert "interrupted: nothing more was started; undo 1 goes on with it" in result.notes
+    assert "interrupted: nothing more was started; `undo 1` continues" in result.notes
 
 
 def is_undone(desk: Desk) -> bool:
@@ -357,7 +355,7 @@ def test_an_interrupted_statement_of_an_undo_says_how_it_goes_on(
     monkeypatch.setattr(desk, "execute", lambda line, _: desk.session.interrupted.set() or cut)
     result = undo(desk.session, desk, desk.request, [1], {})
     assert result.exit_code is ExitCode.INTERRUPTED and not is_undone(desk)
-    assert ("interrupted: nothing more was started; undo 1 goes on with it" in result.notes) is told_then
+    assert ("interrupted: nothing more was started; `undo 1` continues" in result.notes) is told_then
 
 
 @pytest.mark.parametrize(("flags", "rolling"), [({}, 2), ({"no-rolling": True}, None), ({"rolling": 1}, 1)])
@@ -459,17 +457,17 @@ WHILE_READING: list[tuple[Callable[[Desk], Result], str, str]] = [
     (
         lambda desk: undo(desk.session, desk, desk.request, [1], {}),
         "done",
-        "interrupted: nothing more was started; undo 1 goes on with it",
+        "interrupted: nothing more was started; `undo 1` continues",
     ),
     (
         lambda desk: resume(desk.session, desk, desk.request, {}),
         "open",
-        "interrupted: nothing was started; resume 1 goes on",
+        "interrupted: nothing was started; `resume 1` continues",
     ),
     (
         lambda desk: retry(desk.session, desk, desk.request, {}),
         "failed: x",
-        "interrupted: nothing was started; retry failed goes on",
+        "interrupted: nothing was started; `retry failed` continues",
     ),
 ]
 
@@ -567,7 +565,7 @@ def test_a_run_is_taken_back_without_what_left_nothing(desk: Desk, steps: list[S
     with pytest.raises(RefusedError, match="cannot be undone"):
         undo(desk.session, desk, desk.request, [1, 2], {})
     assert undo(desk.session, desk, desk.request, [1, 2], {}, whole=True).exit_code is ExitCode.DONE
-    assert "change 2 (flush it) left nothing behind that could be taken back" in desk.bench.console.said
+    assert "change 2 (flush it) left nothing that can be taken back" in desk.bench.console.said
     assert [text for text in desk.done if BACK in text]
 
 
@@ -596,9 +594,7 @@ def test_what_a_run_put_back_itself_is_looked_at_once_more(desk: Desk, moved: bo
             undo(desk.session, desk, desk.request, [1, 2], {}, whole=True)
     else:
         assert undo(desk.session, desk, desk.request, [1, 2], {}, whole=True).exit_code is ExitCode.DONE
-        assert any(
-            "put back what they changed on exa1cel01, and it is so now" in said for said in desk.bench.console.said
-        )
+        assert any("restored the old values on exa1cel01, and it is so now" in said for said in desk.bench.console.said)
         grown(desk.bench)
         again = undo(desk.session, desk, desk.request, [1, 2], {}, whole=True)
         assert list(again.notes) == ["nothing is left to take back"]
@@ -639,12 +635,12 @@ def test_what_can_be_taken_back_is_offered_instead(desk: Desk) -> None:
     )
     with pytest.raises(RefusedError) as refused:
         undo(desk.session, desk, desk.request, [2], {})
-    assert refused.value.hint == "undo 1 takes back change 1 (alter it)"
+    assert refused.value.hint == "`undo 1` takes back change 1 (alter it)"
     undo(desk.session, desk, desk.request, [1], {})
     desk.journal.append("t1", 1, [Row(kind="undone", body={})])
     with pytest.raises(RefusedError) as refused:
         undo(desk.session, desk, desk.request, [2], {})
-    assert refused.value.hint == "journal show 2 tells what it carried"
+    assert refused.value.hint == "`journal show 2` shows what it did"
 
 
 def test_changes_of_a_run_that_is_gone_on_with_are_left_to_it(desk: Desk) -> None:

@@ -95,8 +95,8 @@ def test_who_is_asked_is_told_what_the_waves_before_brought(bench: Bench, monkey
     monkeypatch.setattr(bench.console, "confirm", lambda question: asked.append(question) or True)
     bench.run(flush(bench, ask=True))
     assert asked == [
-        "exa1cel01 done; exa1cel03 waiting for its wave; now wave 2 of 3 on exa1cel02: go on?",
-        "exa1cel[01-02] done; now wave 3 of 3 on exa1cel03: go on?",
+        "exa1cel01 done; exa1cel03 waiting for its wave; now wave 2 of 3 on exa1cel02: continue?",
+        "exa1cel[01-02] done; now wave 3 of 3 on exa1cel03: continue?",
     ]
 
 
@@ -145,7 +145,7 @@ def test_a_cell_that_does_not_cache_holds_up_the_others(bench: Bench, trouble: A
     trouble(bench)
     report = bench.run(plan)
     assert order(bench) == [ONE]
-    assert "the gate before wave 2 stayed closed" in report.stopped and "exa1cel01: " in report.stopped
+    assert "the gate before wave 2 is closed" in report.stopped and "exa1cel01: " in report.stopped
     assert outcomes(report)[TWO] == [NOT_SENT, NOT_SENT]
 
 
@@ -156,7 +156,7 @@ def test_what_only_a_statement_mends_is_not_waited_for(bench: Bench, trouble: An
     trouble(bench)
     report = bench.run(plan)
     assert order(bench) == [ONE]
-    assert report.stopped.startswith("the gate before wave 2 stayed closed, and waiting does not open it: exa1cel01: ")
+    assert report.stopped.startswith("the gate before wave 2 is closed, and waiting does not help: exa1cel01: ")
     (gate,) = [row.body for row in bench.rows() if row.kind == "gate" and row.body["wave"] == 2]
     assert (gate["open"], gate["seconds"]) == (False, LEFT_ALONE)
 
@@ -184,7 +184,7 @@ def test_the_minute_counts_from_when_nothing_else_closes_the_gate(bench: Bench) 
 
     bench.transport.script = script
     report = bench.run(plan)
-    assert "waiting does not open it" in report.stopped
+    assert "waiting does not help" in report.stopped
     (gate,) = [row.body for row in bench.rows() if row.kind == "gate" and row.body["wave"] == 2]
     assert 385.0 <= gate["seconds"] <= 405.0
 

@@ -182,7 +182,7 @@ def configured(rack: Rack) -> State:
             "files": len(group.files),
             "mounted": sorted(group.mounted),
             "attributes": dict(group.attributes),
-            "rebalance stands still": group.operation is not None and group.operation.power == 0,
+            "rebalance is stopped": group.operation is not None and group.operation.power == 0,
         }
         for name, group in groups.items()
     }
@@ -262,7 +262,7 @@ def _go_on(
             rack.pass_time(3600)
         operator, said = _try(rack, operator, statement, verdict)
         if not back and said.code == before.code == ExitCode.NOT_EXECUTED and case.verb.undo:
-            # What can't be gone on with is taken back: that is the other good end.
+            # What can't be continued is taken back: that is the other good end.
             back = True
             operator, said = _try(rack, operator, "undo -y", verdict)
     if case.verb.again and not back:

@@ -181,11 +181,11 @@ class RackTransport(Open):
         for mishap in mishaps:
             match mishap.kind, mishap.how:
                 case Kind.LINK, "sent":
-                    problem = "the connection was lost after the command was sent: whether it ran to its end is unknown"
+                    problem = "the connection was lost after the command was sent; it may or may not have finished"
                     lost = Reply(target=target, state=State.FAILED, problem=problem)
                     return self._sent(request, lost)
                 case Kind.LINK, "unsent":
-                    problem = "the connection was lost after the command was sent: whether it ran to its end is unknown"
+                    problem = "the connection was lost after the command was sent; it may or may not have finished"
                     return Reply(target=target, state=State.FAILED, problem=problem)
                 case Kind.LINK, _:
                     return Reply(target=target, state=State.UNREACHABLE, problem="no route to host")

@@ -131,7 +131,7 @@ def test_resume_never_ends_well_while_a_cache_is_off(statement: str, how: str, s
     assert (
         not off
         or (said.code == 1 and all(cell in said.text for cell in off) and "mends it" in said.text)
-        or (said.code == 1 and "retry failed goes on with it" in said.text)
+        or (said.code == 1 and "`retry failed` continues it" in said.text)
     ), (said, off)
     if off:
         operator.do("retry failed -y")

@@ -1,4 +1,4 @@
-"""The program is told to end, or loses whoever reads it, in the middle of a change over real SSH: no cell is left half done."""
+"""The program is asked to stop, or loses whoever reads it, in the middle of a change over real SSH: no cell is left half done."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_sighup_at_a_terminal_that_stays(site: Site) -> None:
         terminal.child.kill(signal.SIGHUP)
         said = told(terminal.rest())
         assert terminal.child.wait() == 4
-    assert "told to end (SIGHUP): what is under way may finish" in said and re.search(r"change \d+, journal", said)
+    assert "asked to stop (SIGHUP): running statements may finish" in said and re.search(r"change \d+, journal", said)
     assert PROMPT not in said
     site.ended(4)
 
@@ -175,7 +175,7 @@ def test_what_reads_ends_without_a_reader(site: Site) -> None:
     os.close(write)
     _, said = process.communicate(timeout=300)
     assert process.returncode == 4
-    assert said == "stopped: nobody reads standard output any more: 1 more statement was not run\n"
+    assert said == "stopped, because nothing reads standard output any more: 1 more statement was not run\n"
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -208,7 +208,7 @@ def test_opaque_work_is_told_to_end(site: Site, statement: str, number: signal.S
         must_come(lambda: begun.exists() or process.poll() is not None)
         process.send_signal(number)
         lines = iter(process.stdout.readline, "")
-        assert any(f"told to end ({number.name})" in line for line in lines) and not finished.exists()
+        assert any(f"asked to stop ({number.name})" in line for line in lines) and not finished.exists()
     finally:
         going_on.touch()
     said, _ = process.communicate(timeout=300)
@@ -218,7 +218,7 @@ def test_opaque_work_is_told_to_end(site: Site, statement: str, number: signal.S
 
 
 def test_a_question_between_waves_is_not_waited_for(site: Site) -> None:
-    """Who is told to end while a rolled change asks whether to go on does not wait for the answer."""
+    """Who is asked to stop while a rolled change asks whether to go on does not wait for the answer."""
     site.seen = len(site.journal.entries())
     with site.program.at_terminal("-r", "t1", "flush flashcache --rolling --pause=ask -y") as terminal:
         terminal.child.expect(r"go on\?")
@@ -237,7 +237,7 @@ def test_a_rehearsal_that_is_told_to_end_leaves_no_copy(site: Site) -> None:
     must_come(lambda: list(place.glob("exacell-rehearsal-*")) or process.poll() is not None)
     process.send_signal(signal.SIGTERM)
     said, _ = process.communicate(timeout=300)
-    assert process.returncode == 4 and "told to end (SIGTERM)" in said, said
+    assert process.returncode == 4 and "asked to stop (SIGTERM)" in said, said
     assert not list(place.glob("exacell-rehearsal-*"))
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # It has just ended.

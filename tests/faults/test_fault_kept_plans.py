@@ -37,12 +37,12 @@ MOVES = [
     (
         "alter cell comment=mine",
         "alter cell comment=theirs",
-        "would do something else now: 'send the statement' on exa1cel02 has other changes; nothing was sent",
+        "would now do something else: 'send the statement' on exa1cel02 has other changes; nothing was sent",
     ),
     (
         "alter cell comment=mine",
         "alter cell comment=mine",
-        "would do something else now: 'send the statement' on exa1cel02 is not needed any more; nothing was sent",
+        "would now do something else: 'send the statement' on exa1cel02 is no longer needed; nothing was sent",
     ),
 ]
 
@@ -92,7 +92,7 @@ def test_applying_twice_says_that_there_is_nothing_to_do(rack: MatrixRack) -> No
 
 @pytest.mark.parametrize("statement", ["run cold", "dcli -c exa1cel01 cellcli -e drop flashcache", "list cell"])
 def test_what_no_plan_can_hold(rack: MatrixRack, statement: str) -> None:
-    """It should keep no plan of what is no single change, and not say of it that it changes nothing."""
+    """It should keep no plan of what is not a single change, and not say of it that it changes nothing."""
     answer = rack.operator().do(f"plan as=p {statement}")
     assert answer.code == 2
     assert ("changes nothing" in answer.text) is (statement == "list cell")

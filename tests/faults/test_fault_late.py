@@ -41,7 +41,7 @@ def test_a_drop_without_an_answer_finds_nothing_dirty(
     operator = rack.operator(Mishap(Kind.HANG, Moment(Phase.SEND, stage), how="late"))
     said = operator.do(verb.statement)
     assert said.code == 1 and "unknown" in said.text
-    assert any(f"{statement} was not answered and may still come" in item.sentence for item in operator.pending())
+    assert any(f"{statement} was not answered and may still happen" in item.sentence for item in operator.pending())
     rack.pass_time(600)
     rack.mend()
     assert rack.lost_dirty == 0

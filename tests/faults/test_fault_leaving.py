@@ -145,7 +145,7 @@ def test_a_journal_that_fails_on_the_way_breaks_the_work_off(tmp_path: Path) -> 
 
     def failing(rack: str, change: int, rows: Sequence[Any]) -> None:
         if any(row.kind in ("outcome", "end") for row in rows):
-            raise JournalError("the disk is full; nothing that changes cells is sent")
+            raise JournalError("the disk is full; no statement that changes cells is sent")
         append(rack, change, rows)
 
     journal.append = failing
@@ -153,7 +153,7 @@ def test_a_journal_that_fails_on_the_way_breaks_the_work_off(tmp_path: Path) -> 
     assert (
         said.code == 4
         and "change 1 (dcli" in said.text
-        and "was broken off: the disk is full; no more statements" in said.text
+        and "stopped halfway: the disk is full; no more statements" in said.text
     )
     assert "look at the targets" in said.text and site.struck == [ONE]
 
@@ -173,7 +173,7 @@ def test_a_takeover_says_from_whom(tmp_path: Path) -> None:
     said = operator.do("unlock --takeover")
     assert (
         said.code == 0
-        and "rack t1 was locked by somebody whom its damaged file does not tell; it is free now" in said.text
+        and "rack t1 was locked by somebody (its file is damaged, the name is lost); the lock is removed" in said.text
     )
     assert (
         operator.services.journal.entries(change=3)[0].body["statement"].startswith("unlock --takeover from somebody")
@@ -277,7 +277,7 @@ def test_what_a_restricted_login_cannot_run_is_not_tried(tmp_path: Path, words: 
     rack = MatrixRack(tmp_path / "rack", prepared((), options))
     said = rack.operator().do(words)
     assert (said.code, rack.sent) == (2, [])
-    assert "run release 26.1 or later, where celladmin may run CellCLI and a few commands" in said.text
+    assert "run release 26.1 or later, where celladmin may run only CellCLI and a few commands" in said.text
     assert "nothing was sent" in said.text
 
 

@@ -91,7 +91,7 @@ CASES = [
         statement="drop griddisk all flashdisk prefix=p",
         prepare=INACTIVE,
         other=(*((cell, "alter griddisk all flashdisk active") for cell in CELLS), TAKE),
-        why="a grid disk that ASM uses is never taken away",
+        why="exacell never drops a grid disk that ASM uses",
         out=CELLS,
     ),
     Case(

@@ -107,7 +107,7 @@ def test_a_cell_that_does_not_say_keeps_its_warning(tmp_path: Path) -> None:
     rack.pass_time(600)
     rack.world.inject((ONE,), "ms-down", {"for": 86400})
     said = operator.do("pending")
-    assert said.text == f"{ONE} did not say how it is now: this is what the journal knows"
+    assert said.text == f"{ONE} did not answer: for it, this is from the journal"
     assert [item.state for item in operator.pending()] == ["disks offline"]
 
 
@@ -120,11 +120,11 @@ def test_a_drop_that_may_come_is_told_though_the_cache_is_on(tmp_path: Path) -> 
         rack.raw(cell, "alter flashcache all cancel flush")
     operator = rack.operator()
     operator.must("pending")
-    assert any("may still come" in item.sentence for item in operator.pending())
+    assert any("may still happen" in item.sentence for item in operator.pending())
 
 
 def test_nothing_is_asked_without_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No cell is asked where nothing was left, and none while a change is being carried out, which is said."""
+    """No cell is asked where nothing was left, and none while a change is running, which is said."""
     rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
     operator = rack.operator()
     asked: list[object] = []
@@ -134,7 +134,7 @@ def test_nothing_is_asked_without_a_reason(tmp_path: Path, monkeypatch: pytest.M
     operator.must(f"offline cell {ONE} -y")
     monkeypatch.setattr(operator.services.fleet, "query", lambda *words: asked.append(words))
     operator.services.journal.begin("t1", {"statement": "s", "plan": {}, **actor()})
-    assert "a change is being carried out" in operator.do("pending").text
+    assert "a change is running" in operator.do("pending").text
     assert not asked
 
 

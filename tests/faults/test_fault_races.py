@@ -1,4 +1,4 @@
-"""What comes between the last look at a cell and the statement that loses data, raced with real processes over real SSH.
+"""What comes between the last check of a cell and the statement that loses data, raced with real processes over real SSH.
 
 ``benchmarks/races.py`` races hundreds of them at random; here are some seeds whose instants are far from the milliseconds
 in which no client can help: our process is stopped, or a neighbour keeps it waiting, while somebody else is at work.

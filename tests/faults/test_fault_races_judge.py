@@ -10,9 +10,12 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
 
-PLAN = "Plan on t1: drop flashcache\n 1. send it\n    on exa1cel[01-03]: DROP FLASHCACHE\n[1/1] send it on exa1cel[01-03]\n"
+PLAN = (
+    "Plan on t1: drop flashcache\n 1. send it\n    on exa1cel[01-03]: DROP FLASHCACHE\n[1/1] send it on "
+    "exa1cel[01-03]\n"
+)
 REFUSED = "exacell: drop flashcache: refused: data would be lost on exa1cel02: it is normal\n"
-FAILED = "not complete on exa1cel[02-03]: retry failed repeats it there\n"
+FAILED = "not complete on exa1cel[02-03]: `retry failed` repeats it there\n"
 
 
 def _problems(*, code: int | None, text: str, wrong: tuple[str, ...] = ("exa1cel02",), **given: Any) -> list[str]:
@@ -55,7 +58,7 @@ def test_a_disk_group_has_to_be_named(text: str, told: bool) -> None:
 @pytest.mark.parametrize(
     ("code", "text", "told"),
     [
-        (1, "exa1cel02: it left 0.8s after the look at it\n", True),
+        (1, "exa1cel02: it left 0.8s after the check\n", True),
         (0, "it left 0.8s after\n", False),
         (1, FAILED, False),
     ],

@@ -29,7 +29,7 @@ def test_asm_shrinks_before_the_cells_and_grows_behind_them(tmp_path: Path, text
     operator.console = operator.services.console = Answering(lambda: None)
     steps = [
         ("", "3G", "would be smaller than ASM uses of it, 4.796875G"),
-        ("alter diskgroup PP resize all size 3072M", "3G", "not every ASM instance says that PP is quiet"),
+        ("alter diskgroup PP resize all size 3072M", "3G", "can't see on every ASM instance that PP is quiet"),
         ("wait", "2G", "would be smaller than ASM uses of it, 3G"),
     ]
     for before, size, why in steps:
@@ -65,7 +65,7 @@ def test_a_disk_that_asm_grew_again_is_not_cut_off(tmp_path: Path) -> None:
 def test_asm_that_does_not_answer_lets_nothing_shrink(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str
 ) -> None:
-    """Where ASM can't be asked, or answers with an error, nothing that it uses is made smaller."""
+    """Where ASM can't be queried, or answers with an error, nothing that it uses is made smaller."""
     rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
     rack.raw(NODES[0], "sql:alter diskgroup PP resize all size 3072M")
     rack.pass_time(3600)
@@ -79,6 +79,6 @@ def test_asm_that_does_not_answer_lets_nothing_shrink(
 
     monkeypatch.setattr(rack, "_drive", broken)
     said = operator.do("alter griddisk all flashdisk size=3G -y")
-    assert said.code == 2 and "not every ASM instance says" in said.text
+    assert said.code == 2 and "can't see on every ASM instance" in said.text
     assert any("ORA-00942" in line for line in operator.console.said)
     assert sizes(rack) == {4}

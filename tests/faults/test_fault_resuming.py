@@ -51,7 +51,7 @@ def test_an_undone_change_is_not_undone_again(rack: MatrixRack) -> None:
     for statement in ("disable flashlog db=SPOT -y", "carve griddisk prefix=p size=1G media=flash -y", "undo 2 -y"):
         operator.must(statement)
     again = operator.do("undo 2 -y")
-    assert (again.code, "change 2 of rack t1 is undone already" in again.text) == (2, True)
+    assert (again.code, "change 2 of rack t1 is already undone" in again.text) == (2, True)
     operator.must("undo -y")
     assert state_of(rack) == original
     nothing = operator.do("undo -y")
@@ -73,7 +73,7 @@ def test_resume_tells_what_became_of_statements_without_an_answer(rack: MatrixRa
     """It should say, and journal, how many were done and how many were not, before it goes on."""
     operator = killed(rack, "carve griddisk prefix=p size=1G media=flash -y", 1, "some")
     operator.must("resume -y")
-    assert "change 1: statements whose end was not recorded: 1 done, 2 not seen to be done" in operator.console.said
+    assert "change 1: statements whose end was not recorded: 1 done, 2 not found done" in operator.console.said
     settled = [e.body["state"] for e in operator.services.journal.entries(change=1) if e.body.get("settled")]
     assert sorted(settled) == ["done", "not done", "not done"]
 

@@ -28,7 +28,7 @@ def test_pmem_that_left_write_back_gets_it_again(tmp_path: Path) -> None:
     ways = "drop pmemcache", "alter cell pmemCacheMode=writeback", "create pmemcache all"
     assert told and all(text.endswith("; {}, {} and {} change it".format(*ways)) for text in told)
     operator.must("undo -y")
-    reasons = [line for line in operator.console.said if "not all comes back" in line]
+    reasons = [line for line in operator.console.said if "not everything can be taken back" in line]
     assert f"on exa1cel[01-03]: {told[0]}" in [line[line.index("on exa1cel") :] for line in reasons]
     assert state_of(rack) != before
     for statement in ways:
@@ -76,7 +76,7 @@ def test_a_cell_that_was_left_offline_is_told_with_what_brings_it_back(tmp_path:
 
 
 def test_a_shrink_that_waited_for_power_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A shrink whose rebalance has no power is interrupted, resume names what gives it power, and goes on with it behind
+    """A shrink whose rebalance has no power is interrupted, `resume names what gives it power, and` continues it behind
     that, though another change was made since."""
     rack = MatrixRack(tmp_path / "rack", prepared(GROUPED))
     rack.raw(NODES[0], POWERLESS)
@@ -93,8 +93,8 @@ def test_a_shrink_that_waited_for_power_is_gone_on_with(tmp_path: Path, monkeypa
     monkeypatch.setattr(rack, "pause", wait)
     operator = rack.operator()
     said = operator.do("resume -y")
-    assert said.code == 2 and "stands still (power 0)" in said.text
-    assert "set rebalance power=4 diskgroup=PP lets it go on" in said.text
+    assert said.code == 2 and "is stopped (power 0)" in said.text
+    assert "set rebalance power=4 diskgroup=PP`" in said.text
     operator.must("set rebalance power=4 diskgroup=PP -y")
     rack.pass_time(600)
     assert [(item.state, item.mend) for item in operator.pending()] == [("stopped", "resume 1")]

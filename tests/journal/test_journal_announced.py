@@ -68,13 +68,13 @@ def add(journal: Journal, times: int) -> None:
     journal.head_path.write_text(kept)
 
 
-@pytest.mark.parametrize(("times", "told"), [(1, "row 8, behind"), (3, "rows 8 to 10, behind")])
+@pytest.mark.parametrize(("times", "told"), [(1, "row 8 after"), (3, "rows 8 to 10 after")])
 def test_rows_that_nobody_announced_are_none_of_ours(journal: Journal, times: int, told: str) -> None:
     """Rows with right hashes that somebody appended are found, named, and stop writing, as edited ones do."""
     add(journal, times)
     found = Journal(journal.path)
     assert told in found.verify()
-    with pytest.raises(JournalError, match="what stands behind that was not written by exacell"):
+    with pytest.raises(JournalError, match="the rows after it were not written by exacell"):
         found.begin("t1", {})
 
 
@@ -83,7 +83,7 @@ def test_the_announcement_of_other_rows_explains_nothing(journal: Journal) -> No
     last = journal.entries()[-1]
     add(journal, 1)
     journal.announce((last.seq, last.hash), (8, "f" * 64))
-    assert "row 8, behind the kept head" in Journal(journal.path).verify()
+    assert "row 8 after the kept head" in Journal(journal.path).verify()
     with pytest.raises(JournalError, match="not written by exacell"):
         Journal(journal.path).begin("t1", {})
 
@@ -143,7 +143,7 @@ def test_an_announcement_hides_no_row_that_was_cut_off(journal: Journal, left: i
     with forging(journal.path) as connection:
         connection.execute("delete from entry where seq > ?", (left,))
     assert journal.verify() == told
-    with pytest.raises(JournalError, match="does not hold row 7, which its kept head"):
+    with pytest.raises(JournalError, match="does not have row 7 as in its kept head"):
         journal.entries()
 
 
@@ -181,5 +181,5 @@ def test_a_head_of_no_row_that_announces_nothing_is_nobodys(tmp_path: Path) -> N
     assert "is not the one that was written" in journal.verify()
     with pytest.raises(JournalError, match="rows are missing or edited"):
         journal.begin("t1", {})
-    with pytest.raises(JournalError, match="does not hold row 0, which its kept head"):
+    with pytest.raises(JournalError, match="does not have row 0 as in its kept head"):
         journal.entries()

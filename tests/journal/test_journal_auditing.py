@@ -104,7 +104,7 @@ def test_moments(text: str, at: datetime | None) -> None:
 
 def test_no_moment() -> None:
     """It should refuse what is neither, naming both forms."""
-    with pytest.raises(StatementError, match=r"'soon' is neither a time ago \(2h, 7d\) nor a date"):
+    with pytest.raises(StatementError, match=r"'soon' must be a time ago \(2h, 7d\) or a date"):
         moment("soon", NOW)
 
 
@@ -141,7 +141,7 @@ def test_a_head_that_is_not_in_a_whole_journal(tmp_path: Path, head: str) -> Non
         verify(cast("Services", SimpleNamespace(journal=journal)), cast("Call", call)) for call in bound.values()
     )
     assert (good.exit_code, good.notes) == (ExitCode.DONE, [])
-    assert bad.exit_code is ExitCode.FAILED and bad.notes[0].startswith("its chain is whole: ")
+    assert bad.exit_code is ExitCode.FAILED and bad.notes[0].startswith("its chain is complete: ")
 
 
 @pytest.mark.parametrize("head", ["'²:000000000000'", "x:1", "1:", "1"])
@@ -150,7 +150,7 @@ def test_what_is_no_head_is_refused(tmp_path: Path, head: str) -> None:
     journal = Journal(tmp_path / "journal.db")
     journal.begin("t1", {"statement": "s"})
     call = parse_line(f"journal verify head={head}").call
-    with pytest.raises(JournalError, match="a head is a row number and the begin of its hash"):
+    with pytest.raises(JournalError, match="a head is a row number and the start of its hash"):
         verify(cast("Services", SimpleNamespace(journal=journal)), cast("Call", call))
 
 

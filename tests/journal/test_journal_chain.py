@@ -18,6 +18,7 @@ from exacell.core.errors import JournalError
 from exacell.journal.left import caching_off
 from exacell.journal.record import Journal, Row
 from exacell.journal.rows import Columns, Entry, typed
+from tests.support.every import every
 from tests.support.forging import forging
 
 
@@ -146,7 +147,7 @@ def test_verify_finds_a_forged_head(journal: Journal, head: str) -> None:
     assert "is not the one that was written" in journal.verify()
     with pytest.raises(JournalError, match="missing or edited"):
         journal.begin("t1", {})
-    with pytest.raises(JournalError, match=f"does not hold row {head[0]}, which its kept head"):
+    with pytest.raises(JournalError, match=f"does not have row {head[0]} as in its kept head"):
         journal.entries()
 
 
@@ -274,7 +275,7 @@ def test_threads_append_at_once(tmp_path: Path) -> None:
 def test_unwritable(tmp_path: Path) -> None:
     """A journal that can't be written says so, and that reads still work."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(JournalError, match=r"can't be written.*nothing that changes cells is sent") as caught:
+    with pytest.raises(JournalError, match=r"can't be written.*no statement that changes cells is sent") as caught:
         Journal(tmp_path / "file" / "journal.db").begin("t1", {})
     assert "reads still work" in caught.value.hint
 
@@ -312,8 +313,7 @@ FLUSHED = entry("outcome", cachingOff=True, cachingOn=False, state="done")
 ON = entry("intent", cachingOff=False, cachingOn=True)
 
 
-@pytest.mark.parametrize(
-    ("rows", "cells"),
+@every(
     [
         ([], ()),
         ([ON], ()),
@@ -329,7 +329,7 @@ ON = entry("intent", cachingOff=False, cachingOn=True)
         ([OFF, FLUSHED, entry("observed", caching="off")], ("c1",)),
         ([OFF, FLUSHED, entry("observed", "c2", caching="on")], ("c1",)),
         ([OFF, entry("observed", caching="on"), OFF], ("c1",)),
-    ],
+    ]
 )
 def test_caching_off(rows: list[Entry], cells: tuple[str, ...]) -> None:
     """Caching counts as off from the intent on, until it was brought back or seen on; nothing else clears it."""

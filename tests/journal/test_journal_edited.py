@@ -80,10 +80,10 @@ def test_an_old_row_with_an_impossible_change_stops_writing(
         connection.execute(f"update entry set change = {number} where seq = 1")
     found = Journal(journal.path)
     with pytest.raises(
-        JournalError, match=r"is damaged: .* is no number of a change; nothing that changes cells is sent"
+        JournalError, match=r"is damaged: .* is not the number of a change; no statement that changes cells is sent"
     ):
         found.begin("t1", {})
-    with pytest.raises(JournalError, match="is no number of a change"):
+    with pytest.raises(JournalError, match="is not the number of a change"):
         found.refuse_damaged()
     assert "row 1 " in found.verify()
     assert restart(found).good == 0

@@ -59,7 +59,7 @@ def test_a_process_writes_on_only_behind_its_own_rows(journal: Journal, deed: Ca
     before = Journal(journal.path).stored()
     for write in (lambda: journal.append("t1", 1, [Row(kind="outcome", body={})]), lambda: journal.begin("t1", {})):
         with pytest.raises(
-            JournalError, match=r"(another one now|is gone): row 2, which this process wrote, is not in it"
+            JournalError, match=r"(a different file now|is gone): row 2, which this process wrote, is not in it"
         ):
             write()
     assert Journal(journal.path).stored() == before
@@ -99,7 +99,7 @@ def test_after_a_restart_a_change_that_was_not_carried_over_stops(journal: Journ
     """A change of which the new journal holds nothing should send no more."""
     journal.path.write_text("no journal\n" * 200)
     restart(Journal(journal.path))
-    with pytest.raises(JournalError, match="another one now"):
+    with pytest.raises(JournalError, match="a different file now"):
         journal.append("t1", 1, [Row(kind="outcome", body={})])
     assert journal.begin("t1", {}) == 1
 
@@ -126,7 +126,7 @@ def test_what_is_pending_is_not_told_from_a_part(journal: Journal, deed: Callabl
     """It should say that rows are missing instead of that nothing is pending; what is left can be looked at."""
     assert journal.unfinished("t1")
     deed(journal)
-    with pytest.raises(JournalError, match=r"does not hold row 2, .*rows are missing or edited"):
+    with pytest.raises(JournalError, match=r"does not have row 2 .*rows are missing or edited"):
         pending(Journal(journal.path), "t1")
     assert len(Journal(journal.path).all_entries()) < 2
 
@@ -155,7 +155,7 @@ def test_who_was_broken_off_is_told_the_way_out_that_fits(journal: Journal) -> N
     removed(journal)
     with pytest.raises(JournalError) as caught:
         journal.append("t1", 1, [Row(kind="outcome", body={})])
-    told = BrokenOffError(1, "flush flashcache", caught.value, "resume 1 goes on with it")
-    assert told.hint == "put the file back that was removed or replaced, then resume 1 goes on with it"
-    full = JournalError("no", hint="free space or mend the file; reads still work")
-    assert BrokenOffError(1, "s", full, "resume 1").hint == "free space or mend the file, then resume 1"
+    told = BrokenOffError(1, "flush flashcache", caught.value, "`resume 1` continues it")
+    assert told.hint == "put the old file back, then `resume 1` continues it"
+    full = JournalError("no", hint="free space or repair the file; reads still work")
+    assert BrokenOffError(1, "s", full, "resume 1").hint == "free space or repair the file, then resume 1"

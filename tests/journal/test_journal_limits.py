@@ -62,7 +62,7 @@ def test_a_full_disk_stops_writing_and_never_reading(tmp_path: Path, more: int) 
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     written, seen, message = done.stdout.split(" ", 2)
-    assert "can't be written" in message and "nothing that changes cells is sent" in message
+    assert "can't be written" in message and "no statement that changes cells is sent" in message
     assert int(seen) == before + int(written)
     assert len(journal.entries()) == before + int(written)
     assert journal.verify() == ""
@@ -77,7 +77,7 @@ def test_a_full_file_system(tmp_path: Path) -> None:
         pytest.skip("this host mounts nothing")
     try:
         journal = filled(tmp_path / "journal.db")
-        with pytest.raises(JournalError, match=r"can't be written.*nothing that changes cells is sent"):
+        with pytest.raises(JournalError, match=r"can't be written.*no statement that changes cells is sent"):
             for _ in range(1000):
                 journal.append("t1", 1, [Row(kind="observed", body={"text": "x" * 2000})])
         assert journal.entries(change=1)
@@ -130,7 +130,9 @@ def test_a_read_only_file_system(tmp_path: Path) -> None:
         subprocess.run(["mount", "-o", "remount,rw", str(tmp_path)], check=True)
         subprocess.run([sys.executable, "-c", CUT, str(journal.path)], check=False, timeout=300)
         subprocess.run(["mount", "-o", "remount,ro", str(tmp_path)], check=True)
-        with pytest.raises(JournalError, match=r"whoever wrote to it last was killed, and what that left in") as caught:
+        with pytest.raises(
+            JournalError, match=r"the last exacell that wrote to it was killed, and to roll back"
+        ) as caught:
             journal.entries()
         assert caught.value.hint.startswith("its file system is mounted read-only")
         assert journal.all_entries() == before

@@ -46,6 +46,6 @@ def test_a_row_that_holds_no_object_is_called_so(tmp_path: Path) -> None:
     """A row with a right hash whose body is JSON of another kind is refused with the reason, for eyes it is damaged."""
     journal = Journal(tmp_path / "journal.db")
     journal.begin("t1", ["a", "list"])  # type: ignore[arg-type]  # what exacell never writes
-    with pytest.raises(JournalError, match=r"row 1 can't be read \(it is no object\)"):
+    with pytest.raises(JournalError, match=r"row 1 can't be read \(it is not an object\)"):
         journal.entries()
     assert [row.body for row in journal.all_entries()] == [{"damaged": '["a","list"]'}]

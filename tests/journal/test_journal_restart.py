@@ -42,7 +42,7 @@ def edit(journal: Journal, seq: int) -> None:
 
 def test_a_whole_journal_is_not_restarted(journal: Journal) -> None:
     """It should refuse to begin a new journal while the old one is whole."""
-    with pytest.raises(JournalError, match=r"is whole \(12 rows\)"):
+    with pytest.raises(JournalError, match=r"is complete \(12 rows\)"):
         restart(journal)
 
 

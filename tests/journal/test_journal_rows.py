@@ -30,6 +30,7 @@ from exacell.journal.rows import (
     typed,
 )
 from exacell.plan.model import Plan, Risk, Rolling, Stage, Step, as_data
+from tests.support.every import every
 
 
 def stored(kind: str, body: object, target: str = "", **instead: object) -> list[Any]:
@@ -95,7 +96,7 @@ SAID: dict[str, tuple[Entry, type[Entry], dict[str, object]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SAID)
+@every(SAID)
 def test_what_a_row_says(name: str) -> None:
     """Each kind of row is of its own class, and its fields are what its body says."""
     found, made, said = SAID[name]
@@ -132,8 +133,8 @@ def test_who_acted_is_a_value() -> None:
     [
         (stored("plan", {"a": 1}, hash="0"), "it was edited"),
         ([*stored("plan", {})[:3], "3", *stored("plan", {})[4:]], "it was edited"),
-        (stored("plan", [1]), "it is no object"),
-        (stored("plan", 7), "it is no object"),
+        (stored("plan", [1]), "it is not an object"),
+        (stored("plan", 7), "it is not an object"),
     ],
 )
 def test_a_row_that_is_not_what_was_written_is_refused(stored: list[Any], why: str) -> None:
@@ -176,7 +177,7 @@ def test_a_row_without_a_plan_has_no_steps() -> None:
     ("origin", "undoes"), [("", 0), ("undo 7", 7), ("undo", 0), ("undo me", 0), ("resume 7", 0), ("weekly", 0)]
 )
 def test_which_change_is_taken_back(origin: str, undoes: int) -> None:
-    """Only ``undo N`` takes a change back: a recipe may be named undo, or have a name that begins with it."""
+    """Only `undo N`` takes a change back: a recipe may be named undo, or have a name that begins with it."""
     assert row("plan", origin=origin).undoes == undoes
 
 

@@ -145,9 +145,9 @@ def test_a_damaged_head_hides_no_row(journal: Journal) -> None:
     journal.head_path.write_text("x")
     with pytest.raises(JournalError) as caught:
         journal.begin("t1", {})
-    assert caught.value.hint == "journal restart puts it aside and begins a new one"
+    assert caught.value.hint == "`journal restart` renames it and begins a new one"
     walked, problem = journal.examine()
-    assert walked.good == ROWS and "is no row number and hash" in problem
+    assert walked.good == ROWS and "is not a row number and hash" in problem
     done = restart(journal)
     assert done.good == ROWS and done.whole
 
@@ -200,9 +200,9 @@ def test_a_file_without_a_legible_row_exports_none(journal: Journal) -> None:
 
 
 WAYS = {
-    "cut": ("malformed", "journal restart puts it aside and begins a new one; reads still work"),
-    "garbage": ("file is not a database", "journal restart puts it aside and begins a new one; reads still work"),
-    "directory": ("it is a directory", "journal restart puts it aside and begins a new one; reads still work"),
+    "cut": ("malformed", "`journal restart` renames it and begins a new one; reads still work"),
+    "garbage": ("file is not a database", "`journal restart` renames it and begins a new one; reads still work"),
+    "directory": ("it is a directory", "`journal restart` renames it and begins a new one; reads still work"),
 }
 
 
@@ -222,7 +222,7 @@ def test_a_refusal_names_the_way_out(journal: Journal, kind: str) -> None:
     assert caught.value.hint == way
     with pytest.raises(JournalError, match=said) as caught:
         journal.unfinished("t1")
-    assert caught.value.hint == "journal restart puts it aside and begins a new one"
+    assert caught.value.hint == "`journal restart` renames it and begins a new one"
 
 
 def test_an_empty_file_is_called_empty(journal: Journal) -> None:

@@ -27,7 +27,7 @@ def test_a_turn_that_is_never_given_back_is_told(tmp_path: Path) -> None:
     path = tmp_path / "lock"
     with open(path, "w") as one, open(path) as two:
         flock(one.fileno(), exclusive=True)
-        with pytest.raises(TimeoutError, match=r"another process has held its lock for 0.02s"):
+        with pytest.raises(TimeoutError, match=r"another process has locked it for 0.02s"):
             flock(two.fileno(), exclusive=False, patience=0.02)
         fcntl.flock(one.fileno(), fcntl.LOCK_SH)
         flock(two.fileno(), exclusive=False, patience=0)

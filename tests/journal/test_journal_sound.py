@@ -98,7 +98,7 @@ def test_what_is_no_file_is_refused_at_once(
     ODD[kind](tmp_path / name)
     with pytest.raises(JournalError, match=f"{name} is {kind}") as caught:
         use(journal)
-    assert caught.value.hint == f"remove it: rm {tmp_path / name}"
+    assert caught.value.hint == f"remove it: `rm {tmp_path / name}`"
 
 
 @pytest.mark.parametrize("kind", ODD)

@@ -252,5 +252,5 @@ def test_the_row_that_the_kept_head_names_has_to_be_there_as_it_was(tmp_path: Pa
         return
     with forging(journal.path) as connection:
         connection.execute(edit)
-    with pytest.raises(JournalError, match="does not hold row 2, which its kept head"):
+    with pytest.raises(JournalError, match="does not have row 2 as in its kept head"):
         again.refuse_cut()

@@ -16,6 +16,7 @@ from exacell.language.calls import ONLY_CELLCLI
 from exacell.language.line import Line, parse_line, with_flags
 from exacell.language.registry import Effect, commands
 from exacell.language.words import join_continued, needs_more, split_statements, split_words, strip_comment, unquote
+from tests.support.every import every
 
 
 def parse(text: str, *, shell: bool = True) -> Line:
@@ -47,7 +48,7 @@ CELLCLI: list[tuple[str, str, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "sent", "pipe", "redirect"), CELLCLI)
+@every(CELLCLI)
 def test_cellcli_survives(text: str, sent: str, pipe: str, redirect: str) -> None:
     """CellCLI's comparisons stay its own; a pipe or redirection counts only behind a complete statement."""
     line = parse(text)
@@ -167,7 +168,7 @@ def test_wait_takes_its_interval_and_its_limit_anywhere(text: str) -> None:
 
 def test_a_command_for_the_shell_keeps_its_words() -> None:
     """Behind ! a flag of exacell's is pointed out, and -- in front of the command lets it through."""
-    with pytest.raises(StatementError, match="--dry-run stands among"):
+    with pytest.raises(StatementError, match="--dry-run comes after"):
         parse_line("!rsync --dry-run a b")
     line = parse_line("!-- rsync --dry-run a b")
     assert line is not None and line.shell == "rsync --dry-run a b"
@@ -175,8 +176,7 @@ def test_a_command_for_the_shell_keeps_its_words() -> None:
     assert plain is not None and plain.shell == "grep -n -y -o csv f"
 
 
-@pytest.mark.parametrize(
-    ("text", "said", "fault"),
+@every(
     [
         ("flush flashcache --frce", "not a flag", "--frce"),
         ("flush flashcache -z", "not a flag", "-z"),
@@ -186,17 +186,17 @@ def test_a_command_for_the_shell_keeps_its_words() -> None:
         ("list flashcach", "flashcach", "flashcach"),
         ("on exa1cel01 list flashcach", "flashcach", "flashcach"),
         ("  lst cell", "not a statement", "lst"),
-        ("flush flashcash", "nothing that flush knows", "flashcash"),
+        ("flush flashcash", "flush has no", "flashcash"),
         ("resize flashcache sise=1g", "not a parameter", "sise"),
         ("resize flashcache size=big", "not a size", "big"),
         ("resize flashcache size=1g size=2g", "given twice", "size=2g"),
         ("on exa1cel01 resize flashcache size=big", "not a size", "big"),
         ("show griddisk ssd", "not a parameter", "ssd"),
         ("connect t1 t2", "too many", "t2"),
-        ("list cell |", "missing beside |", "|"),
-        ("| wc", "missing beside |", "|"),
+        ("list cell |", "missing at |", "|"),
+        ("| wc", "missing at |", "|"),
         ("list cell 'x", "never closed", "'x"),
-    ],
+    ]
 )
 def test_the_fault_is_underlined(text: str, said: str, fault: str) -> None:
     """An error's offsets cut exactly the faulty word out of the line that was given."""
@@ -235,8 +235,7 @@ def test_on(text: str, on: str, statement: str) -> None:
     assert (line.on, line.text) == (on, statement)
 
 
-@pytest.mark.parametrize(
-    ("text", "same"),
+@every(
     [
         ("facts on @db", "on @db facts"),
         ("FACTS --diff ON @db", "on @db FACTS --diff"),
@@ -252,7 +251,7 @@ def test_on(text: str, on: str, statement: str) -> None:
         ("-y set setting /a='x y' on @db", "on @db set setting -y /a='x y'"),
         ("drift on (where name=exa1cel01) baseline=b", "on (where name=exa1cel01) drift baseline=b"),
         ("save baseline as=b on @db", "on @db save baseline as=b"),
-    ],
+    ]
 )
 def test_on_behind_a_statement_for_hosts_is_the_same_as_in_front(text: str, same: str) -> None:
     """FACTS, SHOW SETTING, SET SETTING, DRIFT and SAVE BASELINE take ON anywhere behind their name; nothing else differs."""
@@ -267,8 +266,8 @@ def test_on_behind_a_statement_for_hosts_is_the_same_as_in_front(text: str, same
 @pytest.mark.parametrize(
     ("text", "said", "fault"),
     [
-        ("on @db facts on @ini", "ON is there twice", "on"),
-        ("facts on @db block on @ini", "ON is there twice", "on"),
+        ("on @db facts on @ini", "ON is given twice", "on"),
+        ("facts on @db block on @ini", "ON is given twice", "on"),
         ("facts on", "ON needs cells or hosts: facts on @db", ""),
         ("facts on --diff @db", "ON needs cells or hosts", ""),
         ("set setting /a=1 on", "ON needs cells or hosts: set setting on @db", ""),
@@ -302,7 +301,7 @@ def test_an_on_behind_what_takes_it_in_front_is_told_where_it_stands(text: str, 
     with pytest.raises(StatementError) as caught:
         parse_line(text)
     error = caught.value
-    assert text[error.start : error.end] == fault and error.hint == f"ON stands in front: {hint}"
+    assert text[error.start : error.end] == fault and error.hint == f"ON comes first: {hint}"
     assert parse(hint).on
 
 
@@ -325,7 +324,7 @@ def test_an_on_in_quotes_is_a_value(text: str) -> None:
 )
 def test_an_on_that_names_nothing_is_refused(text: str, fault: str) -> None:
     """Where a value is empty that names the cells, ON never means all of them."""
-    with pytest.raises(StatementError, match="ON names nothing") as caught:
+    with pytest.raises(StatementError, match="names no cell and no host") as caught:
         parse_line(text)
     assert text[caught.value.start : caught.value.end] == fault
 
@@ -444,7 +443,7 @@ def test_local_shell() -> None:
     """! hands the rest of the line to the local shell, and not where shells are not allowed."""
     line = parse("!ls | wc -l")
     assert (line.shell, line.effect) == ("ls | wc -l", Effect.OPAQUE)
-    with pytest.raises(StatementError, match="missing behind !"):
+    with pytest.raises(StatementError, match="missing after !"):
         parse_line("! ")
 
 
@@ -486,7 +485,7 @@ def test_at_a_script_is_start(text: str) -> None:
 @pytest.mark.parametrize("text", ["@ x", "@"])
 def test_at_needs_a_name(text: str) -> None:
     """A lone @ is an error."""
-    with pytest.raises(StatementError, match="missing behind @"):
+    with pytest.raises(StatementError, match="missing after @"):
         parse_line(text)
 
 
@@ -494,7 +493,7 @@ def test_quoted_words_are_no_verbs() -> None:
     """Quotes protect a word from being a command."""
     with pytest.raises(StatementError, match="not a statement"):
         parse_line("'flush' flashcache")
-    with pytest.raises(StatementError, match="in quotes, which make it a value"):
+    with pytest.raises(StatementError, match="in quotes, so it is a value"):
         parse_line("flush 'flashcache'")
 
 
@@ -531,8 +530,7 @@ def test_continued_lines_join() -> None:
 # -- argv ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("argv", "line"),
+@every(
     [
         (["list", "cell"], "list cell"),
         (["resize", "flashcache", "size=288g", "-y"], "resize flashcache size=288g -y"),
@@ -565,7 +563,7 @@ def test_continued_lines_join() -> None:
         (["snap", "'a' 'b'"], "snap \"'a' 'b'\""),
         (["snap", "#x"], "snap '#x'"),
         (["snap", "--"], "snap '--'"),
-    ],
+    ]
 )
 def test_argv_line(argv: list[str], line: str) -> None:
     """Command-line words become one line in which each is one token; a first word with blanks is a line already."""

@@ -8,16 +8,16 @@ from exacell.cellcli.schema import objects_of
 from exacell.core.errors import StatementError
 from exacell.language.line import parse_line
 from exacell.output.faults import sentence
+from tests.support.every import every
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("flush flashcache --help -y", "--help is not a flag of a statement; help in front of it explains it: help <statement>"),
-        ("list cell -c exa1cel01", "no flag of a statement; on exa1cel01 <statement> says it here; in a shell: exacell -c …"),
-        ("list cell -c", "on <cells> <statement> says it"),
-        ("list cell -g cells", "-g is an option of exacell's command line, and no flag of a statement; exacell -g … <statement>"),
-        ("!rsync --dry-run a b", "--dry-run stands among the command's words"),
+@every([
+        ("flush flashcache --help -y", "--help is not a flag of a statement; `help <statement>` explains a statement"),
+        ("list cell -c exa1cel01",
+         "not a flag of a statement; here, type `on exa1cel01 <statement>`; in a shell, `exacell -c … <statement>`"),
+        ("list cell -c", "here, type `on <cells> <statement>`"),
+        ("list cell -g cells", "-g is an option of exacell's command line, not a flag of a statement; exacell -g … <statement>"),
+        ("!rsync --dry-run a b", "--dry-run comes after the command"),
         ("use exa1cel01 --formt=csv", "'--formt=csv' is not a flag of this statement: did you mean --format?"),
         ("flush flashcache exa1cel01", "; for some cells only: on exa1cel01 flush flashcache …"),
         ("flush flashcache exa1cel[01-03]", "; for some cells only: on exa1cel[01-03] flush flashcache …"),
@@ -26,21 +26,24 @@ from exacell.output.faults import sentence
         ("carve griddisk availableto=x prefx=y", "did you mean prefix?"),
         ("flush flashcache colour=red", "'colour' is not a parameter of flush flashcache: it takes recreate"),
         ("what changed", "'what' is not a statement; type: journal (what changed?); help changed finds more"),
-        ("metrics fl_disk_first", "'fl_disk_first' is nothing that metrics knows; type: show metric FL_DISK_FIRST; help metric"),
+        ("metrics fl_disk_first", "metrics has no 'fl_disk_first'; type: show metric "
+                                  "FL_DISK_FIRST; help metric"),
         ("FL_DISK_FIRST", "type: show metric FL_DISK_FIRST"),
         ("status", "type: show health (is the rack well?)"),
-        ("griddisks", "type: list griddisk; help griddisk tells what else can be done with it"),
+        ("griddisks", "type: list griddisk; help griddisk shows what else can be done with it"),
         ("FlashCache", "type: list flashcache"),
         ("take down exa1cel02", "type: can offline exa1cel02 (may I take this cell down?)"),
         ("is flash logging worth it?", "type: run flashlog_ab db=<db> -n"),
-        ("reset the cache", "'the' is nothing that reset knows; type: run reset_cold -n"),
+        ("reset the cache", "reset has no 'the'; type: run reset_cold -n"),
         ("show status", "type: show health"),
-        ("show AlertHistory", "'AlertHistory' is nothing that show knows; type: list alerthistory; help alerthistory tells"),
-        ("show celldisk FD_00 attributes name, size", "type: list celldisk FD_00 attributes name, size; help celldisk tells"),
-        ("show iormplan detail", "type: list iormplan detail; help iormplan tells"),
-        ("show diskgroup DATA detail", "leave it out; show diskgroup … -o yaml writes each value on a line of its own"),
-        ("./mine.exa", "'./mine.exa' is not a statement; run ./mine.exa runs a recipe, plan run ./mine.exa shows"),
-        ("mine.EXA", "run mine.EXA runs a recipe"),
+        ("show AlertHistory", "show has no 'AlertHistory'; type: list alerthistory; help "
+                              "alerthistory shows"),
+        ("show celldisk FD_00 attributes name, size", "type: list celldisk FD_00 attributes name, size; help "
+                                                      "celldisk shows"),
+        ("show iormplan detail", "type: list iormplan detail; help iormplan shows"),
+        ("show diskgroup DATA detail", "leave it out; `show diskgroup … -o yaml` writes each value on its own line"),
+        ("./mine.exa", "'./mine.exa' is not a statement; `run ./mine.exa` runs this recipe, `plan run ./mine.exa` shows"),
+        ("mine.EXA", "`run mine.EXA` runs this recipe"),
         ("check cell.rsStatus = running", "; all cell.rsStatus = running, or no cell where …"),
         ("check sell.rsStatus = running", "'sell.rsStatus' begins no check: all, no or same; such as: all"),
         ("flsh flashcache", "did you mean flush"),
@@ -51,8 +54,7 @@ from exacell.output.faults import sentence
         ("watch show flashcache", "for example 90s or 1h30m; for example: watch 5 show flashcache"),
         ("undo abc", "'abc' is not a whole number; for example: undo 12 -y"),
         ("undo " + "9" * 5000, "'999999999999999999…' is too large a number; for example: undo 12 -y"),
-    ],
-)  # fmt: skip
+    ])  # fmt: skip
 def test_the_way_out_is_in_the_line(text: str, told: str) -> None:
     """A flag, an option, a cell or a word in the wrong place is answered with how it is said."""
     with pytest.raises(StatementError) as error:

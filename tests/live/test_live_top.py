@@ -253,7 +253,7 @@ def test_before_a_second_collection_it_says_what_it_waits_for() -> None:
     view = top(cells=["c1", "c2"])
     shown = view.shown(80, 24)
     assert "0 of 2 cells, reading" in shown.above[0]
-    assert [row.text for row in shown.rows] == [f"{cell.ljust(9)}  asked, no answer yet" for cell in ("c1", "c2")]
+    assert [row.text for row in shown.rows] == [f"{cell.ljust(9)}  no answer yet" for cell in ("c1", "c2")]
     view.arrived([answered("c1", counters(1))])
     assert "first figures with the next collection" in view.shown(80, 24).above[0]
 

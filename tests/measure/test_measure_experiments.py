@@ -51,11 +51,13 @@ def test_a_block_that_was_cut_off_is_begun_anew() -> None:
 
 
 VERDICTS = [
-    (530.0, 500.0, 16, "There is a difference: with flash log on, log file sync of SPOT takes 6.0 % more time on average than"),
+    (530.0, 500.0, 16, "There is a difference: with flash log on, log file sync of SPOT takes 6.0 % more time "
+                       "on average than"),
     (500.0, 530.0, 16, "takes 5.7 % less time on average than with it off (95 %: -"),
     (505.0, 500.0, 16, "There is a difference, and none that matters on average (less than 2 %): "),
     (500.0, 500.0, 16, "There is no difference larger than 2 % on average: "),
-    (530.0, 500.0, 14, "Not enough data: 5 blocks, and a verdict needs 6 at least (so far log file sync takes 6.0 % more time"),
+    (530.0, 500.0, 14, "Not enough data: 5 blocks, and a verdict needs 6 at least (so far log file sync takes "
+                       "6.0 % more time"),
     (530.0, 500.0, 0, "Not enough data: 0 blocks, and a verdict needs 6 at least."),
 ]  # fmt: skip
 
@@ -222,16 +224,16 @@ def test_the_time_left_follows_from_the_runs_so_far(
 
 
 NO_FACTORS = [
-    ("flashlog:x", ("on", "off"), "factor=flashlog:x is none"),
-    ("iorm", ("on", "off"), "factor=iorm is none: flashlog, cell_flash_cache:OWNER.TABLE"),
-    ("weather:sun", ("on", "off"), "factor=weather:sun is none"),
+    ("flashlog:x", ("on", "off"), "factor=flashlog:x is unknown"),
+    ("iorm", ("on", "off"), "factor=iorm is unknown; use flashlog, cell_flash_cache:OWNER.TABLE"),
+    ("weather:sun", ("on", "off"), "factor=weather:sun is unknown"),
     ("flashlog", ("on", "maybe"), "flash log can be on, off"),
-    ("cell_flash_cache:orders", ("keep", "none"), "a table is OWNER.NAME"),
-    ("cell_flash_cache:a.b) x (c.d", ("keep", "none"), "a table is OWNER.NAME"),
-    ("parameter:sga_target", ("1", "2"), "sets parameters that change speed alone"),
-    ("parameter:open_cursors", ("1\n2", "2"), "one line of signs"),
-    ("setting:/etc/passwd", ("1", "2"), "is no path of a setting"),
-    ("setting:/sys/block/sda/queue/scheduler", ("a;b", "2"), "is no value of a setting"),
+    ("cell_flash_cache:orders", ("keep", "none"), "give a table as OWNER.NAME"),
+    ("cell_flash_cache:a.b) x (c.d", ("keep", "none"), "give a table as OWNER.NAME"),
+    ("parameter:sga_target", ("1", "2"), "sets only parameters that affect nothing but speed"),
+    ("parameter:open_cursors", ("1\n2", "2"), "one line of printable characters"),
+    ("setting:/etc/passwd", ("1", "2"), "is not the path of a setting"),
+    ("setting:/sys/block/sda/queue/scheduler", ("a;b", "2"), "is not a value of a setting"),
 ]
 
 
@@ -269,7 +271,7 @@ def test_a_table_s_clause_shows_nothing_where_nothing_of_it_is_cached() -> None:
         "there is no flash cache on cel02"
     ]
     (why,) = factor_of(clause).cannot(clause, cells({"dbPlan": "((name=SPOT,flashCache=off))"}))
-    assert why == "IORM keeps SPOT out of the flash cache of cel01 (flashCache=off)"
+    assert why == "IORM does not let SPOT use the flash cache of cel01 (flashCache=off)"
 
 
 def test_a_level_that_is_neither_is_given_back_and_not_run_at() -> None:
@@ -278,6 +280,19 @@ def test_a_level_that_is_neither_is_given_back_and_not_run_at() -> None:
     assert {run.level for run in third.schedule if run.pair} == {"4096"}
     lines = schedule_lines(third, None, "")
     assert "  A/A stretch: 4 runs at 4096" in lines and lines[-1].endswith("as it is now (512)")
+
+
+def test_what_was_noticed_in_runs_that_are_made_anew_is_not_told_of_those_that_count() -> None:
+    """A disturbance of a run that was left out is no reproach to the run in its place, in one block as in several."""
+    found = measured(530, 500)
+    first, second, *_ = (run.number for run in found.schedule if run.block == 1)
+    others = ("cells are not alike: release", "run 1: a flush", f"run {second + 1}: a flush", "at the end a rebalance")
+    found = replace(found, noticed=(*others, f"run {first}: a flush", f"run {second}: a flush"))
+    left = found.without((1, 0))
+    assert left.noticed == others
+    assert {run.number for run in found.runs} - {run.number for run in left.runs} == {first, second}
+    cut = replace(found, runs=tuple(run for run in found.runs if run.number != second))
+    assert cut.whole() == left and found.whole() == found
 
 
 def test_giving_way_is_told_with_the_verdict() -> None:

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from benchmarks.trace_files import waits, write_files
+from exacell.commands.subjects import traced
 from exacell.core.errors import RefusedError
 from exacell.measure.histogram import Histogram
 from exacell.measure.trace10046 import Fill, Traced, filling, summarize, together
@@ -160,12 +161,14 @@ FREE = {
 
 
 @pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["unix", "windows"])
 @pytest.mark.parametrize("name", FREE)
-def test_what_stands_in_a_free_text_is_no_wait(name: str, quick: bool) -> None:
-    """Text of statements and values is skipped to its end and no further, in a file cut anywhere and at its end."""
+def test_what_stands_in_a_free_text_is_no_wait(name: str, ends: str, quick: bool) -> None:
+    """Text of statements and values is skipped to its end and no further, in a file cut anywhere and at its end, also where a
+    file of Windows has two characters for each end of a line that its lengths count as one."""
     real = f"WAIT #2: nam='{SYNC}' ela= 7 buffer#=1 sync scn=5 p3=0\n"
     for behind in ("", real, f"EXEC #2:c=0,e=1\n{real}{real}"):
-        text = f"{real}{FREE[name]}\n{behind}".encode()
+        text = f"{real}{FREE[name]}\n{behind}".replace("\n", ends).encode()
         for size in (1, 2, 5, 13, 59, 10_000):
             found = summarize(pieces(text, size), SYNC, "f", quick=quick, grouped=True)
             assert found.events == {SYNC: Histogram((7,), (1 + behind.count(real),))}, (behind, size)
@@ -210,8 +213,19 @@ def test_times_that_cant_be_are_told_and_not_counted(quick: bool) -> None:
     ],
 )
 def test_a_trace_file_is_known_by_its_head_or_a_record(text: bytes, known: bool) -> None:
-    """Text with neither is no trace file."""
+    """Text with neither is not a trace file."""
     assert summarize(pieces(text, 10_000), SYNC, "f").recognised is known
+
+
+def test_a_comparison_s_chart_has_the_mean_and_quantiles_of_both_sets() -> None:
+    """Each set has a bar for its mean and for each quantile, in its own order, and the bars are as high as the figures."""
+    sets = {"before": Histogram.of({100: 90, 900: 10}), "after": Histogram.of({50: 1})}
+    chart = traced.chart_of("log file sync", sets)
+    assert chart.names == ("mean", "p50", "p90", "p99", "p99.9")
+    assert [series.name for series in chart.series] == ["before", "after"]
+    for series, own in zip(chart.series, sets.values(), strict=True):
+        assert [x for x, _ in series.points] == [0, 1, 2, 3, 4]
+        assert [y for _, y in series.points] == [own.mean, *(own.quantile(p) for p in (0.5, 0.9, 0.99, 0.999))]
 
 
 def test_without_numpy_large_files_are_read_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -264,13 +278,13 @@ PACKED = {
     "gzip of UTF-16": gzip.compress(TEXT.decode().encode("utf-16")),
 }
 REFUSED = {
-    b"hello\n": "is no trace file",
-    b"TKPROF: Release 19.0.0.0.0\n": "not what tkprof makes",
-    gzip.compress(TEXT)[:-20]: "gzip -t tells whether it is whole",
-    bz2.compress(TEXT): "is packed by bzip2: only gzip",
-    lzma.compress(TEXT): "is packed by xz",
-    b"PK\x03\x04" + TEXT: "is packed by zip",
-    b"\0" * 257 + b"ustar" + TEXT: "is an archive of tar",
+    b"hello\n": "is not a trace file",
+    b"TKPROF: Release 19.0.0.0.0\n": "not the output of tkprof",
+    gzip.compress(TEXT)[:-20]: "`gzip -t` checks whether it is complete",
+    bz2.compress(TEXT): "is compressed by bzip2; exacell reads only gzip",
+    lzma.compress(TEXT): "is compressed by xz",
+    b"PK\x03\x04" + TEXT: "is compressed by zip",
+    b"\0" * 257 + b"ustar" + TEXT: "is a tar archive",
 }
 
 

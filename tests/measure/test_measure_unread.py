@@ -7,6 +7,7 @@ import pytest
 from exacell.core.errors import RefusedError
 from exacell.measure.importers import unread
 from exacell.measure.importers.kinds import KINDS, read
+from tests.support.every import every
 
 OTHERS = {
     "fio's text": (
@@ -33,6 +34,7 @@ OTHERS = {
         "Linux 6.1 (vm) \t11/28/26 \t_x86_64_\t(2 CPU)\n\n23:16:37 kbmemfree kbavail\n23:16:38 100 200\n",
         "SAR",
     ),
+    "sar -w of sysstat 7": ("Linux 2.6.18 (vm) \t11/28/2026\n\n10:00:00 AM   cswch/s\n10:00:01 AM  2.0\n", "SAR"),
     "sar -o": ("\ufffd\ufffdu!\x0c\x06\0\0", "SAR"),
     "vmstat": ("procs -----------memory---------- ---swap--\n r  b   swpd   free\n 1  0  0  1\n", "IOSTAT"),
     "orion on the screen": (
@@ -65,7 +67,7 @@ OTHERS = {
 """What a text is → its first lines, and the name of the form that it needs."""
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@every(OTHERS)
 def test_another_form_of_a_known_program_is_told_with_the_one_that_is_needed(name: str) -> None:
     """The refusal says what the file is and how the program is run instead."""
     text, needed = OTHERS[name]
@@ -102,6 +104,13 @@ def test_what_another_statement_reads_names_it(text: str, what: str) -> None:
     with pytest.raises(RefusedError) as refused:
         read(text, "x.txt")
     assert what in str(refused.value.hint)
+
+
+def test_an_empty_file_is_called_empty() -> None:
+    """Whoever names a file that holds nothing is told that, also with kind=."""
+    for kind in ("", "fio"):
+        with pytest.raises(RefusedError, match="is empty"):
+            read(" \n", "x.txt", kind=kind)
 
 
 def test_a_text_of_nobody_names_the_programs_that_are_known() -> None:

@@ -162,7 +162,7 @@ def test_an_axis_shows_whatever_is_measured(values: tuple[float, float], says: s
 
 
 def test_an_archive_proves_itself(tmp_path: Path) -> None:
-    """Packed files agree with their sums, as sha256sum says; names stay apart; the same content has the same seal."""
+    """Packed files match their checksums, as sha256sum says; names stay apart; the same content has the same seal."""
     seal = pack(tmp_path / "a.zip", files_of(finding(), {"report.html": page(finding(), MADE)}))
     found = check(tmp_path / "a.zip")
     assert (found.seal, found.wrong, found.files) == (seal, (), 4)
@@ -234,19 +234,19 @@ def _doctored(path: Path, how: str) -> None:
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ("twice", "report.html: it stands twice in the archive"),
-        ("twice in another case", "REPORT.html: it stands twice in the archive"),
-        ("the list twice", "SHA256SUMS: it stands twice in the archive"),
+        ("twice", "report.html: it is twice in the archive"),
+        ("twice in another case", "REPORT.html: it is twice in the archive"),
+        ("the list twice", "SHA256SUMS: it is twice in the archive"),
         ("a folder", "more/: it is not in SHA256SUMS"),
-        ("a line twice", "it stands twice in SHA256SUMS"),
-        ("a line that is none", "has a line that is no sum"),
-        ("a name outside", "../x: it leads out of the folder"),
+        ("a line twice", "it is twice in SHA256SUMS"),
+        ("a line that is none", "has a line that is not a checksum"),
+        ("a name outside", "../x: its path leaves the folder"),
         ("a file's comment", "has a comment or further fields"),
         ("a further field", "has a comment or further fields"),
-        ("a link", "report.html is no file"),
-        ("a comment", "there is more behind the files"),
-        ("more before", "there is more than"),
-        ("more behind", "there is more behind the files"),
+        ("a link", "report.html is not a file"),
+        ("a comment", "there is more data after the files"),
+        ("more before", "there is more data at"),
+        ("more behind", "there is more data after the files"),
     ],
 )
 def test_an_archive_with_more_than_its_list_names_is_found_out(tmp_path: Path, how: str, said: str) -> None:
@@ -293,7 +293,7 @@ def test_reports_are_written_by_one_statement(program: InProcess, tmp_path: Path
         assert archive.read("files/fio-levels.json") == (DATA / "fio-levels.json").read_bytes()
     (tmp_path / "both.zip").write_bytes(b"no zip")
     broken = program("report", "verify", "both.zip")
-    assert broken.code == 2 and "damaged or no archive" in broken.err
+    assert broken.code == 2 and "damaged, or not an archive" in broken.err
 
 
 @pytest.mark.parametrize(

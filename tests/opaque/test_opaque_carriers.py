@@ -107,14 +107,14 @@ def test_a_refusal_stands_without_its_row(tmp_path: Path) -> None:
     found.services.journal.note = full  # type: ignore[method-assign]
     with pytest.raises(RefusedError):
         found.say("sh touch x")
-    assert said == ["this refusal is not journalled: the disk is full"] and found.written == []
+    assert said == ["this refusal could not be journalled: the disk is full"] and found.written == []
 
 
 FLAGS = [
-    ("sh touch x --accept-opaque", "sh: --accept-opaque stands among the command's words"),
-    ("host touch x --accept-opaque", "host: --accept-opaque stands among the command's words"),
-    ("dcli -c c1 touch x --accept-opaque", "dcli: --accept-opaque stands among dcli's words"),
-    ("sh hostname --rolling", "sh: --rolling stands among the command's words"),
+    ("sh touch x --accept-opaque", "sh: --accept-opaque comes after the command"),
+    ("host touch x --accept-opaque", "host: --accept-opaque comes after the command"),
+    ("dcli -c c1 touch x --accept-opaque", "dcli: --accept-opaque comes after dcli's words"),
+    ("sh hostname --rolling", "sh: --rolling comes after the command"),
 ]
 
 

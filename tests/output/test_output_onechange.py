@@ -90,10 +90,10 @@ def test_a_statement_without_an_outcome_is_told_as_unknown() -> None:
 
 
 def test_only_what_answered_is_called_not_done() -> None:
-    """A statement without an answer whose effect was looked for and is not there may come yet: it was not seen to be done."""
+    """A statement without an answer whose effect was looked for and is not there may come yet: it was not found done."""
     looked = came("c1", "not done", reason="the cache is there", settled=True, reply="")
     text = "\n".join(page(PLAN, sent("c1", "drop", "DROP FLASHCACHE"), {**looked, "what": "drop"}, end(4)))
-    assert "its answer never came, and when it was looked for it was not seen to be done; the cache is there" in (
+    assert "its answer never came, and a later check did not find it done; the cache is there" in (
         " ".join(text.split())
     )
     assert " not done" not in text
@@ -104,7 +104,8 @@ def test_only_what_answered_is_called_not_done() -> None:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({"kind": "gate", "wave": 2, "open": False, "reason": "RECO is rebalancing"}, "Gate before wave 2: stayed closed: RECO"),
+        ({"kind": "gate", "wave": 2, "open": False, "reason": "RECO is rebalancing"}, "Gate before wave 2: "
+                                                                                      "stayed closed: RECO"),
         ({"kind": "gate", "wave": 2, "open": True}, ""),
         ({"kind": "deadline", "within": 1800.0, "until": "2026-11-21T22:40:00+00:00"}, "30m00s, until 2026-11-21 22:40:00"),
         ({"kind": "confirmed", "user": "bob", "host": "adm2"}, "Confirmed: 2026-11-21 22:10:01 by bob on adm2"),

@@ -35,7 +35,7 @@ GRIDS = {
     "only unused ones active": cell(
         grid_disks=(free_grid(f"FD_00_{ONE}"), grid(f"CD_01_{ONE}", status="inactive", deactivation=NO))
     ),
-    "no grid disks": cell(grid_disks=()),
+    "not grid disks": cell(grid_disks=()),
     "two cells, of one a disk away": cell(TWO, grid_disks=(grid("CD_00_x", status="inactive", deactivation=NO),)),
     "two cells in use": cell(TWO),
 }
@@ -85,8 +85,8 @@ DISKS = [
     ("alter griddisk all flashdisk comment='x' force", "used and free"),
     (f"drop celldisk FD_00_{ONE}", "used and free"),
     (f"drop celldisk FD_01_{ONE} force", "used"),
-    ("drop celldisk all", "no grid disks"),
-    ("export celldisk all", "no grid disks"),
+    ("drop celldisk all", "not grid disks"),
+    ("export celldisk all", "not grid disks"),
     ("alter celldisk all flush", "used"),
     ("create celldisk all", "used"),
 ]

@@ -78,16 +78,16 @@ def test_an_attribute_is_set_once_and_taken_back(name: str, value: str, same: st
 @pytest.mark.parametrize(
     ("name", "value", "why"),
     [
-        ("disk_repair_time", "soon", "'soon' is no time"),
-        ("cell.smart_scan_capable", "yes", "neither TRUE nor FALSE"),
-        ("content.type", "redo", "none of data, recovery, system"),
-        ("compatible.rdbms", "", "'' is no version"),
+        ("disk_repair_time", "soon", "'soon' is not a time"),
+        ("cell.smart_scan_capable", "yes", "must be TRUE or FALSE"),
+        ("content.type", "redo", "must be data, recovery or system"),
+        ("compatible.rdbms", "", "'' is not a version"),
         ("compatible.rdbms", "11.2.0.3", "it is 11.2.0.4.0, and can only be raised (ORA-15244)"),
-        ("compatible.rdbms", "21.0.0", "compatible.asm is 19.0.0.0.0, and it can't be above that (ORA-15221)"),
+        ("compatible.rdbms", "21.0.0", "compatible.asm is 19.0.0.0.0, and this can't be higher (ORA-15221)"),
         ("compatible.asm", "21.0.0", "ASM is 19.0.0.0.0"),
-        ("au_size", "8M", "never changes (ORA-15241)"),
-        ("sector_size", "4096", "never changes (ORA-15241)"),
-        ("cell.sparse_dg", "allsparse", "never changes (ORA-15241)"),
+        ("au_size", "8M", "can't be changed (ORA-15241)"),
+        ("sector_size", "4096", "can't be changed (ORA-15241)"),
+        ("cell.sparse_dg", "allsparse", "can't be changed (ORA-15241)"),
     ],
 )
 def test_values_that_asm_refuses(name: str, value: str, why: str) -> None:
@@ -149,11 +149,11 @@ def test_partners_need_mirrors() -> None:
 def test_what_has_no_way_back_needs_the_groups_name(name: str, value: str) -> None:
     """compatible.* is raised only when the loss is accepted by name, and the plan says that it stays."""
     step = only(plan := planned(name, value, world(attributes={**NOW, "compatible.asm": "18.0.0.0.0"})))
-    assert plan.loss == ("DATA",) and "has no way back" in plan.loss_reasons["DATA"] and plan.risk is Risk.DATA
+    assert plan.loss == ("DATA",) and "can't be lowered again" in plan.loss_reasons["DATA"] and plan.risk is Risk.DATA
     assert step.undo is Undo.IMPOSSIBLE and plan.inverse == {} and step.inverse.endswith("never lowered")
     assert planned("compatible.rdbms", "19.0.0").steps  # As high as compatible.asm.
     odd = world(attributes={**NOW, name: "?"})
-    assert "is no version" in refused(name, value, odd)
+    assert "is not a version" in refused(name, value, odd)
     assert planned("compatible.asm", "19.0.0").done and not planned("disk_repair_time", "8h").loss
 
 

@@ -141,13 +141,13 @@ def test_a_cut_answer_is_never_read(length: int) -> None:
 @pytest.mark.parametrize(("text", "last"), [("", "nothing"), ("Connected.\n\n", "Connected.")])
 def test_an_early_end_quotes_the_last_words(text: str, last: str) -> None:
     """Output without the end marker is an error that quotes the last line there was."""
-    with pytest.raises(ReplyError, match=f"last words: {last}"):
+    with pytest.raises(ReplyError, match=f"last output: {last}"):
         check_sql(text)
 
 
 def test_text_where_a_number_belongs() -> None:
     """A text in a number's column is an error that quotes it."""
-    with pytest.raises(ReplyError, match="'many' came where ASM gives a number"):
+    with pytest.raises(ReplyError, match="ASM must give a number, not 'many'"):
         read(ANSWER.replace("1|42", "1|many"))
 
 

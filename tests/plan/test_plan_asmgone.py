@@ -95,8 +95,8 @@ def test_a_dead_disk_may_go(text: str) -> None:
 
 
 MEMBERS = (
-    'sql asm "alter diskgroup DATA drop disk DATA_CD_01_EXA1CEL01" and so on takes single disks out, once its rebalance has '
-    "ended; drop diskgroup DATA gives up all of them with their files"
+    'sql asm "alter diskgroup DATA drop disk DATA_CD_01_EXA1CEL01" and so on drops single disks (wait for the '
+    "rebalance); drop diskgroup DATA gives up all of them with their files"
 )
 WAYS: dict[str, tuple[GridDisk, dict[str, str] | None, str]] = {
     "a member": (grid("CD_01_exa1cel01"), {}, MEMBERS),
@@ -110,12 +110,12 @@ WAYS: dict[str, tuple[GridDisk, dict[str, str] | None, str]] = {
     "ASM misses disks": (
         dead(),
         {},
-        "mount DATA, and wait until it misses no disk: show diskgroup, show asmdisk, show rebalance",
+        "mount DATA, and wait until no disk is missing: show diskgroup, show asmdisk, show rebalance",
     ),
     "no ASM": (
         dead(),
         None,
-        "start an ASM instance and mount DATA: it alone tells that it has dropped the disks",
+        "start an ASM instance and mount DATA: only ASM can confirm that it has dropped the disks",
     ),
 }
 
@@ -167,7 +167,7 @@ def test_a_disk_of_which_nothing_is_known_waits_for_asm() -> None:
 def test_a_release_of_dropped_disks_tells_their_way() -> None:
     """release griddisk tells of disks that ASM has dropped what lets go of them; of members, what it always did."""
     for grids, way in (
-        ((dead(),), "wait until it misses no disk"),
+        ((dead(),), "wait until no disk is missing"),
         ((dead(), grid("CD_00_exa1cel01")), "drop diskgroup DATA"),
     ):
         with pytest.raises(RefusedError) as caught:

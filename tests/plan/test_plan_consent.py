@@ -62,7 +62,7 @@ def test_yes_never_accepts_a_loss(risk: Risk, loss: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("risk", list(Risk))
 def test_nobody_means_no(risk: Risk) -> None:
     """Without -y and without anybody at the terminal nothing is agreed to."""
-    with pytest.raises(RefusedError, match="nobody is at the terminal"):
+    with pytest.raises(RefusedError, match="there is no terminal for the question"):
         agree(plan(risk), {}, SilentConsole())
 
 
@@ -182,7 +182,7 @@ def test_a_refusal_lists_names_that_do_not_fold() -> None:
     """Names that are no set of cells should be listed as they are, in the refusal and in the way out."""
     with pytest.raises(RefusedError, match="data would be lost on DATA 1, RECO 2;") as caught:
         agree(plan(Risk.DATA, "DATA 1", "RECO 2"), {"yes": True}, Person(None))
-    assert caught.value.hint == "--accept-data-loss=DATA 1,RECO 2 accepts it; -y never does"
+    assert caught.value.hint == "--accept-data-loss=DATA 1,RECO 2 accepts it; -y does not"
 
 
 def test_d_shows_the_plan_that_loses_data_and_asks_again() -> None:

@@ -12,6 +12,7 @@ from exacell.plan.dbchange import AddLog, DropLog, KeepInCache, SetParameter, re
 from exacell.plan.model import Plan
 from exacell.plan.planners.database import OVERRIDE, asked, database_plan
 from exacell.plan.planners.smart_cache import FILE, SIZE
+from tests.support.every import every
 
 G4 = 4 << 30
 
@@ -85,8 +86,7 @@ def planned(sql: str, **more: Any) -> Plan:
     )
 
 
-@pytest.mark.parametrize(
-    ("sql", "change"),
+@every(
     [
         ("alter system set open_cursors = 400", SetParameter(name="open_cursors", value="400")),
         (
@@ -127,15 +127,14 @@ def planned(sql: str, **more: Any) -> Plan:
             'alter index "a".P storage(CELL_FLASH_CACHE NONE)',
             KeepInCache(kind="INDEX", owner="a", name="P", value="NONE"),
         ),
-    ],
+    ]
 )
 def test_what_is_understood(sql: str, change: object) -> None:
     """Each form that a published procedure types is read, whatever the case of its words."""
     assert read_change(sql) == change
 
 
-@pytest.mark.parametrize(
-    "sql",
+@every(
     [
         "alter system set events '10046 trace name context forever, level 8'",
         f"alter system set \"{OVERRIDE}\"=TRUE sid='SPOT1'",
@@ -173,7 +172,7 @@ def test_what_is_understood(sql: str, change: object) -> None:
         "drop table app.keys",
         "select 1 from dual",
         "",
-    ],
+    ]
 )
 def test_anything_else_is_not_read(sql: str) -> None:
     """A clause more, a RESET of memory, files beside disk groups: exacell does not pretend to understand it."""
@@ -260,7 +259,7 @@ def test_one_instance_is_changed_on_its_node_and_brought_back(
     ("sql", "own", "said", "way"),
     [
         ("set open_cursors=100 sid='SPOT9'", {}, "no instance SPOT9: it has SPOT1, SPOT2", "all of them"),
-        ("set open_cursors=100 sid='SPOT3'", {"SPOT3": (None, "9")}, "SPOT3 of SPOT does not run", "SCOPE=SPFILE"),
+        ("set open_cursors=100 sid='SPOT3'", {"SPOT3": (None, "9")}, "SPOT3 of SPOT is not running", "SCOPE=SPFILE"),
         (
             "set open_cursors=100 scope=memory",
             {"SPOT1": ("1", "1"), "SPOT2": ("2", "2")},
@@ -342,7 +341,7 @@ def test_sectors_of_every_disk_group_are_looked_at() -> None:
         planned("alter database add logfile group 21 ('+FLASH4K', '+DATA') blocksize 4096")
     on = {"db.parameter": parameter(OVERRIDE, "TRUE", None)}
     plan = planned("alter database add logfile group 21 ('+FLASH4K', '+DATA') blocksize 4096", **on)
-    assert [warning.partition(" bytes")[0] for warning in plan.warnings] == ["DATA tells sectors of 512"]
+    assert [warning.partition(" bytes")[0] for warning in plan.warnings] == ["DATA shows sectors of 512"]
     assert not planned("alter database add logfile group 21 ('+FLASH4K') blocksize 4096", **on).warnings
 
 
@@ -385,7 +384,7 @@ def test_what_the_database_would_refuse_is_refused_before(sql: str, said: str) -
         planned(sql, **more)
     assert "nothing was sent" in caught.value.message + caught.value.hint
     if said == "ORA-01378":
-        assert "leave BLOCKSIZE out: it is 512 then" in caught.value.hint and "scope=memory" in caught.value.hint
+        assert "leave BLOCKSIZE out: then it is 512" in caught.value.hint and "scope=memory" in caught.value.hint
 
 
 def test_blocks_of_4096_pass_with_the_override_or_on_such_sectors() -> None:
@@ -438,7 +437,7 @@ OFF = [*parameter(FILE, "/u01/f", "/u01/f"), *parameter(SIZE, "0", "64G")]
 @pytest.mark.parametrize(
     ("sql", "records", "said", "way"),
     [
-        (f"set {FILE}='/u01/f'", STARTED, "an instance takes db_flash_cache_file when it starts", "SCOPE=SPFILE"),
+        (f"set {FILE}='/u01/f'", STARTED, "an instance reads db_flash_cache_file only when it starts", "SCOPE=SPFILE"),
         (f"set {FILE}='/u01/f' scope=memory sid='SPOT1'", STARTED, "when it starts", "SCOPE=SPFILE"),
         (
             f"set {FILE}='/u01/f' scope=spfile",
@@ -459,8 +458,8 @@ OFF = [*parameter(FILE, "/u01/f", "/u01/f"), *parameter(SIZE, "0", "64G")]
             f"set {SIZE}",
         ),
         (f"reset {SIZE}", STARTED, "without db_flash_cache_size, which", f"reset {FILE} scope=spfile"),
-        (f"set {SIZE}=32g", STARTED, "can be set to 0 and back", "SCOPE=SPFILE, then a restart"),
-        (f"set {SIZE}=64g", None, "started without a flash cache of its own", "then a restart"),
+        (f"set {SIZE}=32g", STARTED, "can only be set to 0 and back", "SCOPE=SPFILE, then a restart"),
+        (f"set {SIZE}=64g", None, "was started without its own flash cache", "then a restart"),
         (
             f"set {SIZE}=0",
             [*parameter(FILE, "/a, /b", None), *parameter(SIZE, "34359738368, 68719476736", None)],
@@ -547,7 +546,7 @@ def test_a_way_back_that_nothing_can_write_is_none() -> None:
     """Where exacell would not set the old value the plan says that it can't be undone, and what was there."""
     plan = planned("alter system set result_cache_mode=force scope=memory")
     assert plan.inverse == {} and plan.steps[0].undo == "impossible"
-    assert plan.steps[0].inverse.startswith('result_cache_mode=a "b" is more than speed')
+    assert plan.steps[0].inverse.startswith('result_cache_mode=a "b" affects more than speed')
 
 
 def test_groups_of_a_standby_database_are_no_groups_of_a_thread() -> None:
@@ -588,8 +587,7 @@ def test_a_group_that_a_standby_database_fills_stays() -> None:
         planned("alter database drop standby logfile group 9", **{"db.log": busy})
 
 
-@pytest.mark.parametrize(
-    "setting",
+@every(
     [
         *("open_cursors=0", "open_cursors=49", "open_cursors=65536", "statistics_level=basic", "asm_power_limit=0"),
         *(
@@ -606,7 +604,7 @@ def test_a_group_that_a_standby_database_fills_stays() -> None:
             "db_recovery_file_dest_size=1g",
         ),
         *("parallel_min_time_threshold=0", "db_file_multiblock_read_count=0", "optimizer_dynamic_sampling=12"),
-    ],
+    ]
 )
 def test_a_value_that_is_more_than_speed_is_not_read(setting: str) -> None:
     """A parameter without a row, and a value beside its row, are of unknown risk: nothing plans them as performance."""
@@ -614,8 +612,7 @@ def test_a_value_that_is_more_than_speed_is_not_read(setting: str) -> None:
     assert read_change(f"alter system set {setting.replace('=', chr(61) + chr(39), 1)}' scope=spfile") is None
 
 
-@pytest.mark.parametrize(
-    "setting",
+@every(
     [
         *("open_cursors=50", "open_cursors=300", "open_cursors=65535", "statistics_level=all", "asm_power_limit=1024"),
         *(
@@ -631,7 +628,7 @@ def test_a_value_that_is_more_than_speed_is_not_read(setting: str) -> None:
             "parallel_min_time_threshold=auto",
         ),
         *("optimizer_dynamic_sampling=11", "optimizer_index_caching=100", "db_file_multiblock_read_count=128"),
-    ],
+    ]
 )
 def test_a_value_of_its_row_is_read(setting: str) -> None:
     """What changes speed alone is planned, in any case."""

@@ -281,7 +281,7 @@ def test_completing_a_group_with_files_moves_them() -> None:
     """A group that has files already is rebalanced by it: that costs performance, and is said."""
     plan = create(half(files=7))
     assert plan.risk is Risk.PERFORMANCE
-    assert "what it holds (7 files) is spread over the new disks by a rebalance" in plan.notes[0]
+    assert "a rebalance spreads its data (7 files) over the new disks" in plan.notes[0]
     assert not create(half(), attributes={"Appliance.Mode": "FALSE"}).notes
 
 

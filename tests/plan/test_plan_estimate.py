@@ -14,6 +14,7 @@ from exacell.plan.model import Gate, Plan, Stage, Step, Watch
 from exacell.plan.planners.flashcache import flush_plan, resize_plan
 from exacell.plan.rolling import Asked, roll
 from exacell.session.saved import stages_json
+from tests.support.every import every
 
 
 def dirty(fact, size: float):
@@ -37,7 +38,7 @@ USUAL = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "seconds"), USUAL)
+@every(USUAL)
 def test_what_a_statement_usually_takes(statement: str, seconds: float | None) -> None:
     """A statement takes what its kind takes; one that depends on what nobody read has no figure."""
     assert e.step_seconds(Step(target="c", what="w", statement=statement)) == seconds
@@ -135,4 +136,4 @@ def test_nothing_dirty_is_said_so() -> None:
     facts = {f"exa1cel{n:02}": dirty(cell(f"exa1cel{n:02}"), 0) for n in range(1, 15)}
     notes = flush_plan("t1", facts, statement="x", recreate=False).notes
     assert notes[0] == "14 cells: nothing dirty; 0 used"
-    assert notes[1] == "time of the flush: nothing is dirty, so a collection of metrics"
+    assert notes[1] == "time of the flush: nothing is dirty, so only until the next metrics"

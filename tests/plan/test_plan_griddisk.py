@@ -63,7 +63,7 @@ USED: list[tuple[str, GridDisk, Mapping[str, str] | None, str]] = [
     ("offline", grid("FD_00_x", asm_mode="OFFLINE"), None, "asmModeStatus OFFLINE"),
     ("no mode", free_grid("FD_00_x", asm_mode=""), None, "asmModeStatus unknown"),
     ("pool", free_grid("FD_00_x", pool="HC1"), {"ssd_fd_00_x": "FORMER"}, "Exascale pool HC1"),
-    ("named, nobody asked", free_grid("FD_00_x", asm_group="OLD"), None, "no ASM instance could be asked"),
+    ("named, nobody asked", free_grid("FD_00_x", asm_group="OLD"), None, "no ASM instance could confirm"),
     ("named, not seen", free_grid("FD_00_x", asm_group="OLD"), {}, r"header not seen"),
     ("named, member", free_grid("FD_00_x", asm_group="OLD"), {"ssd_fd_00_x": "MEMBER"}, r"header MEMBER"),
     ("named, unknown", free_grid("FD_00_x", asm_group="OLD"), {"ssd_fd_00_x": "UNKNOWN"}, r"header UNKNOWN"),
@@ -97,10 +97,10 @@ def test_used_on_several_cells_is_folded() -> None:
     used[CELLS[2]] = [grid(f"FD_00_{CELLS[2]}", "RECO")]
     with pytest.raises(RefusedError, match=r"refused on exa1cel\[01-02\]: .*\(and 1 more reason\)") as caught:
         refuse_used("x", used, None)
-    assert caught.value.hint == "drop diskgroup DATA and drop diskgroup RECO let go of them first"
+    assert caught.value.hint == "drop diskgroup DATA and drop diskgroup RECO first"
     with pytest.raises(RefusedError) as caught:
         refuse_used("x", {CELLS[0]: used[CELLS[0]]}, None)
-    assert caught.value.hint == "drop diskgroup DATA lets go of them first"
+    assert caught.value.hint == "drop diskgroup DATA first"
 
 
 # -- carve -----------------------------------------------------------------------------------------------------------
@@ -156,7 +156,9 @@ def test_carve_usable(redundancy: str, by_failgroup: bool | None, size: str) -> 
     plan = carve(*rack().values(), usable=900 * MIB, keeping=keeping)
     assert sent(plan) == [f"CREATE GRIDDISK ALL FLASHDISK PREFIX=ssd, size={size}"]
     assert "36M of ASM's own" in plan.notes[-1] and "rounded up to 16M" in plan.notes[-1]
-    assert ("no disk group could tell" in plan.notes[-1]) == (by_failgroup is None and redundancy != "external")
+    assert ("exacell could not find out from a disk group" in plan.notes[-1]) == (
+        by_failgroup is None and redundancy != "external"
+    )
 
 
 def test_carve_beside_disks_of_another_kind() -> None:
@@ -229,7 +231,7 @@ def test_carve_done_and_completed() -> None:
         (
             [cell(), cell(CELLS[1], grid_disks=(free_grid(f"FD_00_{CELLS[0]}"),))],
             {},
-            "exa1cel02 has a grid disk ssd_FD_00_exa1cel01 already, which exa1cel01 would get",
+            "exa1cel02 has a grid disk ssd_FD_00_exa1cel01 already, a name that exa1cel01 would get",
         ),
     ],
 )
@@ -254,10 +256,10 @@ def test_carve_offers_the_resize() -> None:
     full = with_free(cell(), 0)
     with pytest.raises(RefusedError) as caught:
         carve(full, each=GIB)
-    assert "the flash cache owns the space (40G): resize flashcache size=38G makes room" in caught.value.hint
+    assert "the flash cache has the space (40G): `resize flashcache size=38G` makes room" in caught.value.hint
     with pytest.raises(RefusedError) as caught:
         carve(full)
-    assert "resize flashcache size=40928M makes room" in caught.value.hint
+    assert "resize flashcache size=40928M` makes room" in caught.value.hint
     with pytest.raises(RefusedError) as caught:
         carve(
             replace(full, cell_disks=tuple(replace(d, free=0) for d in full.cell_disks)),
@@ -268,11 +270,11 @@ def test_carve_offers_the_resize() -> None:
     assert caught.value.hint == "CD_00_exa1cel01 holds DATA_CD_00_exa1cel01 (100G, disk group DATA)"
     with pytest.raises(RefusedError) as caught:
         carve(replace(full, flash_cache=None))
-    assert caught.value.hint == "show griddisk tells what holds the space"
+    assert caught.value.hint == "`show griddisk` shows what uses the space"
     with pytest.raises(RefusedError) as caught:
         carve(full, each=20 * GIB)
     assert caught.value.hint == (
-        "the flash cache owns the space (40G): resize flashcache size=… makes room, 20G on each flash disk at most"
+        "the flash cache has the space (40G): `resize flashcache size=…` makes room, at most 20G on each flash disk"
     )
     smaller = with_free(replace(full, flash_cache=cache(CELLS[0], size=38 * GIB)), GIB)
     assert carve(smaller, each=GIB).changes_something
@@ -343,7 +345,7 @@ def test_old_all_flash_cells_have_one_kind() -> None:
     ("fact", "media", "said"),
     [
         (cell(release="24.1.0", cell_disks=(disk("FD_00_x"),)), "flash", "may have two kinds of flash"),
-        (cell(), "capacity", "runs 19.3.2.0.0, which knows one kind of flash only"),
+        (cell(), "capacity", "runs 19.3.2.0.0, which has only one kind of flash"),
         (cell(release=""), "performance", "an unknown release"),
     ],
 )
@@ -506,7 +508,7 @@ def test_release_of_one_kind_of_disk() -> None:
         release(both, prefix="DATA")
     names = [f"DATA_FD_0{n}_{CELLS[0]}" for n in (0, 1)]
     assert caught.value.hint == (
-        "release griddisk prefix=DATA media=flash takes only those that nobody uses: DATA_FD_[00-01]_exa1cel01"
+        "release griddisk prefix=DATA media=flash takes only the unused ones: DATA_FD_[00-01]_exa1cel01"
     )
     plan = release(both, prefix="DATA", media="flash")
     assert sent(plan) == [f"ALTER GRIDDISK {','.join(names)} INACTIVE", f"DROP GRIDDISK {','.join(names)}"]

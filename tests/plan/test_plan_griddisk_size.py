@@ -103,7 +103,7 @@ REFUSED = [
     ({"size": 200 * GIB}, "can be at most 150G"),
     ({"size": 15 * MIB}, "less than the least size"),
     ({"size": 80 * GIB, "cells": facts(asm_mode="SYNCING")}, "is SYNCING in ASM, not ONLINE"),
-    ({"size": 80 * GIB, "cells": {ONE: facts()[ONE]}}, "a group is resized as a whole"),
+    ({"size": 80 * GIB, "cells": {ONE: facts()[ONE]}}, "a group must be resized as a whole"),
     ({"size": 80 * GIB, "asm_facts": data(number=0)}, "is not mounted on exa1db01"),
     ({"size": 80 * GIB, "cells": {ONE: cell(grid_disks=())}}, "there are no grid disks DATA_"),
 ]
@@ -122,11 +122,11 @@ def test_a_group_that_is_being_rebalanced_is_left_alone() -> None:
     busy = replace(data(), running=(waiting, operation("DATA"), operation("RECO", 0)), operations=3)
     with pytest.raises(RefusedError, match="rebalance of DATA runs with power 4: 10%, 5 minutes left;") as moving:
         resize(80 * GIB, asm_facts=busy)
-    assert moving.value.hint == "this again when show rebalance lists none of DATA"
+    assert moving.value.hint == "repeat this when `show rebalance` lists none of DATA"
     still = replace(data(), running=(operation("DATA", 0),), operations=1)
-    with pytest.raises(RefusedError, match=r"rebalance of DATA stands still \(power 0\);") as standing:
+    with pytest.raises(RefusedError, match=r"rebalance of DATA is stopped \(power 0\);") as standing:
         resize(80 * GIB, asm_facts=still)
-    assert standing.value.hint.startswith("set rebalance power=4 diskgroup=DATA lets it go on; this again when")
+    assert standing.value.hint.startswith("set rebalance power=4 diskgroup=DATA starts it again; repeat this when")
 
 
 def test_the_rebalance_that_the_change_itself_began_is_waited_for() -> None:
@@ -149,9 +149,9 @@ def test_the_rebalance_that_the_change_itself_began_is_waited_for() -> None:
     assert not failure(other, [{"name": "DATA", "totalMb": 6 * 100 * 1024}])
     still = replace(busy, running=(operation("DATA", 0),))
     for size, state, before, hint in (
-        (80, busy, ["ALTER DISKGROUP DATA RESIZE ALL SIZE 71680M"], "this again when"),
-        (80, still, own, "set rebalance power=4 diskgroup=DATA lets it go on"),
-        (120, busy, ["ALTER DISKGROUP DATA RESIZE ALL SIZE 122880M"], "this again when"),
+        (80, busy, ["ALTER DISKGROUP DATA RESIZE ALL SIZE 71680M"], "repeat this when"),
+        (80, still, own, "set rebalance power=4 diskgroup=DATA"),
+        (120, busy, ["ALTER DISKGROUP DATA RESIZE ALL SIZE 122880M"], "repeat this when"),
     ):
         with pytest.raises(RefusedError, match="rebalance of DATA") as caught:
             go_on(size * GIB, state, before)
@@ -171,7 +171,7 @@ def test_what_asm_does_is_told_while_it_is_waited_for() -> None:
     quiet = next(p for p in step(resize(80 * GIB), "asm", NODE).proves if p.object == "asm.operation")
     for found, said in (
         (operation("DATA", minutes=1), "rebalance of DATA runs with power 4: 10%, 1 minute left"),
-        (operation("DATA", 0, state="WAIT"), "rebalance of DATA stands still (power 0)"),
+        (operation("DATA", 0, state="WAIT"), "rebalance of DATA is stopped (power 0)"),
         (operation("DATA", kind="RESYNC", work=0), "RESYNC of DATA runs with power 4"),
     ):
         records = asm_records(replace(data(), running=(found,), operations=1))["asm.operation"]

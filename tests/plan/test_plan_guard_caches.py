@@ -31,7 +31,7 @@ def test_write_back_cache_needs_proof(text: str) -> None:
     clean = cell(metrics={"FC_BY_DIRTY": (0.0, 1)})
     with pytest.raises(RefusedError, match="may hold the only copy of data") as caught:
         guard(text, clean)
-    assert caught.value.hint == "--accept-data-loss=exa1cel01 sends it all the same; -y never does"
+    assert caught.value.hint == "--accept-data-loss=exa1cel01 sends it anyway; -y does not"
 
 
 @pytest.mark.parametrize("text", LOSING)

@@ -54,7 +54,7 @@ REFUSED: dict[str, tuple[str, Sequence[CellFacts], str, str]] = {
         f"create griddisk x {ON_ONE}, size=2G",
         (cell(),),
         f"{ONE}: FD_00_{ONE} has 1G free, 2G are needed",
-        "the flash cache owns the space (40G): resize flashcache size=… makes room, 21G on each flash disk at most",
+        "the flash cache has the space (40G): `resize flashcache size=…` makes room, at most 21G on each flash disk",
     ),
     "no room on a hard disk": (
         f"create griddisk x celldisk=CD_00_{ONE}, size=2G",
@@ -66,7 +66,7 @@ REFUSED: dict[str, tuple[str, Sequence[CellFacts], str, str]] = {
         f"create griddisk x {ON_ONE}, size=32G",
         (bare(),),
         f"FD_00_{ONE} has 23G free",
-        "show griddisk tells what holds the space",
+        "`show griddisk` shows what uses the space",
     ),
     "no free space": (
         f"create griddisk x {ON_ONE}",
@@ -87,7 +87,7 @@ REFUSED: dict[str, tuple[str, Sequence[CellFacts], str, str]] = {
         f"create griddisk x {ON_ONE}, size=2G",
         (cell(flash_cache=replace(cache(ONE), cell_disks=(f"FD_01_{ONE}",))),),
         "has 1G free",
-        "show griddisk tells what holds the space",
+        "`show griddisk` shows what uses the space",
     ),
     "all, nothing free": ("create griddisk all flashdisk prefix=p", (FULL,), f"FD_00_{ONE} has 0 free", ""),
     "the second cell": (
@@ -114,7 +114,7 @@ REFUSED: dict[str, tuple[str, Sequence[CellFacts], str, str]] = {
         f"create griddisk x {ON_ONE}, size=1G",
         (SICK,),
         f"{ONE}: FD_00_{ONE} is not present, no grid disk can be made on it",
-        "mend or replace it",
+        "repair or replace it",
     ),
     "a disk that is not there among all": ("create griddisk all flashdisk prefix=p", (SICK,), "is not present", ""),
     "a cache": (
@@ -234,7 +234,7 @@ def test_the_prefix_of_disks_on_another_kind_of_disk_is_refused(text: str) -> No
         "is the prefix of 2 grid disks of disk group DATA on another kind of disk: DATA_CD_[00-01]"
         in caught.value.message
     )
-    assert "use a prefix of their own" in (caught.value.hint or "")
+    assert "use another prefix" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_the_owner_of_the_space_is_asked_for() -> None:
 def test_full_disks_that_all_passes_over_are_named_and_not_waited_for() -> None:
     """CREATE GRIDDISK ALL without a size says before the question which disks are full, and proves the others alone."""
     plan = guard("create griddisk all harddisk prefix=p", HALF)
-    assert plan.warnings == (f"no free space, so nothing is made on CD_00_{ONE}",)
+    assert plan.warnings == (f"no free space on CD_00_{ONE}, so nothing is created there",)
     assert only(plan).proves[0].where == {"name": (f"p_CD_01_{ONE}",)}
     assert not guard("create griddisk all harddisk prefix=p", with_disks(CD_00=GIB)).warnings
     assert not guard("create griddisk all harddisk prefix=p", with_disks(CD_00=16 * MIB)).warnings

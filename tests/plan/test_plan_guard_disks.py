@@ -10,6 +10,7 @@ from plan_guarding import guard, only
 
 from exacell.core.errors import RefusedError
 from exacell.plan.model import Op, Risk, Undo
+from tests.support.every import every
 
 
 @pytest.mark.parametrize(
@@ -55,7 +56,7 @@ def test_free_disks_go_and_are_looked_at_again(text: str, names: set[str]) -> No
 def test_force_on_free_disks_is_accepted_and_still_looks() -> None:
     """FORCE needs the loss accepted, and even then the disks must still be unused right before."""
     fact = with_flash_grids(cell())
-    with pytest.raises(RefusedError, match="FORCE drops grid disks under whoever uses them"):
+    with pytest.raises(RefusedError, match="FORCE drops grid disks that are in use"):
         guard("drop griddisk all flashdisk prefix=ssd force", fact)
     step = only(guard("drop griddisk all flashdisk prefix=ssd force", fact, accepted=[CELLS[0]]))
     assert step.needs[0].value == ("UNUSED", "DROPPED")
@@ -95,9 +96,9 @@ def test_cells_without_such_disks_are_left_out() -> None:
     assert named == "it has no such grid disk; there are: DATA_CD_00_exa1cel01, DATA_CD_01_exa1cel01"
     (prefix,) = guard("drop griddisk all prefix=DATB", cell(CELLS[0])).done.values()
     assert prefix == "it has no such grid disk; did you mean DATA?"
-    with pytest.raises(RefusedError, match=r"there is no such grid disk on exa1cel\[01-03\]"):
+    with pytest.raises(RefusedError, match=r"exa1cel\[01-03\] has no such grid disk"):
         guard("alter griddisk nix comment=x")
-    with pytest.raises(RefusedError, match=r"there is no such cell disk on exa1cel\[01-03\]"):
+    with pytest.raises(RefusedError, match=r"exa1cel\[01-03\] has no such cell disk"):
         guard("alter celldisk nix comment=x")
     assert guard("alter celldisk FD_00_exa1cel02 comment=x").targets == (CELLS[1],)
 
@@ -237,8 +238,7 @@ def test_each_cell_gets_the_names_of_its_own_disks(text: str, sent: str) -> None
     assert {step.target: step.statement for step in plan.steps} == {c: sent.format(cell=c) for c in CELLS[:2]}
 
 
-@pytest.mark.parametrize(
-    ("text", "available", "mode", "end"),
+@every(
     [
         ("alter griddisk all availableTo=other", "", "ONLINE", "refused"),
         ("alter griddisk all availableTo='other,asm1'", "", "SYNCING", "refused"),
@@ -254,14 +254,14 @@ def test_each_cell_gets_the_names_of_its_own_disks(text: str, sent: str) -> None
         ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "", "refused"),
         ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "DROPPED", "looked at"),
         ("alter griddisk DATA_CD_00_exa1cel01 name=x", "", "UNKNOWN", "looked at"),
-    ],
+    ]
 )
 def test_no_mounted_disk_group_loses_sight_of_its_disks(text: str, available: str, mode: str, end: str) -> None:
     """A new name, or clients that leave somebody out, should wait until no disk group is mounted on the disks."""
     disk = grid("CD_00_exa1cel01", available_to=available, asm_mode=mode)
     fact = cell(grid_disks=(disk,))
     if end == "refused":
-        how = "under another name" if "name=" in text else "when it is no longer available to all that it is now"
+        how = "under another name" if "name=" in text else "if it is not available to all its present clients"
         said = f"asmModeStatus {mode or 'unknown'}\\): DATA_CD_00_exa1cel01 would not be found {how}"
         with pytest.raises(RefusedError, match=said):
             guard(text, fact, accepted=[CELLS[0]])
@@ -339,20 +339,20 @@ def test_a_flash_disk_of_a_write_back_cache_is_not_dropped(text: str, disk: str)
         assert only(guard(text, fact, accepted=[CELLS[0]]))
         return
     with pytest.raises(
-        RefusedError, match=f"{disk}_exa1cel01 can't be dropped: a write-back flash cache lies on it"
+        RefusedError, match=f"{disk}_exa1cel01 can't be dropped: a write-back flash cache is on it"
     ) as caught:
         guard(text, fact, accepted=[CELLS[0]])
-    assert caught.value.hint.startswith("on exa1cel01 flush flashcache, then drop flashcache")
+    assert caught.value.hint.startswith("type `on exa1cel01 flush flashcache`, then `drop flashcache`")
 
 
 @pytest.mark.parametrize("kind", ["griddisk", "celldisk"])
 def test_no_two_disks_get_one_name(kind: str) -> None:
     """Not on one cell, and not on several."""
     free = [cell(n, grid_disks=(free_grid(f"FD_00_{n}"), free_grid(f"FD_01_{n}"))) for n in CELLS]
-    with pytest.raises(RefusedError, match="would all be called x, and each needs its own name"):
+    with pytest.raises(RefusedError, match="would all have the name x, but each needs its own"):
         guard(f"alter {kind} all flashdisk name=x", free[0])
     names = ",".join(f"{'ssd_' if kind == 'griddisk' else ''}FD_00_{n}" for n in CELLS[:2])
-    with pytest.raises(RefusedError, match="2 disks would all be called x"):
+    with pytest.raises(RefusedError, match="2 disks would all have the name x"):
         guard(f"alter {kind} {names} name=x", *free[:2])
     one = names.partition(",")[0]
     assert only(guard(f"alter {kind} {one} name=x", free[0])).statement.lower().endswith("name=x")
@@ -398,8 +398,7 @@ def test_what_where_left_to_flush_only_the_cell_knows() -> None:
     assert step.undo is Undo.IMPOSSIBLE
 
 
-@pytest.mark.parametrize(
-    ("text", "wanted"),
+@every(
     [
         ("alter griddisk all comment='new'", [("griddisk", "comment", "new")]),
         ("alter griddisk all cachingPolicy=none", [("griddisk", "cachingPolicy", "none")]),
@@ -416,7 +415,7 @@ def test_what_where_left_to_flush_only_the_cell_knows() -> None:
         ("alter griddisk all comment=(a,b)", []),
         ("alter cell metricHistoryDays=7", [("cell", "metricHistoryDays", 7)]),
         ("alter cell comment=''", [("cell", "comment", None)]),
-    ],
+    ]
 )
 def test_plain_attributes_are_read_back(text: str, wanted: list[tuple[str, str, object]]) -> None:
     """What an ALTER has set should be seen on the cell, for every object that it means."""
@@ -441,10 +440,10 @@ def test_the_led_of_a_disk_harms_nobody_and_all_else_goes_cell_by_cell() -> None
     with pytest.raises(RefusedError, match="each cell is a failure group"):
         guard(text, accepted=CELLS)
     with pytest.raises(
-        RefusedError, match="DROP FOR REPLACEMENT takes its grid disks and its part of the flash cache away"
+        RefusedError, match="DROP FOR REPLACEMENT removes its grid disks and its part of the flash cache"
     ):
         guard(text, cell())
-    with pytest.raises(RefusedError, match=r"DROP FOR REPLACEMENT \(FORCE\) takes"):
+    with pytest.raises(RefusedError, match=r"DROP FOR REPLACEMENT \(FORCE\) removes"):
         guard(f"{text} force", cell())
     assert guard(text, cell(), accepted=[CELLS[0]]).risk is Risk.DATA
 
@@ -454,7 +453,7 @@ def test_a_disk_that_is_brought_back_loses_nothing() -> None:
     plan = guard("alter physicaldisk 20:0 reenable")
     assert plan.risk is Risk.PERFORMANCE and plan.targets == CELLS and not plan.loss
     for text in ("alter physicaldisk 20:0 reenable force", "alter physicaldisk 20:0 powercycle"):
-        with pytest.raises(RefusedError, match="takes its grid disks"):
+        with pytest.raises(RefusedError, match="removes its grid disks"):
             guard(text, cell())
 
 
@@ -505,5 +504,13 @@ def test_disks_that_asm_has_dropped_are_told_as_dropped() -> None:
     assert plan.warnings[-1].startswith("exa1cel01: ASM has dropped 1 of its grid disks for good")
     (proof,) = (check for check in only(plan).proves if check.attribute == "asmModeStatus")
     assert (proof.op, proof.value, proof.where) == (Op.NE, "DROPPED", {"name": (away.name,)})
-    assert "ADD DISK takes it in again" in proof.why
+    assert "ADD DISK adds it again" in proof.why
     assert not guard("alter griddisk all active", cell(grid_disks=(away,)), headers={}).warnings
+
+
+def test_only_what_is_brought_back_is_told_as_dropped() -> None:
+    """Disks that ASM has dropped are named where ACTIVE would seem to bring them back, and not where they go."""
+    gone = cell(grid_disks=(grid("CD_00_exa1cel01", asm_mode="DROPPED", status="inactive"), grid("CD_01_exa1cel01")))
+    back = guard("alter griddisk all active", gone)
+    assert any("ASM has dropped 1 of its grid disks for good" in line for line in back.warnings)
+    assert not any("has dropped" in line for line in guard("alter griddisk all inactive", gone).warnings)

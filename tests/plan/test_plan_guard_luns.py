@@ -60,18 +60,18 @@ REFUSED = {
         "create celldisk all harddisk",
         with_luns(lun("0_9", status="critical"), lun("0_8")),
         f"{ONE}: LUN 0_9 is critical, no cell disk can be made on it",
-        "name the other LUNs",
+        "give the other LUNs",
     ),
     "one of no status": (
         "create celldisk NEW lun=0_9",
         with_luns(lun("0_9", status="")),
-        f"{ONE}: LUN 0_9 is of no known status",
+        f"{ONE}: LUN 0_9 is of unknown status",
         "",
     ),
     "one of no status with ALL": (
         "create celldisk all harddisk",
         with_luns(lun("0_9", status="")),
-        "LUN 0_9 is of no known status, no cell disk can be made on it",
+        "LUN 0_9 is of unknown status, no cell disk can be made on it",
         "",
     ),
     "a slip": ("create celldisk NEW lun=09", SPARE, "there is no LUN 09", "did you mean 0_9?"),
@@ -111,7 +111,7 @@ def test_all_goes_to_the_cells_that_have_a_lun_left() -> None:
     plan = guard("create celldisk all harddisk", SPARE, with_luns(lun("1_9"), name=TWO), with_luns(name=THREE))
     assert {step.target: step.changes[0].after for step in plan.steps} == {ONE: "0_9"}
     assert set(plan.done) == {TWO, THREE}
-    assert guard("create celldisk all", with_luns()).done == {ONE: "each LUN that it means has a cell disk already"}
+    assert guard("create celldisk all", with_luns()).done == {ONE: "each LUN of the statement already has a cell disk"}
     many = with_luns(*(lun(f"0_{number}") for number in range(2, 12)))
     assert only(guard("create celldisk all", many)).changes[0].after == "10 LUNs without a cell disk"
 
@@ -193,12 +193,16 @@ def test_a_lun_that_is_not_there_is_not_enabled_again() -> None:
         with pytest.raises(RefusedError, match=f"there is no LUN 0_55 on {ONE}; nothing was sent"):
             guard(text, SPARE)
     assert facts_needed(parse("alter lun 0_1 reenable")) == (f.CELL, f.LUN)
+    for name, way in (("0_99", "did you mean 0_9?"), ("nix", "list lun")):
+        with pytest.raises(RefusedError) as told:
+            guard(f"alter lun {name} reenable", SPARE)
+        assert told.value.hint == way
 
 
 def test_a_lun_is_enabled_again_on_one_cell() -> None:
     """REENABLE makes disks anew: on the one cell that has the LUN, its loss accepted; never on several failure groups."""
     plan = guard("alter lun 0_9 reenable force", SPARE, with_luns(name=TWO), accepted=[ONE])
-    assert plan.targets == (ONE,) and "makes cell disks and grid disks anew" in plan.loss_reasons[ONE]
+    assert plan.targets == (ONE,) and "creates cell disks and grid disks" in plan.loss_reasons[ONE]
     with pytest.raises(RefusedError, match="each cell is a failure group"):
         guard("alter lun all reenable force", SPARE, with_luns(name=TWO), accepted=[ONE, TWO])
     assert guard("alter lun 0_9 reenable force", cell(THREE), accepted=[THREE]).targets == (THREE,)

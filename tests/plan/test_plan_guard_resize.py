@@ -48,15 +48,20 @@ def test_the_cells_answer_must_be_a_number_that_is_small_enough() -> None:
     (check,) = only(guard(ALTER + "60G", used(60), headers={})).needs
     assert isinstance(check, Check)
     for size in (None, "", 61 * GIB):
-        assert "ASM still keeps data" in failure(check, [{"name": NAME, "asmDiskSize": size}])
+        assert "ASM still has data" in failure(check, [{"name": NAME, "asmDiskSize": size}])
     assert not failure(check, [{"name": NAME, "asmDiskSize": 60 * GIB}])
 
 
 REFUSED: dict[str, tuple[CellFacts, str, str, str]] = {
     "larger in ASM": (used(61), "60G", "smaller than ASM uses of it, 61G", VERB + "60G shrinks the disk group first"),
     "rounded down below it": (used(60), "61455M", "", ""),
-    "not told": (used(None), "60G", "not every ASM instance says", VERB + "60G"),
-    "a cell that can't tell": (used(60, release="12.1.2.2.0"), "60G", "12.1.2.2.0, which can't show", VERB + "60G"),
+    "not told": (used(None), "60G", "can't see on every ASM instance", VERB + "60G"),
+    "a cell that can't tell": (
+        used(60, release="12.1.2.2.0"),
+        "60G",
+        "12.1.2.2.0, which can't be checked",
+        VERB + "60G",
+    ),
     "an unknown release": (used(60, release=""), "60G", "an unknown release", VERB),
     "no room": (
         used(free=GIB - MIB),

@@ -57,7 +57,7 @@ REFUSED: dict[str, tuple[CellFacts, str]] = {
     "a newer one": (stopped(release="19.3.2.0.0"), "release 19.3.2.0.0 changes"),
     "an older one": (stopped(release="11.2.3.1.0"), "release 11.2.3.1.0 changes"),
     "an unknown one": (stopped(release=""), "release unknown"),
-    "no flash disk": (stopped(cell_disks=(disk(f"CD_00_{ONE}"),)), "tells of no flash disk"),
+    "no flash disk": (stopped(cell_disks=(disk(f"CD_00_{ONE}"),)), "lists no flash disks"),
     "something is cached": (stopped(grid_disks=CACHED), f"grid disk DATA_CD_00_{ONE} is cachedBy FD_01_{ONE}"),
     "a cache of the rest": (stopped(0, 0), f"24G of FD_00_{ONE} are neither free nor a grid disk's"),
     "a little more than a log": (stopped(LEAST, LEAST - 1), f"of FD_01_{ONE} are neither"),

@@ -16,6 +16,7 @@ from exacell.plan.hostsettings import (
     settings_plan,
     written_by,
 )
+from tests.support.every import every
 
 SDA = "/sys/block/sda/queue/"
 
@@ -42,8 +43,7 @@ def test_paths_of_settings_are_read(path: str) -> None:
     assert read_path(path) == path
 
 
-@pytest.mark.parametrize(
-    "path",
+@every(
     [
         "",
         "/etc/passwd",
@@ -62,10 +62,10 @@ def test_paths_of_settings_are_read(path: str) -> None:
         "/sys/kernel/debug/x",
         "/sys/class/scsi_host/host0/device/../x",
         "/sys/block/.hidden/queue/x",
-    ],
+    ]
 )
 def test_other_paths_are_refused(path: str) -> None:
-    """What lies outside of those places, climbs out of them or holds a sign of the shell is no path of a setting."""
+    """What lies outside of those places, climbs out of them or holds a sign of the shell is not the path of a setting."""
     with pytest.raises(StatementError):
         read_path(path)
 
@@ -177,11 +177,11 @@ def test_two_units_of_one_setting_are_planned_read_back_and_undone_together(
         (
             ("20", "0"),
             {0: "10", 1: "4096000"},
-            "are one setting in two units, and each sets the other one to 0: name one",
+            "are one setting in two units, and each sets the other to 0: give one",
         ),
-        (("0", "1048576"), {1: "0"}, "takes no 0: /proc/sys/vm/dirty"),
-        (("0", "0"), {1: "1048576"}, "are both 0, which nothing brings back: give /proc/sys/vm/dirty"),
-        (("20", None), {0: "10"}, "can't be read, which /proc/sys/vm/dirty"),
+        (("0", "1048576"), {1: "0"}, "can't be set to 0: a value of /proc/sys/vm/dirty"),
+        (("0", "0"), {1: "1048576"}, "are both 0, which can't be restored: give /proc/sys/vm/dirty"),
+        (("20", None), {0: "10"}, "can't be read, and /proc/sys/vm/dirty"),
     ],
 )
 def test_two_units_that_nobody_could_take_back_are_refused(
@@ -198,15 +198,14 @@ def test_two_units_that_nobody_could_take_back_are_refused(
 def test_both_units_by_one_pattern_are_refused_too() -> None:
     """A pattern is what it stands for."""
     both = [file(VM + "dirty_ratio", "20"), file(VM + "dirty_bytes", "0")]
-    with pytest.raises(RefusedError, match="name one of them"):
+    with pytest.raises(RefusedError, match="give one of them"):
         settings_plan("lab", "x", [(VM + "dirty_*", "30")], {"h1": {VM + "dirty_*": both}})
     assert set(companions(VM + "dirty_*")) == {VM + name for pair in UNITS for name in pair}
     same = [(VM + "dirty_ratio", "20"), (VM + "dirty_bytes", "0")]
     assert not settings_plan("lab", "x", same, {"h1": {f.path: [f] for f in both}}).steps
 
 
-@pytest.mark.parametrize(
-    ("found", "value", "said"),
+@every(
     [
         (file(SDA + "x", "1", "-r--r--r--"), "2", "is read-only"),
         (file(SDA + "x", "Permission denied", readable=False), "2", "can't be read (Permission denied)"),
@@ -216,19 +215,19 @@ def test_both_units_by_one_pattern_are_refused_too() -> None:
         (file("/proc/sys/net/ipv4/tcp_rmem", "5 6 7"), "1 2", "takes 3 numbers"),
         (file("/sys/module/zswap/parameters/enabled", "Y"), "2", "takes Y or N"),
         # What loses data, locks a host up or lasts until its next boot lies beside what changes speed.
-        (file(SDA + "stable_writes", "1"), "0", "not among the settings"),
-        (file(SDA + "write_cache", "write back"), "1", "not among the settings"),
-        (file(SDA + "iosched/x/y", "1"), "0", "not among the settings"),
-        (file("/sys/block/sda/device/timeout", "30"), "1", "not among the settings"),
-        (file("/sys/block/sda/device/delete", "0"), "1", "not among the settings"),
-        (file("/sys/class/scsi_host/host0/eh_deadline", "1"), "0", "not among the settings"),
-        (file("/sys/module/m/parameters/x", "Y"), "N", "not among the settings"),
-        (file("/proc/sys/kernel/modules_disabled", "0"), "1", "not among the settings"),
-        (file("/proc/sys/kernel/sysrq", "0"), "1", "not among the settings"),
-        (file("/proc/sys/vm/nr_hugepages", "0"), "9000000", "not among the settings"),
-        (file("/proc/sys/vm/drop_caches", "0"), "3", "not among the settings"),
-        (file("/proc/sys/fs/file-max", "100000"), "1", "not among the settings"),
-    ],
+        (file(SDA + "stable_writes", "1"), "0", "not a setting that exacell changes"),
+        (file(SDA + "write_cache", "write back"), "1", "not a setting that exacell changes"),
+        (file(SDA + "iosched/x/y", "1"), "0", "not a setting that exacell changes"),
+        (file("/sys/block/sda/device/timeout", "30"), "1", "not a setting that exacell changes"),
+        (file("/sys/block/sda/device/delete", "0"), "1", "not a setting that exacell changes"),
+        (file("/sys/class/scsi_host/host0/eh_deadline", "1"), "0", "not a setting that exacell changes"),
+        (file("/sys/module/m/parameters/x", "Y"), "N", "not a setting that exacell changes"),
+        (file("/proc/sys/kernel/modules_disabled", "0"), "1", "not a setting that exacell changes"),
+        (file("/proc/sys/kernel/sysrq", "0"), "1", "not a setting that exacell changes"),
+        (file("/proc/sys/vm/nr_hugepages", "0"), "9000000", "not a setting that exacell changes"),
+        (file("/proc/sys/vm/drop_caches", "0"), "3", "not a setting that exacell changes"),
+        (file("/proc/sys/fs/file-max", "100000"), "1", "not a setting that exacell changes"),
+    ]
 )
 def test_what_a_file_does_not_take_is_refused(found: Found, value: str, said: str) -> None:
     """Files that are read-only, write-only or text, and values of another kind than the present one, are refused by name."""

@@ -194,7 +194,7 @@ def test_unset_takes_attributes_or_the_directive_out(attributes: list[str], want
         ("HR", ["limit"], "the dbplan has no directive for HR"),
         ("SPOT", ["lmit"], "'lmit' is not an attribute of a dbplan directive"),
         ("HR", ["lmit"], "'lmit' is not an attribute of a dbplan directive"),
-        ("SPOT", ["share", "limit"], "nothing but the name would be left"),
+        ("SPOT", ["share", "limit"], "would be empty"),
     ],
 )
 def test_unset_refuses_what_nobody_knows(db: str, attributes: list[str], message: str) -> None:
@@ -209,7 +209,7 @@ def test_what_is_unset_already_is_left_alone(db: str, attributes: list[str]) -> 
     facts = rack(databases=("SPOT", "ASM1.HR"))
     plan = unset_plan("t1", facts, wanted=DirectiveName(name=db), attributes=attributes, statement="unset iorm")
     assert not plan.changes_something
-    assert plan.done == dict.fromkeys(CELLS, "it holds that IORM plan already")
+    assert plan.done == dict.fromkeys(CELLS, "it already has that IORM plan")
 
 
 def test_unset_takes_out_those_attributes_that_are_there() -> None:

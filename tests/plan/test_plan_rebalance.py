@@ -26,9 +26,9 @@ def test_power_of_what_runs() -> None:
     assert sent(plan, NODE) == ["ALTER DISKGROUP DATA REBALANCE POWER 8", "ALTER DISKGROUP RECO REBALANCE POWER 8"]
     assert plan.inverse[NODE][0] == "set rebalance power=4 diskgroup=DATA asm=main"
     assert power(4, operation("DATA")).done == {NODE: "power is 4 already"}
-    assert "no rebalance runs" in power(4).done[NODE]
+    assert "no rebalance is running" in power(4).done[NODE]
     # An operation whose disk group ASM does not name can't be given a power.
-    assert "no rebalance runs" in power(8, operation("")).done[NODE]
+    assert "no rebalance is running" in power(8, operation("")).done[NODE]
     assert len(power(8, operation("DATA"), operation("")).stages) == 1
 
 
@@ -57,9 +57,9 @@ def test_power_0_of_a_quiet_group_is_told_as_what_it_is() -> None:
     plan = power(0, name="data")
     (only,) = plan.steps
     assert only.undo is Undo.IMPOSSIBLE and only.inverse.startswith("a rebalance with power 0 moves nothing")
-    assert only.inverse.endswith("set rebalance power=4 diskgroup=DATA lets it run and end")
-    assert "none of DATA runs now: one is begun that waits" in plan.notes[1]
-    assert power(2, name="data").steps[0].inverse == "a rebalance that has run stays run"
+    assert only.inverse.endswith("`set rebalance power=4 diskgroup=DATA` lets it run and end")
+    assert "no rebalance of DATA is running now: this starts one that waits" in plan.notes[1]
+    assert power(2, name="data").steps[0].inverse == "a rebalance that has run can't be undone"
     assert len(power(0, operation("DATA"), name="data").notes) == 1
 
 

@@ -140,14 +140,14 @@ def test_a_trace_without_waits_is_not_what_is_wanted() -> None:
     """What is traced without waits is refused with the way out, not taken for done."""
     with pytest.raises(RefusedError, match="without waits") as refused:
         planned(told(trace("DATABASE", waits="FALSE")), Whose())
-    assert refused.value.hint == "trace off db=SPOT, then again"
+    assert refused.value.hint == "type `trace off db=SPOT`, then this again"
 
 
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ({"module": "m"}, "module= goes with service="),
-        ({"session": "1,2", "service": "s"}, "neither service= nor module="),
+        ({"module": "m"}, "module= needs service="),
+        ({"session": "1,2", "service": "s"}, "can't be given with service= or module="),
         ({"session": "137"}, "SID and serial number"),
         ({"session": "1,2); drop"}, "SID and serial number"),
     ],

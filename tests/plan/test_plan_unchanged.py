@@ -18,6 +18,7 @@ from exacell.plan.guards.unchanged import (
     with_changes,
 )
 from exacell.plan.model import Plan, Stage, Step
+from tests.support.every import every
 
 SERVICES_TOLD = (
     "list cell attributes name, rsStatus, msStatus, cellsrvStatus, egsStatus, ersStatus, sysEdsStatus, usrEdsStatus, "
@@ -88,7 +89,7 @@ TOLD = {
 }
 
 
-@pytest.mark.parametrize(("text", "wanted"), TOLD.items())
+@every(TOLD.items())
 def test_what_is_asked_to_tell_it(text: str, wanted: str) -> None:
     """Only settings of objects that LIST prints as they were given are compared; for all else nothing is asked."""
     assert told_by(parse(text)) == wanted
@@ -134,7 +135,7 @@ HELD = [
 ]
 
 
-@pytest.mark.parametrize(("text", "same"), HELD)
+@every(HELD)
 def test_only_what_is_equal_on_every_object_is_unchanged(text: str, same: bool) -> None:
     """An ALTER changes nothing when each object that it means has each value; a doubt counts as a change."""
     assert holds_already(parse(text), ROWS) is same  # type: ignore[arg-type]
@@ -166,7 +167,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "same"), NAMED)
+@every(NAMED)
 def test_what_stands_under_a_name(text: str, same: bool) -> None:
     """A DROP of what is not there, and a CREATE of what is there with those values, change nothing."""
     assert holds_already(parse(text), THRESHOLDS) is same  # type: ignore[arg-type]
@@ -203,7 +204,7 @@ SERVICES: list[tuple[str, dict[str, Any], bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "row", "same"), SERVICES)
+@every(SERVICES)
 def test_a_service_that_is_as_it_shall_be(text: str, row: dict[str, Any], same: bool) -> None:
     """STARTUP of what runs and SHUTDOWN of what is stopped change nothing; what LIST CELL does not tell is sent."""
     if told_by(parse(text)):
@@ -217,8 +218,8 @@ def test_a_service_that_is_as_it_shall_be(text: str, row: dict[str, Any], same: 
         (UP, ""),
         ({**UP, **EXASCALE}, ""),
         ({**UP, **EXASCALE, "rsStatus": "stopped", "egsStatus": "stopped"}, ""),
-        ({**UP, **EXASCALE, "egsStatus": "stopped"}, "CELLSRV run already; EGS does not say so, and whether ALL starts it"),
-        ({**UP, **EXASCALE, "egsStatus": "stopped", "bsmStatus": None}, "BSM, EGS do not say so, and whether ALL starts them"),
+        ({**UP, **EXASCALE, "egsStatus": "stopped"}, "EGS does not, and cells don't show whether ALL starts it"),
+        ({**UP, **EXASCALE, "egsStatus": "stopped", "bsmStatus": None}, "BSM, EGS do not, and cells don't show whether"),
     ],
 )  # fmt: skip
 def test_what_is_sent_though_it_may_change_nothing_is_said(row: dict[str, Any], said: str) -> None:
@@ -282,13 +283,13 @@ PRIVILEGES: list[tuple[str, object, bool, bool]] = [
 ]
 
 
-@pytest.mark.parametrize(("text", "told", "same", "sure"), PRIVILEGES)
+@every(PRIVILEGES)
 def test_what_a_role_may_do_already(text: str, told: object, same: bool, sure: bool) -> None:
     """A privilege that a role has just so is not granted again; where that can't be told, the plan says so."""
     statement, rows = parse(text), ({"name": "R", "privileges": told}, {"name": "other", "privileges": "nix"})
     assert holds_already(statement, rows) is same  # type: ignore[arg-type]
     line = doubt(statement, {CELLS[0]: rows}, CELLS[:1])
-    assert (line == "") is sure and ("LIST ROLE does not tell" in line) is not sure
+    assert (line == "") is sure and ("LIST ROLE does not show" in line) is not sure
 
 
 def test_a_privilege_that_is_granted_unasked_is_told() -> None:
@@ -297,6 +298,8 @@ def test_a_privilege_that_is_granted_unasked_is_told() -> None:
     assert doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:2]) and not doubt(parse(GRANT), {CELLS[0]: rows}, CELLS[:1])
     assert doubt(parse("grant privilege list on cell to role r"), {}, CELLS[:1])
     assert not doubt(parse("create flashcache all"), {}, CELLS), "it names nothing that a cell may lack"
+    for made in ("create role r", "create quarantine quarantineType='SQLID', sqlid='x'"):
+        assert not doubt(parse(made), {CELLS[0]: ()}, CELLS[:1]), "what is made is not there before"
     assert not doubt(parse("grant role r to user u"), {}, CELLS) and not doubt(parse("describe privilege"), {}, CELLS)
 
 
@@ -415,7 +418,7 @@ PLANS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "same"), PLANS)
+@every(PLANS)
 def test_an_iorm_plan_is_compared_by_its_directives(text: str, same: bool) -> None:
     """ALTER IORMPLAN changes nothing when objective and directives are those that the cell holds; others count as changes."""
     assert same_iorm_plan(parse(f"alter iormplan {text}"), cell()) is same
@@ -447,8 +450,7 @@ def test_only_what_sets_the_iorm_plan_leaves_it_as_it_is(why: str) -> None:
 ROLES = [{"name": "u", "roles": ("a", "b")}, {"name": "V", "roles": "a, c"}, {"name": "w", "roles": None}]
 
 
-@pytest.mark.parametrize(
-    ("text", "same"),
+@every(
     {
         "grant role a to user u": True,
         "grant role A, b to user U": True,
@@ -472,7 +474,7 @@ ROLES = [{"name": "u", "roles": ("a", "b")}, {"name": "V", "roles": "a, c"}, {"n
         "create user x password=x": False,
         "create role w": True,
         "create role x": False,
-    }.items(),
+    }.items()
 )
 def test_what_is_there_is_neither_made_nor_granted_again(text: str, same: bool) -> None:
     """Users and roles by name, and the roles of users, should be known to be there; what is not there should be sent."""
@@ -496,3 +498,9 @@ def test_names_that_no_cell_has_are_doubted_and_sent_all_the_same() -> None:
         assert doubt(statement, told, ["c1", "c2", "c3"]) == "", text
         if statement.verb == "DROP":
             assert not any(holds_already(statement, rows) for rows in told.values()), text
+
+
+def test_a_quarantine_that_is_altered_tells_nothing() -> None:
+    """Of ALTER QUARANTINE no LIST says whether it changes anything; of DROP by name the names do."""
+    assert told_by(parse("alter quarantine 1 comment=x")) == ""
+    assert told_by(parse("drop quarantine 1")) == "list quarantine attributes name"

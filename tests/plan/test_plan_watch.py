@@ -37,7 +37,7 @@ def test_the_whole_way() -> None:
     state = feed(watch, "normal - flushing", BUSY, dirty=1.0 * GIB, at=2)
     assert state.fraction == 0.75
     state = feed(watch, dirty=1.0 * GIB, at=2)
-    assert (state.phrase, state.done, state.failed) == ("flushed, waiting for a collection", False, "")
+    assert (state.phrase, state.done, state.failed) == ("flushed, waiting for new metrics", False, "")
     state = feed(watch, at=3, used=256.0 * MIB)
     assert state.done
     assert (state.dirty, state.used, state.fraction, state.failed) == (0, 256 * MIB, 1.0, "")
@@ -217,7 +217,7 @@ def test_memory_is_proven_by_its_status_and_measured_by_what_is_in_it(cache: str
     assert (state.phrase, state.dirty, state.fraction) == ("flushing, 8G in it, 1 of 2 disks", None, 0.5)
     state = fed("normal - flushing", BUSY, 2.0 * GIB, 120_000)
     assert (state.fraction, state.eta) == (0.75, 20.0)
-    assert fed(FLUSHED, DONE, 2.0 * GIB, 120_000).phrase == "flushed, waiting for a collection"
+    assert fed(FLUSHED, DONE, 2.0 * GIB, 120_000).phrase == "flushed, waiting for new metrics"
     state = fed(FLUSHED, DONE, 5.0 * MIB, 180_000)
     assert (state.done, state.dirty, state.used, state.failed) == (True, 0, 5 * MIB, "")
 

@@ -67,7 +67,7 @@ def test_a_production_rack_is_red(home: Path) -> None:
         ("racks", "changes only exacell's own state"),
         ("racks; flush flashcache", "WRITE performance risk on 3 cells: plan first"),
         ("!ls", "local shell command"),
-        ("run reset_cold", "runs statements on 3 cells: what changes something is planned first"),
+        ("run reset_cold", "runs statements on 3 cells: changes are planned first"),
         ("@reset_cold size=1g -y", "planned first, then without a question"),
         ("run reset_cold -n", "nothing is changed"),
         ("start weekly.scl", "runs statements on 3 cells"),
@@ -96,8 +96,8 @@ def test_the_toolbar_tells_what_enter_will_do(text: str, said: str, home: Path) 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("facts", "facts goes to hosts: on @ini …"),
-        ("set setting /proc/sys/vm/swappiness=1", "set setting goes to hosts: on @ini …"),
+        ("facts", "facts is for hosts: on @ini …"),
+        ("set setting /proc/sys/vm/swappiness=1", "set setting is for hosts: on @ini …"),
         ("facts on @ini", "read on 2 hosts as root"),
         ("on jump1 show setting /proc/sys/vm/swappiness", "read on 1 host"),
         ("set setting /proc/sys/vm/swappiness=1 on @ini -n", "plan for 2 hosts: nothing is sent"),

@@ -78,5 +78,5 @@ def test_pasted_sql_is_quoted_whole(window: Callable[..., Window]) -> None:
     shown.paste("SELECT name\n  FROM v$asm_diskgroup\n WHERE state = 'MOUNTED';")
     shown.until("MOUNTED")
     shown.press("Enter")
-    rows = " ".join(row.strip() for row in shown.until("sql in front"))
+    rows = " ".join(row.strip() for row in shown.until("write `sql` before it"))
     assert "sql asm \"SELECT name FROM v$asm_diskgroup WHERE state = 'MOUNTED'\"" in rows

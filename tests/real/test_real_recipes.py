@@ -85,9 +85,9 @@ def test_block_limits_measures_at_each_size_and_puts_back_what_was_there(lab: Pr
     finally:
         process.kill()
         process.wait()
-    assert "was broken off after 4 of its lines: resume goes on with it" in lab.ok("-r", "lab", "pending").out
+    assert "stopped after 4 of its lines: `resume` continues it" in lab.ok("-r", "lab", "pending").out
     done = lab.ok("-r", "lab", "resume -y")
-    assert "is not started twice: ini1: " in " ".join(done.err.split())
+    assert "is not started again: ini1: " in " ".join(done.err.split())
     assert lab.ok("-r", "lab", "-o", "json", "pending").records == []
     assert both(guests, "max_sectors_kb") == ["512"] * 2
     lab.ok("-r", "lab", f"run {LIMITS} seconds=2 -y --accept-opaque")

@@ -42,7 +42,7 @@ def test_check_recipe_lists_every_problem(rack: Session) -> None:
     assert [record["line"] for record in result.records] == [1, 2, 3, 3, 3, 4]
     assert result.records[-1]["hint"] == "did you mean finally?"
     assert result.exit_code is ExitCode.NOT_EXECUTED
-    assert result.problems == ["recipe worse: 6 problems; nothing of it was run"]
+    assert result.problems == ["recipe worse: 6 problems; no line was run"]
     with pytest.raises(RecipeError, match=r"^recipe worse, line 1: the title stands in quotes") as caught:
         rack.say("run worse")
     assert caught.value.hint == 'recipe "Not quoted"; check recipe worse lists 1 more'

@@ -28,7 +28,7 @@ def test_a_change_in_a_command_of_this_machine_is_refused(
     monkeypatch.setenv("EXACELL_HOME", str(tmp_path))
     ran = tmp_path / "ran"
     assert main([f"host touch {ran}; {text}"]) == 2
-    assert f"it holds '{found}'" in capsys.readouterr().err.replace("\n", " ").replace("  ", " ")
+    assert f"it has '{found}'" in capsys.readouterr().err.replace("\n", " ").replace("  ", " ")
     assert main([f"host --accept-opaque touch {ran}; {text}"]) == 2
     assert not ran.exists()
     assert main([f"host --accept-opaque touch {ran}; echo drop flashcach"]) == 0 and ran.exists()
@@ -112,7 +112,7 @@ def test_a_default_rack_that_is_none_is_told(
     code = main([statement])
     said = " ".join(capsys.readouterr().err.split())
     assert code == (0 if statement.startswith("host") else 1)
-    assert said.count("this goes on without a rack") == bool(told) and told in said
+    assert said.count("exacell continues without a rack") == bool(told) and told in said
 
 
 def test_it_is_no_change_to_go_on_with(home: Path) -> None:
@@ -213,7 +213,7 @@ def test_what_only_reads_runs_with_n(home: Path, capfd: pytest.CaptureFixture[st
 def test_a_change_in_a_line_of_a_file_is_refused(line: str, home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A change of cells behind ``|`` or ``!`` is refused, whoever accepts what can't be read."""
     assert given(home, line, "-r", "r1", "--accept-opaque") == 2
-    assert "it holds 'drop flashcache'" in " ".join(capsys.readouterr().err.split())
+    assert "it has 'drop flashcache'" in " ".join(capsys.readouterr().err.split())
 
 
 RECIPE = """recipe "runs a load"
@@ -224,7 +224,7 @@ host ./x
 
 
 @pytest.mark.parametrize(
-    ("line", "way"), [("run r1load", "run … --accept-opaque lets it"), ("host ./x", "host --accept-opaque …")]
+    ("line", "way"), [("run r1load", "`run … --accept-opaque` allows it"), ("host ./x", "host --accept-opaque …")]
 )
 def test_the_way_out_fits_where_it_was_typed(
     line: str, way: str, home: Path, capsys: pytest.CaptureFixture[str]

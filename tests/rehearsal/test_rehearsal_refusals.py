@@ -99,7 +99,7 @@ def test_what_nobody_can_have_set_is_only_said(told: Told) -> None:
     """Hardware that is not the copy's refuses nothing: it is told, three at most and how many more."""
     luns = [{**record, "lunSize": "1T"} for record in told[CELL]["LUN"]]
     said = unlike(changed(told, "LUN", luns), told, {}, {})
-    assert len(said) == 4 and said[0].startswith(f"the copy is not quite the rack: {CELL}: lun 0_0 lunSize is ")
+    assert len(said) == 4 and said[0].startswith(f"the copy differs from the rack: {CELL}: lun 0_0 lunSize is ")
     assert said[-1] == f"… and {len(luns) - 3} more such differences"
     groups = {"ASM main": {"diskgroup|DATA|type": "HIGH"}}
     assert (

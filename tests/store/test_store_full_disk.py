@@ -47,7 +47,7 @@ def test_aliases_stay_as_they_were(home: Home, size: int) -> None:
     aliases.define("one", "list cell")
     with (
         full(size),
-        pytest.raises(ConfigError, match=r"aliases can't be written: File too large; the aliases are as"),
+        pytest.raises(ConfigError, match=r"aliases can't be written: File too large; the aliases are not changed"),
     ):
         aliases.define("two", "list lun")
     assert dict(Aliases(home).all()) == {"one": "list cell"}
@@ -110,7 +110,7 @@ def test_the_tutorial_says_that_its_place_is_not_kept(tmp_path: Path) -> None:
     lesson = Tutorial(tmp_path)
     with full():
         lesson.move(1)
-    assert lesson.place == 1 and "(this place is not kept: " in lesson.page()[-1]
+    assert lesson.place == 1 and "(this place can't be saved: " in lesson.page()[-1]
     lesson.move(2)
     assert "not kept" not in "".join(lesson.page()) and Tutorial(tmp_path).place == 2
 
@@ -141,13 +141,13 @@ def test_a_full_store_is_not_to_be_moved_away(tmp_path: Path) -> None:
         patch.setattr(sqlite3, "connect", lambda path, **options: connect(path, factory=Small, **options))
         with pytest.raises(StoreError) as refused:
             store.save_baseline("t1", "new", {"c1": {"a": "x" * 100_000}})
-    assert refused.value.hint == "the disk is full: free space; what the store holds is as it was"
+    assert refused.value.hint == "the disk is full: free space; the data in the store is unchanged"
     assert store.find_baseline("t1", "old") == {"c1": {"a": "1"}}
 
 
 HINTS = [
     (0, "its disk may be full or failing"),
-    (None, "mend or move it away"),
+    (None, "repair it or move it away"),
 ]
 
 

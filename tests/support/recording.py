@@ -72,7 +72,7 @@ TIMES = (
     (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "UUID"),
     (r"\b[0-9a-f]{16,}\b", "HASH"),
     (
-        r"cannot be reached: Connection reset by peer|closed the connection during the login: .*? no SSH server",
+        r"cannot be reached: Connection reset by peer|closed the connection during the login: .*? not an SSH server",
         "REFUSED",
     ),
     (r"SHA256:[\w+/]+", "KEY"),

@@ -294,4 +294,4 @@ def test_it_tells_where_each_read_starts_a_cellcli(
     monkeypatch.setattr(session_module, "DOUBT_S", 0.1)
     assert ask(transport, "a") and ask(transport, "a")
     assert until(lambda: "c" in transport.single_reads)
-    assert "no end of an answer" in transport.single_reads["c"]
+    assert "does not mark the end of an answer" in transport.single_reads["c"]

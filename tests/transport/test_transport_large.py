@@ -52,7 +52,7 @@ def test_an_endless_answer_is_that_targets_failure(sshd: Sshd, transport_to: Mak
         for endless in (out, err):
             assert (endless.state, endless.stdout, endless.stderr, endless.large) == (State.FAILED, "", "", None)
             assert endless.problem == (
-                "its answer is larger than 3M: it was broken off, nothing of it is used (set max_answer raises that)"
+                "its answer is larger than 3M: it was cut off and is not used (`set max_answer` raises the limit)"
             )
         assert (good.state, good.stdout) == (State.OK, "1\n2\n3\n")
 

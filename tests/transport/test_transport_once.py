@@ -45,7 +45,7 @@ def ssh(tmp_path: Path) -> Iterator[OpensshTransport]:
     found.close()
 
 
-UNKNOWN = "the connection was lost after the command was sent: whether it ran to its end is unknown"
+UNKNOWN = "the connection was lost after the command was sent; it may or may not have finished"
 LOST: list[tuple[Role, bool, str, int, State, str]] = [
     (Role.READ, True, "", 2, State.OK, ""),
     (Role.READ, True, "half of an answer\n", 1, State.FAILED, UNKNOWN),

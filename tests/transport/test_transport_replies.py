@@ -21,4 +21,4 @@ CASES = [
 def test_the_setting_that_gives_it_more_is_named(role: Role, timeout: float | None, setting: str) -> None:
     """A plan's statement, which changes something and has a limit of its own, has another setting than all else."""
     said = no_end(Request(target="a", command="x", role=role, timeout=timeout), 90.0)
-    assert said == f"no end within 90s; what was sent may still be running there (set {setting} raises the limit)"
+    assert said == f"no end within 90s; the statement may still be running there (`set {setting}` raises the limit)"

@@ -64,7 +64,10 @@ def test_no_room(
     assert limits(64, 64) == []
     with pytest.raises(TransportError) as caught:
         transport.run([read(f"cel{n}", "echo x") for n in range(64)])
-    said = "too many open files: ulimit -n 1024 (64 connections need about 90, 64 are allowed here)"
+    said = (
+        "too many open files: type `ulimit -n 1024` in the shell, then start exacell again (64 connections "
+        "need about 90, 64 are allowed here)"
+    )
     assert (caught.value.message, caught.value.exit_code) == (said, ExitCode.NOT_EXECUTED)
     assert faulty.connections == []
     assert len(transport.run([read(f"cel{n}", "echo x") for n in range(38)]).ok) == 38
@@ -81,10 +84,16 @@ def test_a_connection_that_finds_none_left(
 
     monkeypatch.setattr(opener, "EagerSocket", full)
     reply = transport_to(faulty.ssh_config(), "u").run([read("cel1", "echo x")]).replies["cel1"]
-    assert (reply.state, reply.problem) == (State.UNREACHABLE, "too many open files: ulimit -n 1024")
+    assert (reply.state, reply.problem) == (
+        State.UNREACHABLE,
+        "too many open files: type `ulimit -n 1024` in the shell, then start exacell again",
+    )
 
 
-@pytest.mark.parametrize(("number", "told"), [(errno.EMFILE, "ulimit -n 1024"), (errno.ENFILE, "fs.file-max")])
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(errno.EMFILE, "ulimit -n 1024` in the shell, then start exacell again"), (errno.ENFILE, "fs.file-max")],
+)
 def test_descriptors_that_run_out_elsewhere(capsys: pytest.CaptureFixture[str], number: int, told: str) -> None:
     """Descriptors that run out anywhere are no mistake of exacell: one line, exit code 2, no traceback."""
     assert ended_by(OSError(number, "Too many open files")) == 2

@@ -148,7 +148,7 @@ def test_read_only_refuses_before_sending(sshd: Sshd, transport_to: MakeTranspor
 
 
 def test_same_target_twice(sshd: Sshd, transport_to: MakeTransport) -> None:
-    """It should raise ValueError when two requests name the same target."""
+    """It should raise ValueError when two requests have the same target."""
     with pytest.raises(ValueError, match="same target"):
         transport_to(sshd.ssh_config(), sshd.user).run([read(CELLS[0], "true"), read(CELLS[0], "true")])
 

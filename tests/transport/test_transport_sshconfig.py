@@ -133,7 +133,7 @@ UNREAD = [
     ("Match sessiontype shell\n  Match\nMatch sessiontype shell\n  ProxyJump x", "config:3: 'Match sessiontype'"),
     ("Match version OpenSSH_10* exec true\n  IdentityFile x", "config:1: 'Match version'"),
     ("Match host\n  HostName x", "config:1: 'Match host' needs a value, which"),
-    ("Match all host a\n  HostName x", "config:1: 'all' stands alone in a Match line, which"),
+    ("Match all host a\n  HostName x", "config:1: 'all' must be alone in a Match line, which"),
     ('Match host "a\n  HostName x', "config:1: '\"a' can't be read: close the quote, which"),
     ('Host "a\n  HostName x', 'config:1: a quote " is not closed, which'),
     ("CanonicalizeHostname yes\nCanonicalDomains example.com", "config:1: CanonicalizeHostname yes"),
@@ -146,7 +146,7 @@ def test_what_nobody_can_read(config: Write, text: str, what: str) -> None:
     """Without an ssh program, what can't be read here is told with file, line and the way out."""
     with pytest.raises(ConfigError) as caught:
         config(text + "\n").answer("a")
-    assert what in caught.value.message and "no ssh program to ask" in caught.value.message
+    assert what in caught.value.message and "no ssh program" in caught.value.message
     assert "install openssh-clients" in caught.value.message and "--ssh-config" in caught.value.message
 
 

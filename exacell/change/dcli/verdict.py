@@ -63,8 +63,8 @@ def stale_by_then(findings: Findings) -> tuple[str, ...]:
 def why_wide(statement: str) -> str:
     """Return how wide the moment is between the last look at a cell and a statement in a text, as a sentence."""
     return (
-        f"'{statement}' leaves in a text: between the last look at a cell and the statement lie the start of a shell and of "
-        "CellCLI there and all that stands before it, seconds in which what was proven may change"
+        f"'{statement}' is sent in a text: between the last check of a cell and the statement, a shell and CellCLI start there "
+        "and the text before it runs; in these seconds the cell may change"
     )
 
 
@@ -129,7 +129,7 @@ class Judgement:
 def _accepting(what: str, *, recipe: bool) -> str:
     """Return how to accept what a statement that begins with ``what`` carries, typed or in a recipe."""
     if recipe:
-        return "run … --accept-opaque lets it"
+        return "`run … --accept-opaque` allows it"
     # Words behind dcli are its own.
     typed = f"exacell --accept-opaque {what} …" if what == "dcli" else f"{what} --accept-opaque …"
     return f"{typed} runs it; the guard ends there"

@@ -11,7 +11,8 @@ COMMANDS = (
         name="show health",
         group=GROUP,
         effect=Effect.READ,
-        summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and what to do",
+        summary="one line per kind of cell: services, disks, flash, cache, log, ASM, IORM, release, alerts; and "
+        "what to do",
         details="The matrix shows ok, or one word for the problem. Below it each finding stands with the statement "
         "to type next. image and iorm compare a cell with most others. If the rack's file names database nodes, ASM "
         "is asked how long it waits before it drops offline disks for good (disk_repair_time), and which disk group "
@@ -51,7 +52,8 @@ COMMANDS = (
         group=GROUP,
         effect=Effect.READ,
         summary="CELLSRV, MS and RS on every cell",
-        details="CELLSRV stopped: online cell NAME starts it and brings the disks back. MS or RS stopped: restart service ms, "
+        details="CELLSRV stopped: online cell NAME starts it and brings the disks back. MS or RS stopped: "
+        "restart service ms, "
         "or rs.",
         example="show services",
         handler="exacell.commands.care:show_services",
@@ -82,7 +84,8 @@ COMMANDS = (
         summary="whether a cell can go offline now, and if not, why and what would change that",
         details="Each cell is judged alone, as if all others stay: several at a time is never possible, because "
         "each cell is a failure group. Yes needs four things: asmDeactivationOutcome is Yes for every grid disk in "
-        "use, the other cells' disks are ONLINE, their caches are normal, and no rebalance runs. Without a cell all "
+        "use, the other cells' disks are ONLINE, their caches are normal, and no rebalance is running. Without "
+        "a cell all "
         "selected cells are judged. Exit code 1 when the answer is no for one of them.",
         example="can offline exa1cel02",
         params=(
@@ -96,7 +99,7 @@ COMMANDS = (
         effect=Effect.READ,
         summary="whether the cells are ready to be patched one after the other, check by check",
         details="Checks the health of every cell, alerts, one release, asmDeactivationOutcome of every grid disk, "
-        "that no rebalance runs, and that the disk groups have room to mirror again what a lost cell held. The "
+        "that no rebalance is running, and that the disk groups have room to mirror again what a lost cell held. The "
         "patch's own needs are checked by patchmgr. Exit code 1 when the rack is not ready.",
         example="check patch",
         handler="exacell.commands.care:check_patch",

@@ -69,7 +69,7 @@ COMMANDS = (
         effect=Effect.WRITE,
         summary="take all grid disks of one cell offline in ASM, for work on the cell",
         details="Refused unless asmDeactivationOutcome is Yes for every disk; the refusal names disk and reason. "
-        "The gate must be open too: all disks of the other cells are ONLINE and no rebalance runs. online cell "
+        "The gate must be open too: all disks of the other cells are ONLINE and no rebalance is running. online cell "
         "brings the disks back; after disk_repair_time ASM drops them for good.",
         example="offline cell exa1cel02 -y",
         params=(_CELL,),

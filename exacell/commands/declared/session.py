@@ -52,7 +52,7 @@ COMMANDS = (
         details="A set is exa1cel[01-02], a,b, a!b, @group, or the end of one cell's name. @down are the cells that "
         "did not answer when they were last asked; @failed are those and the cells on which the newest change is "
         "not complete; @up and @ok are the others. +set adds cells, not set takes cells away, @all selects all. "
-        "where flashCacheMode=writeback selects the cells for which this is true now, where "
+        "where flashCacheMode=writeback selects cells on which this is true now, where "
         "griddisk.status=inactive those that have such an object. For one statement only: on <cells> <statement>, "
         "on (where …) <statement>.",
         example="use exa1cel[01-02]",
@@ -147,7 +147,8 @@ COMMANDS = (
         "at a time. editing_mode is emacs or vi. timing on shows how long each statement took. patience is how long "
         "the prompt waits for slow cells before it comes back. fold is on, off or auto: whether equal cells share a "
         "row of a table; auto means only on a terminal. pager is on, off, or a command for output longer than the "
-        "screen. To keep a setting, write it into the configuration file.",
+        "screen: in a file of statements, with -m and on production only one that "
+        "exacell reads as a filter. To keep a setting, write it into the configuration file.",
         example="set timeout 90s",
         params=(
             Param(

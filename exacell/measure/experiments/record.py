@@ -8,6 +8,7 @@ from math import log
 from typing import Any
 
 from exacell.core.values import dataclass
+from exacell.measure.experiments.fairness import in_run
 from exacell.measure.experiments.family import family
 from exacell.measure.experiments.schedule import Run, schedule
 from exacell.measure.experiments.verdict import Block, Finding, Verdict, judge, lopsided
@@ -34,6 +35,7 @@ class Design:
         settle: seconds that are waited before each run is measured.
         reset: the statement that is carried out before each run; empty for none.
         limit: seconds that a redo write may take on a cell, on average, before the experiment gives way; 0: any.
+        warm: passes of the workload before each run at most, until the hit rate of the flash cache stays; 0: none.
     """
 
     factor: str
@@ -50,6 +52,7 @@ class Design:
     settle: float = 0.0
     reset: str = ""
     limit: float = 0.0
+    warm: int = 0
     of: str = ""
     on: str = ""
     said: str = "flash log"
@@ -79,6 +82,7 @@ class Measured:
         outliers: how many of them reached the database as outliers.
         prevented: how many more the flash log prevented.
         sizes: (microseconds, how many of the waits were shorter and in no smaller size), ascending; empty where nothing tells.
+        reads: how many reads of the database the flash cache served, and how many there were; None where that was not asked.
     """
 
     number: int
@@ -93,6 +97,7 @@ class Measured:
     outliers: int | None = None
     prevented: int | None = None
     sizes: tuple[tuple[int, int], ...] = ()
+    reads: tuple[int, int] | None = None
 
     @property
     def group(self) -> tuple[int, int]:
@@ -192,9 +197,18 @@ class Experiment:
         return tuple(run for run in self.schedule if (run.block, run.pair) not in done)
 
     def whole(self) -> Experiment:
-        """Return it without runs of a pair or block that did not come to its end."""
-        done = set(self.groups)
-        return replace(self, runs=tuple(run for run in self.runs if run.group in done))
+        """Return it without runs of a pair or block that did not come to its end, and without what was noticed in them."""
+        return self.without(*({run.group for run in self.runs} - set(self.groups)))
+
+    def without(self, *groups: tuple[int, int]) -> Experiment:
+        """Return it without the runs of such blocks or pairs, which are made anew, and without what was noticed in them: the
+        runs that take their place are looked at again."""
+        numbers = {str(run.number) for run in self.schedule if (run.block, run.pair) in groups}
+        return replace(
+            self,
+            runs=tuple(run for run in self.runs if run.group not in groups),
+            noticed=tuple(line for line in self.noticed if in_run(line)[0] not in numbers),
+        )
 
     @property
     def blocks(self) -> list[Block]:
@@ -290,8 +304,27 @@ def sizes_at(experiment: Experiment, level: str) -> Histogram:
     return Histogram.of(counts if all(run.sizes for run in runs) else {})
 
 
+def hits_at(experiment: Experiment) -> dict[str, float]:
+    """Return the share of reads that the flash cache served at each level in whole blocks; empty where not every run has it."""
+    runs = [run for _, own in block_runs(experiment) for run in own]
+    found: dict[str, float] = {}
+    for level in experiment.design.levels:
+        own = [run.reads for run in runs if run.level == level]
+        known = [reads for reads in own if reads is not None]
+        total = sum(count for _, count in known)
+        if len(known) < len(own) or not total:
+            return {}
+        found[level] = sum(served for served, _ in known) / total
+    return found
+
+
 def _sizes(run: Mapping[str, Any]) -> tuple[tuple[int, int], ...]:
     return tuple((int(size), int(count)) for size, count in run.get("sizes", ()))
+
+
+def _reads(run: Mapping[str, Any]) -> tuple[int, int] | None:
+    found = run.get("reads")
+    return None if found is None else (int(found[0]), int(found[1]))
 
 
 def to_json(experiment: Experiment) -> dict[str, Any]:
@@ -309,7 +342,7 @@ def from_json(data: Mapping[str, Any]) -> Experiment:
             "design": Design(
                 **{**data["design"], "levels": tuple(data["design"]["levels"]), "among": (), "workload": work}
             ),
-            "runs": tuple(Measured(**{**run, "sizes": _sizes(run)}) for run in data["runs"]),
+            "runs": tuple(Measured(**{**run, "sizes": _sizes(run), "reads": _reads(run)}) for run in data["runs"]),
             "noticed": tuple(data["noticed"]),
             "minded": tuple(data.get("minded", ())),
             "pauses": tuple(Pause(**pause) for pause in data.get("pauses", ())),

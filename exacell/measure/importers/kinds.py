@@ -115,6 +115,8 @@ def read(text: str, source: str, kind: str = "") -> Run:
 
 
 def _read(text: str, source: str, kind: str) -> Run:
+    if not text.strip():
+        raise RefusedError(f"{source} is empty", hint="the program may have ended with an error, or written elsewhere")
     if kind and not KINDS[kind].claims(text):
         raise RefusedError(
             f"{source}: nothing in it is of {KINDS[kind].title}",

@@ -54,7 +54,7 @@ SIGNS = (
     Sign(r"^# hostname;interval;timestamp", "sadf's output for databases (-d)", SAR),
     Sign(r"\A\ufffd\ufffd[p-z]!", "a binary file of sar", SAR),
     Sign(r"^procs -+memory", "vmstat's output", f"{IOSTAT}, or {SAR}"),
-    Sign(r"^Linux \S+ \(.*\).*CPU\)", "output of sysstat without a table that is read", f"{SAR}; {IOSTAT}"),
+    Sign(r"^Linux \S+ \(.*?\)\s+\d", "output of sysstat without a table that is read", f"{SAR}; {IOSTAT}"),
     Sign(
         r"ORION: ORacle IO Numbers|^orion ?>|-run (?:simple|normal|advanced|oltp|dss)\b",
         "what orion prints while it runs",

@@ -63,7 +63,8 @@ def refuse_stopped(text: str, fact: f.CellFacts) -> None:
     if why:
         raise RefusedError(
             f"{text}: CELLSRV of {fact.cell} is stopped, and {why}; nothing was sent",
-            hint=f"online cell {fact.cell} starts CELLSRV and brings its grid disks back; set flashcache mode=… does all of it",
+            hint=f"`online cell {fact.cell}` starts CELLSRV and brings its grid disks online; `set flashcache "
+            "mode=…` does all of it",
         )
 
 
@@ -71,7 +72,7 @@ def _why_not(fact: f.CellFacts) -> str:
     if not fact.at_least(f.MODE_SINCE) or fact.at_least(_UNTIL):
         return f"release {fact.release or 'unknown'} changes the mode while it runs"
     if not fact.flash_disks:
-        return "it tells of no flash disk, which would show that there is no flash cache"
+        return "it lists no flash disks, so exacell can't check that there is no flash cache"
     for grid in fact.grid_disks:
         if grid.cached_by:
             return f"grid disk {grid.name} is cachedBy {grid.cached_by[0]}: drop the flash cache first (write-back: flushed)"
@@ -113,12 +114,12 @@ def still_stopped(fact: f.CellFacts) -> Sequence[Check]:
 def on_cell(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     """Return the plan for a statement on the cell."""
     if statement.verb in ("DROP", "CREATE"):
-        reason = f"{statement.verb} CELL takes everything on the cell away"
+        reason = f"{statement.verb} CELL deletes everything on the cell"
         return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
     if statement.settings and statement.action.endswith("SERVICES"):
         raise RefusedError(
             f"{text}: one statement sets attributes, another one stops or starts services; nothing was sent",
-            hint="two statements, each judged by what the one before it has left",
+            hint="use two statements, so that the second is checked after the first",
         )
     _refuse_shared(facts, statement, text)
     values = ((s.attribute.lower(), s.value) for s in statement.settings)
@@ -128,7 +129,7 @@ def on_cell(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, 
     if statement.action.endswith("SERVICES"):
         return _services(rack, facts, statement, text)
     if changed.get("eighthrack", "").lower() == "true":
-        reason = "it has disks in use already, and as an eighth rack it gives half of them up"
+        reason = "it already has disks in use, and as an eighth rack it loses half of them"
         reasons = {cell: reason for cell, fact in facts.items() if fact.grid_disks or fact.flash_cache is not None}
         return lossy(rack, facts, statement, text, reasons)
     if "flashcachecompress" in changed:
@@ -165,8 +166,8 @@ def _refuse_shared(facts: Mapping[str, f.CellFacts], statement: CellChange, text
     own = [s for s in own if render_value(s.value).strip("\"'")]
     if own and len(facts) > 1:
         raise RefusedError(
-            f"{text}: {fold(facts)} would all have one {own[0].attribute}, and each cell needs its own; nothing was sent",
-            hint=f"one cell at a time: on {next(iter(facts))} …",
+            f"{text}: {fold(facts)} would all have the same {own[0].attribute}, but each cell needs its own; nothing was sent",
+            hint=f"change one cell at a time: `on {next(iter(facts))} …`",
         )
     addresses = [a for s in own if s.attribute.lower() != "name" and (a := render_value(s.value).strip("\"'"))]
     if len(set(addresses)) < len(addresses):
@@ -193,8 +194,8 @@ def refuse_taken(statement: Statement, text: str, cells: Sequence[str], others: 
     taken = next((other for other in others if other.partition(".")[0].lower() == wanted and other not in cells), None)
     if taken is not None:
         raise RefusedError(
-            f"{text}: {fold(cells)} would have the name of {taken}, and each cell needs its own; nothing was sent",
-            hint="cells lists those of the rack",
+            f"{text}: {fold(cells)} would have the name of {taken}, but each cell needs its own; nothing was sent",
+            hint="`cells` lists the names of the rack",
         )
 
 
@@ -207,7 +208,9 @@ def _compression(rack: str, facts: Mapping[str, f.CellFacts], statement: CellCha
         text,
         {cell: reason for cell, fact in facts.items() if (reason := unproven_cache(fact) or _still_cached(fact))},
         ByCell(
-            needs=dict.fromkeys(facts, (Check(object="flashcache", op=Op.ABSENT, why="no cache outlives this change"),))
+            needs=dict.fromkeys(
+                facts, (Check(object="flashcache", op=Op.ABSENT, why="no cache is left after this change"),)
+            )
         ),
         expect=1,
     )
@@ -262,7 +265,7 @@ def _mode(
     )
     hint = "set flashcache mode=… does all of it: flush, drop, mode, create"
     steps = tuple(
-        replace(step, inverse="what the cache alone held may be gone")
+        replace(step, inverse="data that was only in the cache may be lost")
         if step.target in reasons
         else replace(step, undo=Undo.STATEMENT, inverse=back[step.target])
         if step.target in back
@@ -316,7 +319,7 @@ def _takes_offline(facts: Mapping[str, f.CellFacts]) -> bool:
 def software_update(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
     """UPGRADE patches the cell, whose disks ASM misses for as long as that takes. Source: Oracle SAGUG, ALTER SOFTWAREUPDATE."""
     refuse_together(text, {cell: fact.grid_disks for cell, fact in facts.items()})
-    reason = "it patches the cell, and exacell can't judge what comes back"
+    reason = "it patches the cell, and exacell can't know the state of the cell afterwards"
     offline = _takes_offline(facts)
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), offline=offline, forced=True, online=True)
 
@@ -329,7 +332,7 @@ def _services(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange
     if not known and statement.action != "STARTUP SERVICES" and len(facts) > 1:
         raise RefusedError(
             f"{text}: {service.upper()} of Exascale would stop on {fold(facts)} together; nothing was sent",
-            hint=f"one cell at a time: on {next(iter(facts))} …",
+            hint=f"change one cell at a time: `on {next(iter(facts))} …`",
         )
     if statement.action == "STARTUP SERVICES" or service not in ("cellsrv", "all"):
         # Where MS or RS is stopped nobody answers who could show it.
@@ -345,7 +348,7 @@ def _services(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange
             facts,
             statement,
             text,
-            dict.fromkeys(facts, "IGNORE REDUNDANCY stops the cell even where a disk group would dismount"),
+            dict.fromkeys(facts, "IGNORE REDUNDANCY stops the cell even if a disk group would dismount"),
             offline=_takes_offline(facts),
             forced=True,
             online=starts,

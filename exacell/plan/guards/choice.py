@@ -128,7 +128,7 @@ def guard_plan(
         said = "; ".join(told_together((name, plan.loss_reasons[name]) for name in missing))
         raise RefusedError(
             f"{text}: refused on {said}; nothing was sent",
-            hint=f"--accept-data-loss={folded_names(plan.loss)} sends it all the same; -y never does",
+            hint=f"--accept-data-loss={folded_names(plan.loss)} sends it anyway; -y does not",
         )
     return plan
 
@@ -178,7 +178,7 @@ def _judged(
     if statement.object == "SOFTWAREUPDATE" and statement.action == "UPGRADE":
         return software_update(rack, facts, statement, text)
     force = " (FORCE)" if statement.has("FORCE") else ""
-    return lossy(rack, facts, statement, text, dict.fromkeys(facts, f"exacell can't judge what it takes away{force}"))
+    return lossy(rack, facts, statement, text, dict.fromkeys(facts, f"exacell can't know what it deletes{force}"))
 
 
 def _calibrate(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange, text: str) -> Plan:
@@ -192,8 +192,9 @@ def _calibrate(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChang
     running = [cell for cell, fact in facts.items() if fact.cellsrv.lower() == "running"]
     if running:
         raise RefusedError(
-            f"{text}: CELLSRV runs on {fold(running)}, and CALIBRATE wants it stopped; nothing was sent",
-            hint="run calibrate_cells takes one cell after the other offline for it; FORCE measures beside the databases",
+            f"{text}: CELLSRV is running on {fold(running)}, but CALIBRATE needs it stopped; nothing was sent",
+            hint="`run calibrate_cells` takes the cells offline one after the other for it; FORCE measures "
+            "while databases are working",
         )
     stopped = services_check("cellsrv", "stopped")
     how: dict[str, object] = {"needs": stopped, "undo": Undo.NOTHING, "inverse": ""}
@@ -237,9 +238,9 @@ def _iormplan(rack: str, facts: Mapping[str, f.CellFacts], statement: CellChange
                 undo=Undo.STATEMENT if inverse else Undo.IMPOSSIBLE,
                 inverse=f"ALTER IORMPLAN {inverse}"
                 if inverse
-                else "what they were is not known"
+                else "the old values are not known"
                 if known and names
-                else "exacell keeps an inverse of dbplan and objective alone",
+                else "exacell can undo only dbplan and objective",
             )
         )
     try:
@@ -264,7 +265,7 @@ def _refuse_allocations(statement: CellChange, text: str) -> None:
             continue  # The cell says what it thinks of it.
         if plan is not None and (why := over_allocated(plan)):
             raise RefusedError(
-                f"{text}: {name}: {why}; nothing was sent", hint="the allocations of a level come to 100 at most"
+                f"{text}: {name}: {why}; nothing was sent", hint="the allocations of a level can be 100 in total"
             )
 
 
@@ -278,9 +279,9 @@ def _refuse_rules(facts: Mapping[str, f.CellFacts], statement: CellChange, text:
         ended = [cell for cell, fact in facts.items() if fact.at_least(CATPLAN_UNTIL)]
         if ended:
             raise RefusedError(
-                f"{text}: {fold(ended)}: release {facts[ended[0]].release} has no catPlan, which ended with {CATPLAN_UNTIL}; "
-                "nothing was sent",
-                hint="dbPlan and clusterPlan divide between databases and clusters",
+                f"{text}: {fold(ended)}: release {facts[ended[0]].release} has no catPlan (the last release "
+                f"with it is {CATPLAN_UNTIL}); nothing was sent",
+                hint="use dbPlan and clusterPlan, for databases and clusters",
             )
     for name in ("dbplan", "clusterplan"):
         value = statement.setting(name)
@@ -292,7 +293,8 @@ def _refuse_rules(facts: Mapping[str, f.CellFacts], statement: CellChange, text:
             held = (fact.iorm if name == "dbplan" else None) or IormPlan()
             if plan is not None and (why := against_rules(plan, held)):
                 raise RefusedError(
-                    f"{text}: {cell}: {name}: {why}; nothing was sent", hint="help set iorm tells what goes together"
+                    f"{text}: {cell}: {name}: {why}; nothing was sent",
+                    hint="`help set iorm` shows what can be combined",
                 )
 
 

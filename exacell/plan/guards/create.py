@@ -68,7 +68,7 @@ def refuse_grid_room(facts: Mapping[str, CellFacts], statement: CellChange, text
         if bad is not None:
             raise RefusedError(
                 f"{text}: {cell}: {bad.name} is {bad.status}, no grid disk can be made on it; nothing was sent",
-                hint="mend or replace it first, or name the other cell disks one by one",
+                hint="repair or replace it first, or give the other cell disks one by one",
             )
         full = [disk for disk in disks if disk.free < (each or ALLOCATION_UNIT)]
         if full and (each or len(full) == len(disks)):
@@ -174,7 +174,7 @@ def refuse_cache_room(facts: Mapping[str, CellFacts], statement: CellChange, tex
         if not room or size > room:
             most = f"there is room for {format_size(room)} at most" if room else "its flash disks have no free space"
             raise RefusedError(
-                f"{text}: {cell}: {most}; nothing was sent", hint="show griddisk tells what holds the space"
+                f"{text}: {cell}: {most}; nothing was sent", hint="`show griddisk` shows what uses the space"
             )
         if size and not rounded_cache(size, len(disks)):
             least = format_size(ALLOCATION_UNIT * len(disks))

@@ -33,7 +33,7 @@ def physicaldisk(rack: str, facts: Mapping[str, CellFacts], statement: CellChang
         return simple(rack, facts, statement, text, Risk.PERFORMANCE)
     _one_cell(facts, text)
     force = " (FORCE)" if statement.has("FORCE") else ""
-    reason = f"{statement.action}{force} takes its grid disks and its part of the flash cache away"
+    reason = f"{statement.action}{force} removes its grid disks and its part of the flash cache"
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
 
 
@@ -41,7 +41,7 @@ def _one_cell(facts: Mapping[str, CellFacts], text: str) -> None:
     if len(facts) > 1:
         raise RefusedError(
             f"{text}: it would touch disks of {fold(facts)} together; each cell is a failure group; nothing was sent",
-            hint=f"one cell at a time: on {next(iter(facts))} …",
+            hint=f"change one cell at a time: `on {next(iter(facts))} …`",
         )
 
 
@@ -64,7 +64,7 @@ def lun(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text: 
     wanted = {name.lower() for name in statement.names}
     facts = {cell: fact for cell, fact in facts.items() if not wanted or cell not in there or wanted & there[cell]}
     _one_cell(facts, text)
-    reason = f"{statement.action} makes cell disks and grid disks anew on it: what is on them is lost"
+    reason = f"{statement.action} creates cell disks and grid disks on it again: the data on them is lost"
     return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason))
 
 
@@ -139,8 +139,9 @@ def _refuse_write_back(facts: Mapping[str, CellFacts], statement: CellChange, te
         disk = next((name for name in cached if name.lower() in meant), "")
         if disk:
             raise RefusedError(
-                f"{text}: {cell}: {disk} can't be dropped: a write-back flash cache lies on it; nothing was sent",
-                hint=f"on {cell} flush flashcache, then drop flashcache, then this; create flashcache makes it on the others",
+                f"{text}: {cell}: {disk} can't be dropped: a write-back flash cache is on it; nothing was sent",
+                hint=f"type `on {cell} flush flashcache`, then `drop flashcache`, then this; `create "
+                "flashcache` creates it on the other disks",
             )
 
 
@@ -210,7 +211,7 @@ def created(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
         if fact.read_now and fact.luns and statement.all:
             free = _free(fact, statement, text)
             if not free:
-                done[cell] = "each LUN that it means has a cell disk already"
+                done[cell] = "each LUN of the statement already has a cell disk"
                 continue
             more = {"changes": _all(free)}
         elif fact.read_now and fact.luns:
@@ -240,9 +241,9 @@ def _free(fact: CellFacts, statement: CellChange, text: str) -> list[Lun]:
     bad = next((lun for lun in free if lun.status != "normal"), None)
     if bad is not None and kinds is not None:
         raise RefusedError(
-            f"{text}: {fact.cell}: LUN {bad.name} is {bad.status or 'of no known status'}, no cell disk can be made on it; "
+            f"{text}: {fact.cell}: LUN {bad.name} is {bad.status or 'of unknown status'}, no cell disk can be made on it; "
             "nothing was sent",
-            hint="replace its disk first, or name the other LUNs one by one: create celldisk <name> lun=…",
+            hint="replace its disk first, or give the other LUNs one by one: create celldisk <name> lun=…",
         )
     return free
 
@@ -295,13 +296,13 @@ def _place(fact: CellFacts, wanted: _Wanted, text: str) -> Change:
     if lun is not None and lun.cell_disk:
         raise refuse(
             f"LUN {lun.name} has the cell disk {lun.cell_disk}",
-            f"drop celldisk {lun.cell_disk} first, when nothing on it is needed any more",
+            f"drop celldisk {lun.cell_disk} first, if its data is no longer needed",
         )
     if lun is not None and lun.status != "normal":
-        raise refuse(f"LUN {lun.name} is {lun.status or 'of no known status'}", "replace its disk first")
+        raise refuse(f"LUN {lun.name} is {lun.status or 'of unknown status'}", "replace its disk first")
     size = parse_size(wanted.size) if wanted.size else None
     if size is not None and round_down(size) < ALLOCATION_UNIT:
-        raise refuse(f"a cell disk has at least 16M, not {format_size(size)}", "without size= it takes the whole LUN")
+        raise refuse(f"a cell disk has at least 16M, not {format_size(size)}", "without size=, it gets the whole LUN")
     if size is not None and lun is not None and lun.size and size > lun.size:
         raise refuse(
             f"LUN {lun.name} has {format_size(lun.size)}, not {format_size(size)}", "without size= it takes all of it"

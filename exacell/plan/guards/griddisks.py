@@ -74,9 +74,9 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     meant = {cell: grids_meant(fact, statement, hit[cell]) for cell, fact in facts.items()}
     if all(meant[cell] == () for cell in facts if hit[cell]):
         raise RefusedError(
-            f"{text}: there is no such grid disk on {fold(facts)}: from release 24.1 on, ALL alone means hard disks on cells "
-            "that have some; nothing was sent",
-            hint="ALL FLASHDISK means those on flash",
+            f"{text}: {fold(facts)} has no such grid disk: since release 24.1, ALL means hard disks, on cells "
+            "that have any; nothing was sent",
+            hint="for those on flash, type ALL FLASHDISK",
         )
     facts = {cell: fact for cell, fact in facts.items() if hit[cell] and meant[cell] != ()}
     hit = {cell: hit[cell] for cell in facts}
@@ -87,7 +87,7 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     if statement.settings and statement.action:
         raise RefusedError(
             f"{text}: one statement sets attributes, another one is for {statement.action}; nothing was sent",
-            hint="two statements, each judged by what the one before it has left",
+            hint="use two statements, so that the second is checked after the first",
         )
     if statement.action in ("FLUSH", "CANCEL FLUSH"):
         return flush(rack, facts, statement, text)
@@ -96,10 +96,10 @@ def _judged(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
     expect = {cell: len(sure.get(cell, ())) for cell in facts}
     proves = {cell: _proof(sure[cell], statement) if cell in sure else () for cell in facts}
     if statement.has("FORCE"):
-        reason = "FORCE drops grid disks under whoever uses them"
+        reason = "FORCE drops grid disks that are in use"
         return lossy(rack, facts, statement, text, dict.fromkeys(facts, reason), ByCell(always=free, proves=proves))
     if statement.verb == "DROP":
-        gone = "what the grid disks held is gone"
+        gone = "the data on the grid disks is lost"
         steps = [
             guarded_step(
                 c,
@@ -158,11 +158,11 @@ def _apart(text: str, grids: Sequence[GridDisk], statement: CellChange) -> tuple
     if pooled is not None:
         raise RefusedError(
             f"{text}: refused: {pooled.name} belongs to the Exascale pool {pooled.pool}; nothing was sent",
-            hint="take it out of the pool first, on the Exascale side",
+            hint="remove it from the pool in Exascale first",
         )
     used = next((grid for grid in moved if grid.asm_mode not in states), None)
     if used is not None:
-        what = "under another name" if name is not None else "when it is no longer available to all that it is now"
+        what = "under another name" if name is not None else "if it is not available to all its present clients"
         raise RefusedError(
             f"{text}: refused: {used.use(None)}: {used.name} would not be found {what}; nothing was sent",
             hint="dismount the disk group on all nodes first",
@@ -182,11 +182,11 @@ def flush(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, text
         steps = [guarded_step(c, statement, Risk.NONE, undo=Undo.NOTHING, inverse="", caching_on=True) for c in facts]
         return guarded_plan(rack, text, steps)
     if statement.filters:
-        undo, inverse, inverses = Undo.IMPOSSIBLE, "only the cell knows which disks WHERE left", {}
+        undo, inverse, inverses = Undo.IMPOSSIBLE, "only the cell knows which disks matched WHERE", {}
     else:
         undo, inverse, inverses = Undo.STATEMENT, back, dict.fromkeys(facts, (back,))
     steps = [guarded_step(c, statement, Risk.PERFORMANCE, caching_off=True, undo=undo, inverse=inverse) for c in facts]
-    warning = f"what these {what}s had cached is not cached again until {back}"
+    warning = f"these {what}s are not cached again until {back}"
     return guarded_plan(rack, text, steps, inverse=inverses, warnings=(warning,))
 
 
@@ -291,7 +291,7 @@ def _create(rack: str, facts: Mapping[str, CellFacts], statement: CellChange, te
             more |= {"needs": (Check(object="griddisk", op=Op.ABSENT, where=where),)}
             more |= {"undo": Undo.STATEMENT, "inverse": "; ".join(inverse)}
         steps.append(guarded_step(cell, mine, Risk.NONE, **more))
-    said = (f"no free space, so nothing is made on {fold_briefly(full)}",) if full else ()
+    said = (f"no free space on {fold_briefly(full)}, so nothing is created there",) if full else ()
     return guarded_plan(rack, text, steps, inverse=back, warnings=said)
 
 
@@ -329,7 +329,7 @@ def _inactive(grids: Sequence[GridDisk], statement: CellChange) -> tuple[Check, 
     if any(flag in statement.flags for flag in ("PREPARE", "CANCEL")):
         return ()
     names = ",".join(grid.name for grid in grids[:_NAMED])
-    why = f"CellCLI drops no active grid disk: ALTER GRIDDISK {names} INACTIVE goes before it"
+    why = f"CellCLI does not drop an active grid disk, so ALTER GRIDDISK {names} INACTIVE is sent first"
     return on_disks(grids, "status", "active", op=Op.NE, why=why)
 
 

@@ -103,8 +103,8 @@ def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) ->
         way = f"{_verb(grid, size)} shrinks the disk group first, waits for its rebalance, and then the grid disks"
         if grid.asm_size is None:
             raise RefusedError(
-                f"{text}: {fact.cell}: {grid.name} would shrink, and not every ASM instance says that {grid.asm_group} is quiet "
-                "and how much of the disk it uses; nothing was sent",
+                f"{text}: {fact.cell}: {grid.name} would shrink, but exacell can't see on every ASM instance "
+                f"that {grid.asm_group} is quiet and how much of the disk it uses; nothing was sent",
                 hint=way,
             )
         if grid.asm_size > size:
@@ -115,11 +115,11 @@ def _shrunk(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) ->
             )
         if not fact.at_least(_TELLS_SINCE):
             raise RefusedError(
-                f"{text}: {fact.cell} runs {fact.release or 'an unknown release'}, which can't show right before the statement "
-                f"how much ASM uses of {grid.name}; nothing was sent",
+                f"{text}: {fact.cell} runs {fact.release or 'an unknown release'}, which can't be checked for "
+                f"ASM's use of {grid.name} right before the statement; nothing was sent",
                 hint=way,
             )
-    return on_disks(grids, "asmDiskSize", size, op=Op.AT_MOST, why="ASM still keeps data behind the new end of it")
+    return on_disks(grids, "asmDiskSize", size, op=Op.AT_MOST, why="ASM still has data after the new end of it")
 
 
 def _room(text: str, fact: CellFacts, grids: Sequence[GridDisk], size: int) -> tuple[Check, ...]:

@@ -19,7 +19,7 @@ from exacell.plan.model import Change, Check, Gate, Op, Plan, Risk, Stage, Step,
 Checks = Mapping[str, tuple[Check, ...]]
 """Checks by cell; a cell without an entry has none."""
 
-NO_INVERSE = "exacell keeps no inverse of CellCLI's own statement"
+NO_INVERSE = "exacell has no undo for this CellCLI statement"
 """Why a statement of CellCLI's own can't be undone, where nothing else is known."""
 
 

@@ -95,7 +95,7 @@ def refuse_one_name(text: str, statement: CellChange, disks: int) -> None:
     if name is not None and disks > 1:
         rendered = name.text if isinstance(name, Scalar) else str(name)
         raise RefusedError(
-            f"{text}: {disks} disks would all be called {rendered}, and each needs its own name; nothing was sent",
+            f"{text}: {disks} disks would all have the name {rendered}, but each needs its own; nothing was sent",
             hint="one disk at a time",
         )
 
@@ -275,6 +275,6 @@ def refuse_ended(facts: Mapping[str, CellFacts], statement: CellChange, text: st
         )
 
 
-_ALWAYS_ON = "the plan and its objective are always in force: objective=basic leaves it the least to say"
+_ALWAYS_ON = "the plan is always active: objective=basic limits its effect most"
 _INSTEAD = {("IORMPLAN", "ACTIVE"): _ALWAYS_ON, ("IORMPLAN", "INACTIVE"): _ALWAYS_ON}
 """What to do instead, where there is something."""

@@ -283,8 +283,8 @@ def _doubt_all(rows: Sequence[Mapping[str, Any]]) -> str:
         return ""
     do, them = ("do", "them") if len(down) > 1 else ("does", "it")
     return (
-        f"RS, MS and CELLSRV run already; {', '.join(down)} {do} not say so, and whether ALL starts {them} no cell tells: "
-        "it is sent each time"
+        f"RS, MS and CELLSRV already run; {', '.join(down)} {do} not, and cells don't show whether ALL starts "
+        f"{them}: it is sent each time"
     )
 
 
@@ -372,8 +372,8 @@ def _tells_privilege(statement: Grant, rows: Sequence[Mapping[str, Any]]) -> boo
 def _doubt_privilege(statement: Grant) -> str:
     """Return the line for a plan that can't tell whether a privilege is there already; it is sent each time."""
     return (
-        f"LIST ROLE does not tell for certain whether {statement.verb} PRIVILEGE changes anything for role "
-        f"{', '.join(statement.recipients)}: it is sent, also when it was before"
+        f"LIST ROLE does not show for certain whether {statement.verb} PRIVILEGE changes anything for role "
+        f"{', '.join(statement.recipients)}: it is sent each time"
     )
 
 

@@ -34,7 +34,7 @@ def attribute_plan(rack: str, asm: AsmFacts, change: SetAttribute, *, statement:
 
     if name not in CHANGEABLE:
         raise refuse(
-            "it is chosen when a disk group is created, and never changes (ORA-15241)",
+            "it is set when a disk group is created and can't be changed (ORA-15241)",
             f"drop diskgroup {group.name}, then create diskgroup {group.name} … {name}={change.value}"
             if not group.files
             else "move its files to a disk group that is created with it",
@@ -56,7 +56,7 @@ def attribute_plan(rack: str, asm: AsmFacts, change: SetAttribute, *, statement:
         attribute="value",
         value=meant(name, before),
         where=where,
-        why="somebody has changed it since it was looked at",
+        why="somebody has changed it since it was read",
     )
     step = Step(
         target=asm.node,
@@ -84,8 +84,9 @@ def attribute_plan(rack: str, asm: AsmFacts, change: SetAttribute, *, statement:
 
 
 _NO_WAY_BACK = {
-    "compatible.asm": "compatible.asm has no way back: older ASM software can't mount the group any more",
-    "compatible.rdbms": "compatible.rdbms has no way back: a database with a lower COMPATIBLE can't use the group any more",
+    "compatible.asm": "compatible.asm can't be lowered again: older ASM software will not be able to mount the group",
+    "compatible.rdbms": "compatible.rdbms can't be lowered again: a database with a lower COMPATIBLE will not "
+    "be able to use the group",
 }
 
 
@@ -97,7 +98,7 @@ def _notes(name: str) -> tuple[str, ...]:
 
 def _warnings(group: DiskGroup, name: str) -> tuple[str, ...]:
     if name in TIMES and group.offline_disks:
-        return ("whether disks that are OFFLINE now get the longer time, show asmdisk tells (repair_timer)",)
+        return ("`show asmdisk` shows whether disks that are OFFLINE now get the longer time (repair_timer)",)
     return ()
 
 
@@ -112,7 +113,7 @@ def _short(name: str, value: str) -> tuple[str, ...]:
         return ()
     seconds = seconds_of(value) or 0.0
     work = " and ".join(stay.words for kind, stay in STAYS.items() if seconds < needed_for(kind))
-    return (f"{value} is too short for {work}: ASM would drop disks for good meanwhile",)
+    return (f"{value} is too short for {work}: ASM would drop the disks before the end",)
 
 
 # -- what each may be: why not, empty where it may
@@ -121,7 +122,7 @@ def _short(name: str, value: str) -> tuple[str, ...]:
 def _time(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
     wanted, before = meant(name, value), meant(name, group.attributes[name])
     if not wanted:
-        return f"'{value}' is no time: a number with m or h, such as 3.6h or 90m (ORA-15238)"
+        return f"'{value}' is not a time: use a number with m or h, such as 3.6h or 90m (ORA-15238)"
     if group.offline_disks and (not before or _seconds(wanted) < _seconds(before)):
         return "disks of it are OFFLINE, and with less time ASM may drop them for good"
     return ""
@@ -133,28 +134,28 @@ def _seconds(text: str) -> float:
 
 def _smart_scan(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
     if value.upper() not in ("TRUE", "FALSE"):
-        return f"'{value}' is neither TRUE nor FALSE (ORA-15238)"
+        return f"'{value}' must be TRUE or FALSE (ORA-15238)"
     other = next((disk.path for disk in asm.members(group) if not disk.grid_disk), "")
     return f"{other} is no grid disk" if other and value.upper() == "TRUE" else ""
 
 
 def _content(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
     if value.upper() not in _CONTENTS:
-        return f"'{value}' is none of data, recovery, system (ORA-15238)"
+        return f"'{value}' must be data, recovery or system (ORA-15238)"
     return "a disk group of external redundancy has no partners" if group.type == "EXTERN" else ""
 
 
 def _compatible(asm: AsmFacts, group: DiskGroup, name: str, value: str) -> str:
     wanted, before = meant(name, value), meant(name, group.attributes[name])
     if not wanted or not before:
-        return f"'{value}' is no version, such as 19.0.0.0 (ORA-15243)"
+        return f"'{value}' is not a version such as 19.0.0.0 (ORA-15243)"
     if _version(wanted) < _version(before):
         return f"it is {group.attributes[name]}, and can only be raised (ORA-15244)"
     if name == "compatible.asm":
         oldest = min((i.version for i in asm.instances), key=_version)
         return f"ASM is {oldest}" if _version(wanted)[:2] > _version(oldest)[:2] else ""
     if _version(wanted) > _version(group.compatible_asm):
-        return f"compatible.asm is {group.compatible_asm}, and it can't be above that (ORA-15221)"
+        return f"compatible.asm is {group.compatible_asm}, and this can't be higher (ORA-15221)"
     low = [f"{user} ({shown})" for user, shown in group.compatible.items() if _version(shown) < _version(wanted)]
     return f"COMPATIBLE is lower in {', '.join(low)}, which could not use it any more (ORA-15204)" if low else ""
 

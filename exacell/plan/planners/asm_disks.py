@@ -82,7 +82,7 @@ class _Add(Maker):
         lacking = [(disk, new) for disk, new in wanted.values() if disk.group != self.group.number]
         if not lacking:
             return self.done(
-                f"disk group {self.name} has {fold_briefly([disk.name for disk, _ in wanted.values()])} already"
+                f"disk group {self.name} already has {fold_briefly([disk.name for disk, _ in wanted.values()])}"
             )
         self._refuse_unfit([disk for disk, _ in lacking])
         for disk, new in lacking:
@@ -116,13 +116,13 @@ class _Add(Maker):
             f"{disk.grid_disk} of {disk.os_mb} MB becomes {name}"
             for (disk, _), name in zip(lacking, names, strict=True)
         ]
-        waits = "" if change.wait else ", which is not waited for: show rebalance"
+        waits = "" if change.wait else "; exacell does not wait for it: `show rebalance` shows it"
         sizes = sorted({disk.os_mb for disk in (*self.members, *(disk for disk, _ in lacking)) if disk.grid_disk})
         uneven = (
-            f"its disks have different sizes then: {', '.join(map(str, sizes))} MB; resize griddisk makes them equal"
+            f"its disks will have different sizes: {', '.join(map(str, sizes))} MB; resize griddisk makes them equal"
         )
         warnings = (uneven,) if len(sizes) > 1 else ()
-        notes = [*notes[:6], f"a rebalance spreads what {self.name} holds over all disks{waits}"]
+        notes = [*notes[:6], f"a rebalance spreads the data of {self.name} over all disks{waits}"]
         return self.made(step, back, notes, warnings)
 
     def _found(self, new: NewDisk) -> list[AsmDisk]:
@@ -141,31 +141,32 @@ class _Add(Maker):
             if member is None and name in (other.name.upper() for other in self.members):
                 self.refuse(f"{name} is the name of a disk that it has (ORA-15010)")
             if member is not None and new.name not in ("", member.name.upper()):
-                self.refuse(f"it has {disk.grid_disk} already, by the name {member.name}")
+                self.refuse(f"it already has {disk.grid_disk}, with the name {member.name}")
         taken = taken_by(self.asm, [disk for disk in found if disk.path not in ours])
         if taken:
-            self.refuse(f"{taken}, not {' or '.join(ADDABLE)}", "show asmdisk tells which group has it")
+            self.refuse(f"{taken}, not {' or '.join(ADDABLE)}", "`show asmdisk` shows its disk group")
         return found
 
     def _refuse_unfit(self, disks: Sequence[AsmDisk]) -> None:
         """Refuse disks that are of another size or kind than the group's, or on none of the rack's cells."""
         unknown = [disk.grid_disk for disk in disks if disk.grid_disk.lower() not in self.grids]
         if unknown:
-            self.refuse(f"none of the rack's cells that were asked has {fold_briefly(unknown)}")
+            self.refuse(f"no selected cell has {fold_briefly(unknown)}")
         members = [disk for disk in self.members if disk.grid_disk]
         both = [self.grids[d.grid_disk.lower()] for d in (*members, *disks) if d.grid_disk.lower() in self.grids]
         if len({grid.flash for grid in both}) > 1:
-            self.refuse(f"flash and hard disks would be in {self.name} together (ORA-15409)")
+            self.refuse(f"{self.name} would have flash and hard disks together (ORA-15409)")
         small = min(disks, key=lambda disk: disk.os_mb)
         least = max((disk.os_mb for disk in members), default=0)
         if small.os_mb < least:
             self.refuse(
-                f"{small.grid_disk} has {small.os_mb} MB and the group's disks {least}: a smaller disk is full before the others",
+                f"{small.grid_disk} has {small.os_mb} MB and the group's disks {least}: a smaller disk fills up "
+                "before the others",
                 "show griddisk; resize griddisk makes them equal",
             )
         names = [disk.grid_disk.upper() for disk in disks]
         if len(set(names)) < len(names):
-            self.refuse("two of the grid disks have one name")
+            self.refuse("two of the grid disks have the same name")
 
     def _refuse_failgroup(self, disk: AsmDisk, new: NewDisk) -> None:
         """Refuse a failure group in which disks of two cells, or a cell's disks in two: copies may lie together then."""
@@ -179,7 +180,7 @@ class _Add(Maker):
             self.refuse(
                 f"failure group {new.failgroup} is not that of the other disks of {disk.grid_disk}'s cell"
                 + (f", {', '.join(sorted(same))}" if same else ""),
-                "leave FAILGROUP out: ASM takes the cell's own",
+                "leave FAILGROUP out: then ASM uses the cell's own",
             )
 
 
@@ -188,7 +189,7 @@ class _Drop(Maker):
         """Return the plan of DROP DISK, which waits until the disks are free."""
         chosen = self.chosen(change.disks, change.failgroups)
         if not chosen:
-            return self.done(f"disk group {self.name} has let go of them already")
+            return self.done(f"disk group {self.name} no longer has them")
         self.refuse_power(change.power, waits=True)
         self.refuse_away(self.members)
         going = [disk for disk in chosen if disk.state != "DROPPING"]
@@ -199,7 +200,7 @@ class _Drop(Maker):
             Check(object="asm.disk", op=Op.COUNT, value=len(paths), where={"gridDisk": paths, "header": ADDABLE}),
         )
         if not going:
-            what = f"wait until {self.name} has let go of {counted(len(names), 'disk')}"
+            what = f"wait until {self.name} has released {counted(len(names), 'disk')}"
             return self.wait(what, *proves, within=REBALANCE_WITHIN, hopes=(self.moves(),))
         staying = [disk for disk in self.members if disk not in chosen and disk.state != "DROPPING"]
         self.refuse_few(staying)
@@ -237,7 +238,7 @@ class _Resize(Maker):
         chosen = self.chosen(change.disks, change.failgroups)
         self.refuse_away(self.members)
         if any(not disk.grid_disk for disk in self.members):
-            self.refuse("it has disks that are no grid disks", "show asmdisk")
+            self.refuse("it has disks that are not grid disks", "show asmdisk")
         unit = max(self.group.au_size, MIB)
         sizes = {disk.name: disk.total_mb for disk in self.members}
         for disk in chosen:
@@ -264,7 +265,7 @@ class _Resize(Maker):
         shrinks = size < old[-1]
         self.refuse_power(change.power, waits=shrinks)
         if self.asm.told(self.name):
-            self.refuse(self.asm.told(self.name), "this again when show rebalance lists none of it")
+            self.refuse(self.asm.told(self.name), "repeat this when `show rebalance` lists none of it")
         room = self.refuse_full((disk.failgroup, size) for disk in self.members)
         used, total = self.group.total_mb - self.group.free_mb, self.group.total_mb
         moved = used * max(0, total - size * len(self.members)) // total
@@ -304,7 +305,7 @@ class _Switch(Maker):
         lost = [disk.name for disk in away if disk.state != "NORMAL"]
         if lost:
             self.refuse(
-                f"ASM is dropping {fold_briefly(lost)} for good",
+                f"ASM is dropping {fold_briefly(lost)}",
                 "when show rebalance is empty: alter diskgroup … add disk",
             )
         inactive = [grid.name for d in away if (grid := self.grids.get(d.name.lower())) and grid.status != "active"]
@@ -330,7 +331,7 @@ class _Switch(Maker):
             changes=(self.change("mode", "OFFLINE", "ONLINE", f"{counted(len(off), 'disk')} of "),),
         )
         return self.made(
-            step, back, (f"ASM writes to them what they have missed: {fold_briefly([disk.name for disk in off])}",)
+            step, back, (f"ASM writes the missed changes to them: {fold_briefly([disk.name for disk in off])}",)
         )
 
     def offline(self, change: SwitchDisks, now: datetime | None) -> Plan:
@@ -342,8 +343,8 @@ class _Switch(Maker):
         going = [disk for disk in chosen if disk.mode != "OFFLINE"]
         if not going and change.drop_after:
             self.refuse(
-                "they are OFFLINE already, and DROP AFTER would give them another clock, which nobody could take back",
-                f'sql asm "alter diskgroup {self.name} online all" brings them back first',
+                "they are already OFFLINE, and DROP AFTER would give them a new time limit, which can't be undone",
+                f'sql asm "alter diskgroup {self.name} online all" brings them online first',
             )
         if not going:
             return self.done(f"these disks of {self.name} are OFFLINE already")
@@ -354,18 +355,18 @@ class _Switch(Maker):
         lost = impaired | {disk.failgroup for disk in going}
         if len(lost) >= copies:
             self.refuse(
-                f"with failure groups {', '.join(sorted(lost))} away data would be lost (ORA-15066): {self.group.type} "
-                f"redundancy spares {copies - 1}",
+                f"with failure groups {', '.join(sorted(lost))} offline, data would be lost (ORA-15066): "
+                f"{self.group.type} redundancy allows {copies - 1}",
                 "bring the others online first, one failure group at a time",
             )
         if self.asm.told(self.name):
-            self.refuse(self.asm.told(self.name), "this again when show rebalance lists none of it")
+            self.refuse(self.asm.told(self.name), "repeat this when `show rebalance` lists none of it")
         votes = [disk for disk in self.members if disk.voting]
         left = [disk for disk in votes if disk not in going and disk.mode == "ONLINE"]
         if votes and 2 * len(left) <= len(votes):
             self.refuse(
-                f"{len(left)} of {counted(len(votes), 'voting file')} would stay, and a node that can't reach most of these "
-                "leaves the cluster",
+                f"{len(left)} of {counted(len(votes), 'voting file')} would stay, and a node that can't reach "
+                "most of them leaves the cluster",
                 "one failure group at a time",
             )
         names = tuple(disk.name for disk in going)
@@ -392,7 +393,8 @@ class _Switch(Maker):
         )
         when = moment_of(clock, now) if clock.seconds is not None else f"{UNTOLD}: {clock.sentence} ({clock.default})"
         warnings = (
-            f'until they are back a mirror is missing; sql asm "alter diskgroup {self.name} online all" brings them back',
+            f'until they are online again, a mirror is missing; sql asm "alter diskgroup {self.name} online '
+            'all" brings them back',
             when,
         )
         plan = self.made(step, back, warnings=warnings)
@@ -418,12 +420,12 @@ class _Switch(Maker):
             within=REBALANCE_WITHIN + seconds,
             risk=Risk.REDUNDANCY,
             undo=Undo.IMPOSSIBLE,
-            inverse=f"ASM drops them for good: alter diskgroup {self.name} add disk takes them in again",
+            inverse=f"ASM drops them: `alter diskgroup {self.name} add disk` adds them again",
             changes=(self.change("disks", str(len(self.members)), str(len(staying))),),
         )
         warning = (
-            f"DROP AFTER {after.split()[-1]} is a DROP: nothing is back in less than {spoken_time(needed_for(''))}, and "
-            "each of their mirrors is missing until the rebalance has ended"
+            f"DROP AFTER {after.split()[-1]} is in fact a DROP: no work ends in less than "
+            f"{spoken_time(needed_for(''))}, and their mirrors are missing until the rebalance ends"
         )
         return self.made(step, warnings=(warning, becomes_usable(self.group, room)))
 

@@ -52,7 +52,7 @@ class Maker:
         if not self.group.number:
             self.refuse(f"it is not mounted on {asm.node}", f'sql asm "alter diskgroup {name} mount"')
         if self.group.type not in COPIES:
-            self.refuse(f"it is a {self.group.type} disk group, whose files have copies of their own")
+            self.refuse(f"it is a {self.group.type} disk group, whose files have their own copies")
 
     def refuse(self, why: str, hint: str = "") -> NoReturn:
         """Raise RefusedError with the reason and the way out."""
@@ -65,7 +65,7 @@ class Maker:
         if power == 0 and waits:
             self.refuse("with power 0 its rebalance never ends", "rebalance power 4")
         if self.asm.stands(self.name) and waits:
-            again = f"set rebalance power=4 diskgroup={self.name} lets it go on; then this again"
+            again = f"type `set rebalance power=4 diskgroup={self.name}`; then repeat this"
             self.refuse(self.asm.told(self.name), again)
 
     def refuse_away(self, disks: Iterable[AsmDisk]) -> None:
@@ -86,7 +86,7 @@ class Maker:
         inside = grouped((disk.failgroup.upper(), disk) for disk in self.members)
         for name in disks:
             if name not in by_name and not (self.verb == "drop" and self._released(name)):
-                self.refuse(f"it has no disk {name}", ask_for(name, by_name) or "show asmdisk tells their names")
+                self.refuse(f"it has no disk {name}", ask_for(name, by_name) or "`show asmdisk` shows the names")
         own = {cell.upper().replace("-", "_") for cell in self.cells}
         for name in failgroups:
             if name not in inside and not (self.verb == "drop" and name in own):
@@ -97,7 +97,7 @@ class Maker:
         words = [word for disk in found for word in (disk.name, disk.failgroup)]
         odd = next((word for word in words if not re.fullmatch(r"[A-Z][A-Z0-9_$#]*", word)), "")
         if odd:
-            self.refuse(f"the name {odd} needs quotes, which exacell does not write")
+            self.refuse(f"the name {odd} needs quotes, which exacell can't write")
         return found
 
     def named(self, disks: Sequence[AsmDisk]) -> str:
@@ -123,8 +123,8 @@ class Maker:
         used, room = self.group.total_mb - self.group.free_mb, capacity(sizes, COPIES[self.group.type])
         if used > room:
             self.refuse(
-                f"it holds {human_size(used * MIB)} (all copies), and the disks that stay have room for "
-                f"{human_size(room * MIB)} in copies that lie apart (ORA-15041)",
+                f"it has {human_size(used * MIB)} (all copies), but the other disks have room for only "
+                f"{human_size(room * MIB)} with the copies in different failure groups (ORA-15041)",
                 "free space in it first, or add disks",
             )
         return room
@@ -138,7 +138,7 @@ class Maker:
             self.refuse(
                 f"{kind} redundancy needs {counted(LEAST_FAILGROUPS[kind], 'failure group')}, {len(regular)} would stay "
                 "(ORA-15067)",
-                f"drop diskgroup {self.name} gives up all of it",
+                f"drop diskgroup {self.name} drops all of it",
             )
         if voting and len(every) < VOTING_FAILGROUPS[kind]:
             self.refuse(
@@ -152,7 +152,9 @@ class Maker:
         if power is not None:
             sql += f" REBALANCE POWER {power}"
         if len(sql) > _LONGEST:
-            self.refuse(f"it names so much that SQL*Plus may cut it off ({len(sql)} characters)", "name less at a time")
+            self.refuse(
+                f"it is so long that SQL*Plus may cut it off ({len(sql)} characters)", "give fewer disks at a time"
+            )
         return Step(target=self.asm.node, asm=self.asm.cluster, statement=sql, what=what, **more)
 
     def made(self, step: Step, back: str = "", notes: Sequence[str] = (), warnings: Sequence[str] = ()) -> Plan:
@@ -178,7 +180,7 @@ class Maker:
             op=Op.COUNT,
             value=len(names),
             where={"diskgroup": self.name, "name": names, **where},
-            why="somebody has changed it since it was looked at",
+            why="somebody has changed it since it was read",
         )
 
     def moves(self) -> Check:
@@ -189,7 +191,7 @@ class Maker:
             op=Op.NE,
             value=0,
             where={"diskgroup": self.name},
-            why="its rebalance stands still, or has ended without that",
+            why="its rebalance is stopped, or ended without that",
         )
 
     def wait(self, what: str, *proves: Check, within: float, hopes: tuple[Check, ...] = ()) -> Plan:

@@ -45,7 +45,7 @@ def refuse_deactivation(what: str, facts: Mapping[str, CellFacts]) -> None:
                 raise RefusedError(
                     f"{what} refused on {cell}: grid disk {grid.name}{pool} must not go offline: asmDeactivationOutcome is "
                     f"{grid.deactivation or 'unknown'}; nothing was sent",
-                    hint="bring the other disks of its disk group back first: show griddisk, show asmdisk, show rebalance",
+                    hint="bring the other disks of its disk group online first: show griddisk, show asmdisk, show rebalance",
                 )
 
 
@@ -54,7 +54,7 @@ def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     # A disk that is offline already takes nothing more away.
     used = [grid for grid in grids if needed(grid) and grid.status == "active"]
     others = [grid for grid in grids if not needed(grid)]
-    lost, taken = "a disk group would lose data or dismount", "it came into use meanwhile"
+    lost, taken = "a disk group would lose data or dismount", "it is in use now"
     return (
         *on_disks(used, "asmDeactivationOutcome", "Yes", why=lost),
         *on_disks(others, "asmModeStatus", NOT_IN_USE, op=Op.IN, why=taken),
@@ -63,7 +63,7 @@ def may_go(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 def unused(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what must hold right before grid disks go: no disk group uses one."""
-    return on_disks(grids, "asmModeStatus", NOT_IN_USE, op=Op.IN, why="a grid disk that ASM uses is never taken away")
+    return on_disks(grids, "asmModeStatus", NOT_IN_USE, op=Op.IN, why="exacell never drops a grid disk that ASM uses")
 
 
 def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
@@ -80,13 +80,13 @@ def back_online(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
 
 def kept_by_asm(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what must hold of disks that ASM uses: that it has dropped none of them for good."""
-    why = "ASM dropped it for good (disk_repair_time has passed): ALTER DISKGROUP … ADD DISK takes it in again"
+    why = "ASM dropped it because disk_repair_time is over; ALTER DISKGROUP … ADD DISK adds it again"
     return _never(grids, "DROPPED", why)
 
 
 def still_members(grids: Sequence[GridDisk]) -> tuple[Check, ...]:
     """Return what must hold for disks to come back by waiting: ASM has neither dropped them nor dismounted their group."""
-    lost = 'no ASM instance has its disk group mounted: resume mounts it, or sql asm "alter diskgroup … mount"'
+    lost = 'no ASM instance has its disk group mounted: `resume` mounts it, or sql asm "alter diskgroup … mount"'
     return (*kept_by_asm(grids), *_never(grids, UNMOUNTED, lost))
 
 
@@ -210,7 +210,7 @@ def offline_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
     refuse_deactivation("offline cell", {fact.cell: fact})
     step = deactivate(fact)
     if step is None:
-        return Plan(statement=statement, rack=rack, done={fact.cell: "all of its grid disks are inactive already"})
+        return Plan(statement=statement, rack=rack, done={fact.cell: "all of its grid disks are already inactive"})
     used = sum(1 for grid in fact.grid_disks if in_use(grid) and grid.status == "active")
     return Plan(
         statement=statement,
@@ -220,7 +220,7 @@ def offline_plan(rack: str, fact: CellFacts, *, statement: str) -> Plan:
         notes=(
             f"{fact.cell}: {counted(len(fact.grid_disks), 'grid disk')}, {used or 'none'} of them in use by a disk group",
         ),
-        warnings=(f"until it is back a mirror is missing; online cell {fact.cell} brings its disks back",)
+        warnings=(f"until it is online again, a mirror is missing; `online cell {fact.cell}` brings its disks online",)
         if used
         else (),
     )
@@ -311,7 +311,7 @@ def restart_plan(
     if stops and todo:
         refuse_flushing("restart of CELLSRV", todo)
         refuse_unspared(f"restart service {service}", todo, first=back)
-        warnings = ("CELLSRV restarts: counters of the cell begin anew, and its databases read from other cells",)
+        warnings = ("CELLSRV restarts: the cell's counters are reset, and databases read from other cells meanwhile",)
     restarts = (
         Step(
             target=fact.cell,
@@ -335,7 +335,7 @@ def restart_plan(
         rack=rack,
         stages=tuple(stages),
         warnings=warnings,
-        notes=(f"{fold(list(back))}: {_named(service)} restarted already, only the grid disks come back",)
+        notes=(f"{fold(list(back))}: {_named(service)} already restarted; only the grid disks must come online",)
         if back
         else (),
     )
@@ -381,7 +381,7 @@ def refuse_flushing(what: str, facts: Mapping[str, CellFacts]) -> None:
     flushing = [cell for cell, fact in facts.items() if fact.flash_cache and fact.flash_cache.caching == "off"]
     if flushing:
         raise RefusedError(
-            f"{what} refused on {fold(flushing)}: the flash cache is flushing or flushed, and a stop of CELLSRV ends that; "
-            "nothing was sent",
-            hint="let flush flashcache end, or: alter flashcache all cancel flush",
+            f"{what} refused on {fold(flushing)}: the flash cache is flushing or flushed, and stopping CELLSRV "
+            "would end that; nothing was sent",
+            hint="wait for `flush flashcache`, or type `alter flashcache all cancel flush`",
         )

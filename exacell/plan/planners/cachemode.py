@@ -100,7 +100,7 @@ def _refuse(todo: Sequence[CellFacts], left: Sequence[CellFacts]) -> None:
     for fact in todo:
         if fact.release and not fact.at_least(WRITE_BACK_SINCE):
             reasons[fact.cell] = (
-                f"release {fact.release} knows no write-back flash cache; {WRITE_BACK_SINCE} is the first that does"
+                f"release {fact.release} has no write-back flash cache; {WRITE_BACK_SINCE} is the first with it"
             )
         elif reason := hidden_cache(fact) if fact.flash_cache is None else flush_refusal(fact):
             reasons[fact.cell] = reason
@@ -132,7 +132,7 @@ def _old(fact: CellFacts) -> bool:
 
 
 def _way(fact: CellFacts) -> str:
-    release = f"release {fact.release}" if fact.release else f"release unknown, taken for {ONLINE_SINCE} or later"
+    release = f"release {fact.release}" if fact.release else f"release unknown, treated as {ONLINE_SINCE} or later"
     how = "its disks go offline and CELLSRV is stopped for the change" if _old(fact) else "CELLSRV is not restarted"
     return f"{release}: {how}"
 
@@ -153,15 +153,15 @@ def _made(fact: CellFacts, size: int, usual: int | None) -> str:
 
 def _left_note(fact: CellFacts, sizes: Mapping[str, int]) -> str:
     missing = [f"a flash cache of {format_size(sizes[fact.cell])}"] if fact.flash_cache is None else []
-    missing += ["the grid disks that ASM misses"] if _missed(fact) else []
+    missing += ["the grid disks that are missing in ASM"] if _missed(fact) else []
     missing += ["the PMEM cache"] if not missing else []
-    return f"{fact.cell}: in the mode already; what is missing comes back: {', '.join(missing)}"
+    return f"{fact.cell}: already in this mode; missing parts are restored: {', '.join(missing)}"
 
 
 def _warnings(todo: Sequence[CellFacts], mode: str) -> tuple[str, ...]:
     if not todo:
         return ()
-    warnings = ["the cache starts empty: every database on these cells reads from disk until it is warm"]
+    warnings = ["the cache starts empty: databases on these cells read from disk until it is warm"]
     if mode == "writethrough" and any(fact.pmem_mode == "writeback" for fact in todo):
         warnings.append("PMEM leaves write-back first: write-back PMEM needs a write-back flash cache")
     return tuple(warnings)

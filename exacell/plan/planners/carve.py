@@ -48,13 +48,13 @@ def media_of(fact: CellFacts, media: str) -> Media:
     if media == "flash":
         if modern and all(disk.flash for disk in fact.cell_disks):
             raise RefusedError(
-                f"{fact.cell} has no hard disks and may have two kinds of flash: say media=performance or media=capacity"
+                f"{fact.cell} has no hard disks and may have two kinds of flash: give media=performance or media=capacity"
             )
         return Media(words="PERFORMANCEOPTIMIZED FLASHDISK" if modern else "FLASHDISK", flash=True)
     if not modern:
         raise RefusedError(
-            f"media={media}: {fact.cell} runs {fact.release or 'an unknown release'}, which knows one kind of flash only: "
-            "say media=flash"
+            f"media={media}: {fact.cell} runs {fact.release or 'an unknown release'}, which has only one kind "
+            "of flash: give media=flash"
         )
     return Media(words=f"{media.upper()}OPTIMIZED FLASHDISK", flash=True)
 
@@ -172,13 +172,13 @@ def _refuse_names(prefix: str, disks: Mapping[str, Sequence[CellDisk]], facts: M
             if other != cell:
                 raise RefusedError(
                     f"carve griddisk: {other} and {cell} would both have a grid disk {name}",
-                    hint="their cell disks have equal names: carve with another prefix on each (on CELL carve …)",
+                    hint="their cell disks have equal names: use a different prefix on each (`on CELL carve …`)",
                 )
     for cell, fact in facts.items():
         taken = next((g.name for g in fact.grid_disks if owner.get(g.name.lower(), cell) != cell), "")
         if taken:
             raise RefusedError(
-                f"carve griddisk: {cell} has a grid disk {taken} already, which {owner[taken.lower()]} would get",
+                f"carve griddisk: {cell} has a grid disk {taken} already, a name that {owner[taken.lower()]} would get",
                 hint="choose another prefix",
             )
     longest = max((f"{prefix}_{disk.name}" for found in disks.values() for disk in found), key=len)
@@ -214,7 +214,7 @@ def taken_prefix(what: str, prefix: str, others: Sequence[GridDisk], on: str) ->
     return RefusedError(
         f"{what}: {prefix} is the prefix of {counted(len(others), 'grid disk')}{whose} on {on}: "
         f"{fold_briefly([grid.name for grid in others])}; nothing was sent",
-        hint=f"use a prefix of their own, one that does not begin with {prefix}_",
+        hint=f"use another prefix, one that does not begin with {prefix}_",
     )
 
 
@@ -244,12 +244,12 @@ def held_by(fact: CellFacts, cell_disk: str) -> str:
     if cache is not None and cell_disk in cache.cell_disks:
         most = fact.cache_room() // max(len(fact.flash_disks), 1)
         return (
-            f"the flash cache owns the space ({format_size(cache.size)}): resize flashcache size=… makes room, "
-            f"{format_size(most)} on each flash disk at most"
+            f"the flash cache has the space ({format_size(cache.size)}): `resize flashcache size=…` makes room, "
+            f"at most {format_size(most)} on each flash disk"
         )
     grids = [grid for grid in fact.grid_disks if grid.cell_disk == cell_disk]
     if not grids:
-        return "show griddisk tells what holds the space"
+        return "`show griddisk` shows what uses the space"
     names = [
         f"{grid.name} ({format_size(grid.size)}{f', disk group {grid.asm_group}' if grid.asm_group else ''})"
         for grid in grids
@@ -308,7 +308,7 @@ def _refuse_room(
     if wanted is not None and wanted < ALLOCATION_UNIT:
         raise RefusedError(
             f"carve griddisk: {format_size(wanted)} is less than the least size of a grid disk, 16M",
-            hint="leave size= out to share what is free",
+            hint="leave size= out to use the free space",
         )
     caches = [(cell, cache) for cell in todo if disks[cell][0].flash and (cache := facts[cell].flash_cache)]
     hint = held_by(next(facts[cell] for cell in todo if any(disk.name == tightest for disk in disks[cell])), tightest)
@@ -318,8 +318,8 @@ def _refuse_room(
         smaller = round_down((facts[cell].cache_room() - need * count) // count) * count
         if smaller > 0:
             hint = (
-                f"the flash cache owns the space ({format_size(cache.size)}): "
-                f"resize flashcache size={whole_size(smaller)} makes room"
+                f"the flash cache has the space ({format_size(cache.size)}): `resize flashcache "
+                f"size={whole_size(smaller)}` makes room"
             )
     asked = f"{format_size(round_down(wanted))} each does not fit: " if wanted is not None else ""
     raise RefusedError(
@@ -352,7 +352,7 @@ def _available_to(facts: Mapping[str, CellFacts], groups: Collection[str] | None
         shown = "; ".join(sorted(value or "(all)" for value in found))
         raise RefusedError(
             f"carve griddisk: the rack's grid disks are availableTo different clients ({shown}), so none can be copied",
-            hint="asm=NAME copies those of one ASM cluster; availableTo='…' says it",
+            hint="asm=NAME copies those of one ASM cluster; or give availableTo='…'",
         )
     return next(iter(found), "")
 

@@ -55,7 +55,7 @@ STAYS: Mapping[str, Stay] = {
 }
 """What takes disks away from ASM and brings them back by itself. Each figure is doubled before a clock is held against it."""
 
-UNTOLD = "nobody can tell when ASM drops the disks for good"
+UNTOLD = "exacell can't find out when ASM drops the disks"
 
 DEFAULTS: Mapping[str, str] = {"disk_repair_time": "3.6h", "failgroup_repair_time": "24h"}
 """Oracle's own values, which it recommends. Source: Oracle DBMMN, Preparing Exadata Storage Servers for Update. ASM from 12.2 on
@@ -124,7 +124,9 @@ def clock_of(group: DiskGroup, *, whole: bool) -> Clock:
     for name in names:
         value = group.attributes.get(name, "")
         seconds = seconds_of(value)
-        told = value if seconds is not None else f"is '{value}', which is no time" if value.strip() else "is not told"
+        told = (
+            value if seconds is not None else f"is '{value}', which is not a time" if value.strip() else "is not told"
+        )
         found.append(Clock(group=group.name, seconds=seconds, attribute=name, told=told))
     known = sorted((clock.seconds, place) for place, clock in enumerate(found) if clock.seconds is not None)
     shortest = found[known[0][1]] if known else None
@@ -159,7 +161,7 @@ def clocks_over(
             seen |= {_name(disk) for disk in taken}
             if taken:
                 found.append(clock_of(group, whole=is_whole(members, taken)))
-    why = untold or ("no disk group that is mounted where ASM was asked has its disks" if clusters else NOBODY)
+    why = untold or ("no disk group that is mounted on the asked ASM instances has its disks" if clusters else NOBODY)
     lost = {(groups or {}).get(name) or "a disk group" for name in wanted - seen}
     found += (
         Clock(group=name, seconds=None, attribute="the repair time", told=f"can't be read: {why}")
@@ -168,7 +170,7 @@ def clocks_over(
     return found
 
 
-NOBODY = "the rack's configuration names no database node that could be asked"
+NOBODY = "the rack's configuration has no database node to ask"
 
 
 def is_whole(members: Sequence[AsmDisk], taken: Sequence[AsmDisk]) -> bool:
@@ -215,9 +217,7 @@ def _short(clocks: Sequence[Clock], kind: str) -> list[Clock]:
 
 def _why_short(where: str, short: Sequence[Clock], kind: str) -> str:
     stay = STAYS.get(kind)
-    needs = (
-        f"{stay.words} may take {spoken_time(stay.seconds)}, doubled" if stay else "no work on a cell is done so soon"
-    )
+    needs = f"{stay.words} may take {spoken_time(stay.seconds)}, doubled" if stay else "no work on a cell ends so soon"
     whose = f" of {where}" if where else ""
     return (
         f"ASM would drop the disks{whose} for good: {short[0].sentence}{and_more(len(short))}, and {needs}: "
@@ -321,12 +321,12 @@ def _moment(clock: Clock, now: datetime) -> str:
     try:
         at = f"at {now + timedelta(seconds=clock.seconds):%Y-%m-%d %H:%M}"
     except OverflowError:
-        at = "after more time than a calendar has"
-    return f"ASM drops the disks of {clock.group} for good {at} unless they are back ({clock.sentence})"
+        at = "after a very long time"
+    return f"ASM drops the disks of {clock.group} for good {at} unless they are online again ({clock.sentence})"
 
 
 def moment_of(clock: Clock, now: datetime | None) -> str:
     """Return the same for one disk group, without a time of day where nobody tells what time it is."""
     if now is not None:
         return _moment(clock, now)
-    return f"ASM drops the disks of {clock.group} for good unless they are back in time: {clock.sentence}"
+    return f"ASM drops the disks of {clock.group} for good unless they are online again in time: {clock.sentence}"

@@ -87,11 +87,11 @@ def commit_plan(
     name = database.upper()
     if records["db.commits"] and not goes_on:
         raise RefusedError(
-            f"drive commits: {name} has a table {TABLE} already, of a load that did not end",
-            hint=f"resume or undo it; drive end db={name} drops the table",
+            f"drive commits: {name} already has a table {TABLE}, of a load that did not end",
+            hint=f"type `resume` or `undo`; `drive end db={name}` drops the table",
         )
     if any(record["module"] == MODULE for record in records["db.session"]):
-        raise RefusedError(f"drive commits: sessions of such a load are at work on {node}", hint="let them end")
+        raise RefusedError(f"drive commits: sessions of such a load are running on {node}", hint="wait until they end")
     if not records["db.commits"] and _DROP in sent:
         return Plan(statement=statement, rack=rack, done={node: "all have committed, and the table is dropped"})
     stages = _stages(node, name, load)[_done(records["db.commits"], load) :]
@@ -109,7 +109,10 @@ def _stages(node: str, name: str, load: CommitLoad) -> tuple[Stage, ...]:
     """The whole work, one step a stage."""
     there = {"name": TABLE}
     idle = Check(
-        object="db.session", op=Op.ABSENT, where={"module": MODULE}, why="sessions of a load are at work: let them end"
+        object="db.session",
+        op=Op.ABSENT,
+        where={"module": MODULE},
+        why="sessions of a load are running: wait until they end",
     )
     steps = (
         replace(
@@ -159,8 +162,8 @@ def _done(tables: Sequence[Mapping[str, Any]], load: CommitLoad) -> int:
     rows, total = tables[0]["rows"], tables[0]["total"]
     if rows not in (0, load.sessions):
         raise RefusedError(
-            f"drive commits: {TABLE} has {rows} rows and not {load.sessions}: it is that of another load",
-            hint="drive end drops it",
+            f"drive commits: {TABLE} has {rows} rows, not {load.sessions}: it belongs to another load",
+            hint="`drive end` drops it",
         )
     return 1 if not rows else 3 if total == load.sessions * load.commits else 2
 

@@ -111,7 +111,7 @@ class _Maker(ParameterMaker):
             changes=(Change(object=kind, name=name, attribute="cellFlashCache", before=before, after=change.value),),
         )
         notes = (
-            ("blocks that are cached already stay: a run that is to read from disk needs the cache dropped, too",)
+            ("cached blocks stay in the cache: for a run that reads from disk, drop the cache too",)
             if change.value == "NONE"
             else ()
         )
@@ -135,8 +135,8 @@ class _Maker(ParameterMaker):
             if short(str(each["host"])) == short(self.node):
                 return int(each["thread"])
         raise RefusedError(
-            f"which thread the instance on {self.node} has is not told by GV$INSTANCE; nothing was sent",
-            hint="ADD LOGFILE THREAD n names it",
+            f"GV$INSTANCE does not show the thread of the instance on {self.node}; nothing was sent",
+            hint="give it: ADD LOGFILE THREAD n",
         )
 
     def _node_of(self, thread: int) -> str:
@@ -150,7 +150,7 @@ class _Maker(ParameterMaker):
             raise RefusedError(
                 f"ADD LOGFILE SIZE {format_size(change.size)} refused: a redo log group has at least {format_size(LEAST_LOG)} "
                 "(ORA-00336); nothing was sent",
-                hint="a size has K, M, G or T behind it: SIZE 4G",
+                hint="write K, M, G or T after the size: SIZE 4G",
             )
         instances = {int(each["thread"]) for each in self.records["db.instance"]}
         if thread not in instances and not self._logs(thread):
@@ -158,7 +158,7 @@ class _Maker(ParameterMaker):
             raise RefusedError(
                 f"ADD LOGFILE THREAD {thread} refused: no instance of {self.database} has that thread (there are {known}); "
                 "nothing was sent",
-                hint="without THREAD it is that of the instance that is asked",
+                hint="without THREAD it is the thread of the queried instance",
             )
 
     def add_log(self, change: AddLog) -> Plan:
@@ -196,7 +196,7 @@ class _Maker(ParameterMaker):
                 raise RefusedError(
                     f"disk group {name} has room for {human_size(groups[name]['usableMb'] * MIB)}, not for "
                     f"{human_size(size)} (ORA-15041); nothing was sent",
-                    hint="show diskgroup tells what is free",
+                    hint="`show diskgroup` shows the free space",
                 )
         block = change.block_size or int(groups[targets[0]]["sectorSize"])
         odd = [name for name in dict.fromkeys(targets) if self._passed_over(block, groups[name])]
@@ -223,8 +223,8 @@ class _Maker(ParameterMaker):
             inverse=(drop,),
             notes=(f"every byte of {human_size(size)} is written before it may be used",),
             warnings=tuple(
-                f"{name} tells sectors of {groups[name]['sectorSize']} bytes, and {OVERRIDE} passes over that: only for flash "
-                "that tells 512 bytes and writes 4096"
+                f"{name} shows sectors of {groups[name]['sectorSize']} bytes, and {OVERRIDE} overrides that: "
+                "only for flash that shows 512 bytes but writes 4096"
                 for name in odd
             ),
         )
@@ -255,8 +255,9 @@ class _Maker(ParameterMaker):
             raise RefusedError(
                 f"blocks of {block} bytes do not fit the sectors of {group['name']}, {sector} bytes (ORA-01378); nothing "
                 "was sent",
-                hint=f"leave BLOCKSIZE out: it is {sector} then. Only where {group['name']} lies on flash that tells 512 "
-                f"falsely: sql db={self.database} 'alter system set \"{OVERRIDE}\"=TRUE scope=memory', and undo that afterwards",
+                hint=f"leave BLOCKSIZE out: then it is {sector}. Only if {group['name']} is on flash that shows "
+                f'512 but writes 4096: sql db={self.database} \'alter system set "{OVERRIDE}"=TRUE '
+                "scope=memory', and undo that afterwards",
             )
         return block != sector
 
@@ -301,7 +302,7 @@ class _Maker(ParameterMaker):
         if status not in _IDLE:
             step = self.step(
                 "ALTER SYSTEM CHECKPOINT GLOBAL",
-                f"checkpoint, until group {change.group} is needed no more",
+                f"checkpoint, until group {change.group} is no longer needed",
                 needs=(
                     Check(
                         object="db.log",

@@ -57,7 +57,7 @@ def create_plan(
     if not expected:
         raise RefusedError(
             f"create diskgroup {name}: there are no grid disks {wanted.prefix}_* on the cells",
-            hint=f"carve griddisk prefix={wanted.prefix} makes them",
+            hint=f"`carve griddisk prefix={wanted.prefix}` creates them",
         )
     # ASM compares names with their case: the disk string is spelled as the disks are.
     wanted = replace(wanted, prefix=next(iter(expected.values())).prefix or wanted.prefix)
@@ -155,7 +155,7 @@ def _added_notes(group: DiskGroup, wanted: Wanted) -> tuple[str, ...]:
     if group.files:
         files = counted(group.files, "file")
         said = (
-            f"what it holds ({files}) is spread over the new disks by a rebalance that is not waited for: show rebalance",
+            f"a rebalance spreads its data ({files}) over the new disks; exacell does not wait for it: `show rebalance` shows it",
         )
     if "appliance.mode" in (key.lower() for key in wanted.attributes):
         return said
@@ -280,7 +280,7 @@ def dismount_plan(rack: str, asm: AsmFacts, name: str, *, nodes: Sequence[str], 
     if asm.told(name):
         raise RefusedError(
             f"{what} refused: {asm.told(name)}; nothing was sent",
-            hint="this again when show rebalance lists none of it",
+            hint="repeat this when `show rebalance` lists none of it",
         )
     alone = group_check(name, "clients", (), why="databases use it")
     steps = (_mount(asm, node, instances, name, away=True) for node in mounted)

@@ -44,7 +44,7 @@ def add_stage(asm: AsmFacts, group: DiskGroup, expected: Mapping[str, GridDisk],
     if taken:
         raise RefusedError(
             f"{what}, and ASM says that {taken}, not {' or '.join(ADDABLE)}; nothing was sent",
-            hint="show asmdisk tells which group has it",
+            hint="`show asmdisk` shows its disk group",
         )
     sizes = sorted({disk.os_mb for disk in (*members, *disks)})
     if len(sizes) > 1:

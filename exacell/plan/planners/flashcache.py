@@ -370,7 +370,7 @@ def _refuse_room(cells: Mapping[str, CellFacts], sizes: Mapping[str, int], size:
         text = "; ".join(f"at most {format_size(r, largest='G')} ({r} bytes) on {fold(c)}" for r, c in short.items())
         raise RefusedError(
             f"resize flashcache: {format_size(size)} does not fit, {text}; nothing was sent",
-            hint="grid disks on flash and the flash log hold the rest: show griddisk, release griddisk",
+            hint="grid disks on flash and the flash log use the rest: show griddisk, release griddisk",
         )
 
 

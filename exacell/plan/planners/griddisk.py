@@ -63,15 +63,14 @@ def refuse_used(
     groups = {grid.asm_group for those in used.values() for _, grid in those if grid.asm_group}
     more = "" if len(used) == 1 else f" (and {counted(len(used) - 1, 'more reason')})"
     hint = " and ".join(f"drop diskgroup {group}" for group in sorted(groups))
-    lets = "lets" if len(groups) == 1 else "let"
     if apart:
         hint = apart
     elif hint:
-        hint += f" {lets} go of them first"
+        hint += " first"
     elif any(grid.pool for grids in grids_by_cell.values() for grid in grids):
         hint = EXASCALE_LETS_GO
     else:
-        hint = "start ASM and mount its disk groups, or wait for it to let go"
+        hint = "start ASM and mount its disk groups, or wait until ASM has released them"
     cells = fold(cell for cell, _ in found)
     raise RefusedError(f"{what} refused on {cells}: {reason}: {names}{more}; nothing was sent", hint=hint)
 
@@ -85,7 +84,7 @@ def _free_apart(prefix: str, found: Mapping[str, Sequence[GridDisk]], headers: H
         return ""
     medium = min(free)
     names = fold_briefly([grid.name for grid in grids if _medium(grid) == medium])
-    return f"release griddisk prefix={prefix} media={medium} takes only those that nobody uses: {names}"
+    return f"release griddisk prefix={prefix} media={medium} takes only the unused ones: {names}"
 
 
 def refuse_mixed(what: str, prefix: str, grids: Collection[GridDisk]) -> None:
@@ -100,7 +99,7 @@ def refuse_mixed(what: str, prefix: str, grids: Collection[GridDisk]) -> None:
     raise RefusedError(
         f"{what}: of the {len(grids)} grid disks {prefix}_*, {len(flash)} are on flash and {len(grids) - len(flash)} on hard "
         f"disks: {fold_briefly([grid.name for grid in grids])}; nothing was sent",
-        hint=f"release griddisk prefix={prefix} media={_medium(free)}, then carve those with a prefix of their own",
+        hint=f"release griddisk prefix={prefix} media={_medium(free)}, then carve those with another prefix",
     )
 
 

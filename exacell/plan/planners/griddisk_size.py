@@ -193,15 +193,15 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
         found = ", ".join(sorted(n or "(its name is unknown)" for n in names))
         unasked = "" if asm is not None else ", and no ASM cluster could be asked"
         raise RefusedError(
-            f"{what}: its disks are in use by disk group {found}{unasked}; one disk group is resized, as a whole; nothing "
-            "was sent",
-            hint="show griddisk and show diskgroup tell which disks are whose",
+            f"{what}: its disks are in use by disk group {found}{unasked}; resize one whole disk group at a "
+            "time; nothing was sent",
+            hint="`show griddisk` and `show diskgroup` show which disks belong to which group",
         )
     away = next((g for g in wanted.all if g.asm_mode != "ONLINE"), None)
     if away is not None:
         raise RefusedError(
             f"{what}: {away.name} is {away.asm_mode or 'unknown'} in ASM, not ONLINE; nothing was sent",
-            hint="show griddisk and show rebalance tell when it is back; online cell <cell> brings a cell's disks back",
+            hint="`show griddisk` and `show rebalance` show when it is online; `online cell <cell>` brings a cell's disks online",
         )
     group = asm.group(name)
     if group is None or not group.number:
@@ -214,7 +214,7 @@ def _group(wanted: _Resize, asm: AsmFacts | None) -> DiskGroup | None:
         other = sorted(inside ^ ours)[0]
         raise RefusedError(
             f"{what}: disk group {name} has {counted(len(inside), 'disk')}, selected are {counted(len(ours), 'grid disk')}, "
-            f"{other} for one is not in both; a group is resized as a whole; nothing was sent",
+            f"for example {other} is not in both; a group must be resized as a whole; nothing was sent",
             hint="select all of its cells: use @all",
         )
     _refuse_full(what, wanted, group)
@@ -245,10 +245,10 @@ def _waiting(wanted: _Resize, asm: AsmFacts, group: DiskGroup, *, own: bool) -> 
     """
     standing = asm.stands(group.name)
     if standing or not own:
-        on = f"set rebalance power=4 diskgroup={group.name} lets it go on; " if standing else ""
+        on = f"set rebalance power=4 diskgroup={group.name} starts it again; " if standing else ""
         raise RefusedError(
             f"resize griddisk prefix={wanted.prefix}: {asm.told(group.name)}; nothing was sent",
-            hint=f"{on}this again when show rebalance lists none of {group.name}",
+            hint=f"{on}repeat this when `show rebalance` lists none of {group.name}",
         )
     step = Step(
         target=asm.node,
@@ -352,7 +352,7 @@ def _cell_step(cell: str, grids: Sequence[GridDisk], wanted: _Resize) -> Step:
                 op=Op.NOT_ABOVE,
                 value=wanted.size,
                 where={"name": names},
-                why="ASM still keeps data behind the new end of it",
+                why="ASM still has data after the new end of it",
             )
         )
     return Step(
@@ -404,9 +404,7 @@ def _warnings(wanted: _Resize, group: DiskGroup | None, *, shrinking: bool) -> t
 def becomes_usable(group: DiskGroup, room: int) -> str:
     """Return what is left for files of a disk group on so many raw MB, and whether a lost disk's mirrors could be made again."""
     left = (room - (group.total_mb - group.free_mb) - group.required_mirror_free_mb) // COPIES.get(group.type, 1)
-    lacking = (
-        ": after a failure ASM could not make all mirrors whole again in the space that is left" if left < 0 else ""
-    )
+    lacking = ": after a failure ASM would not have enough space to restore all mirrors" if left < 0 else ""
     return f"usable_file_mb becomes about {human_size(left * MIB)}{lacking}"
 
 

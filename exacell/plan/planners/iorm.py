@@ -40,7 +40,7 @@ def agree(facts: Mapping[str, CellFacts]) -> IormPlan:
         ordered = [cells for cells, _ in groups]
         raise RefusedError(
             f"the cells hold different IORM plans: {'; '.join(fold(cells) for cells in ordered)}; nothing was sent",
-            hint="show iorm compares them; set iorm like=CELL gives all of them the plan of one",
+            hint="`show iorm` compares them; `set iorm like=CELL` gives all of them the plan of one cell",
         )
     return groups[0][1] if groups else IormPlan()
 
@@ -161,7 +161,7 @@ def goal_plan(
         statement=statement,
         rack=rack,
         stages=(Stage(title=title, key="iorm", steps=tuple(steps)),) if steps else (),
-        done={cell: "it holds that IORM plan already" for cell in goals if cell not in reached},
+        done={cell: "it already has that IORM plan" for cell in goals if cell not in reached},
         inverse={cell: (f"alter iormplan {back}",) for cell, (_, back) in reached.items()},
         warnings=warnings,
     )
@@ -213,7 +213,7 @@ def _change(name: str, attribute: str, before: str | None, after: str | None) ->
 
 
 def _holds(attribute: str, value: str) -> Check:
-    return Check(object="iormplan", attribute=attribute, value=value, why="the plan has changed meanwhile")
+    return Check(object="iormplan", attribute=attribute, value=value, why="the plan has changed in the meantime")
 
 
 def set_plan(
@@ -276,8 +276,8 @@ def unset_plan(
     if there and all(found.key in (*IDENTITY, *map(str.lower, there)) for found in own.attributes):
         (way,) = ways([own])
         raise RefusedError(
-            f"nothing but the name would be left of the directive for {own.label}; nothing was sent",
-            hint=f"unset iorm {way} takes it out as a whole",
+            f"the directive for {own.label} would be empty; nothing was sent",
+            hint=f"`unset iorm {way}` removes the whole directive",
         )
     return plan_change(rack, facts, old, set_attributes(old, wanted, dict.fromkeys(there)), statement)
 

@@ -16,10 +16,8 @@ from exacell.plan.planners.flashcache import refuse, unwritable
 from exacell.plan.planners.pmem import rearm_step, unhealthy
 from exacell.plan.watch import METERS
 
-_STOPPED = "the cache in memory caches nothing from FLUSH until the last step: reads go to flash and disk meanwhile"
-_DOWN = (
-    "what is dirty in write-back PMEM goes down to the flash cache and stays dirty there: flush flashcache flushes both"
-)
+_STOPPED = "the memory cache is off from FLUSH until the last step: reads go to flash and disk meanwhile"
+_DOWN = "dirty data of write-back PMEM goes to the flash cache and stays dirty there: `flush flashcache` flushes both"
 
 
 def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: str, limit: float | None = None) -> Plan:
@@ -44,13 +42,13 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
         return Plan(statement=statement, rack=rack, skipped=skipped)
     steps = (_flush(fact, cache, limit) for fact, cache in caches.values())
     again = [rearm_step(fact, fact.memory_cache) for fact in cells.values()]
-    after = "let the cache in memory cache again after the failure"
+    after = "switch the memory cache on again after the failure"
     return Plan(
         statement=statement,
         rack=rack,
         stages=(
             *staged("flush the cache in memory and prove it flushed", steps, "flush"),
-            *staged("let the cache in memory cache again", again, "rearm"),
+            *staged("switch the memory cache on again", again, "rearm"),
             *staged(after, again, "mend", gate=Gate.MEND, mends="flush", unless="rearm"),
         ),
         skipped=skipped,
@@ -63,8 +61,8 @@ def memory_flush_plan(rack: str, facts: Mapping[str, CellFacts], *, statement: s
 def _not_applicable(fact: CellFacts) -> str:
     """Why a cell has no cache on persistent memory that could be flushed."""
     if fact.pmem_cache is None:
-        return "it has no cache in memory: X8M and X9M have one in PMEM, later cells in DRAM"
-    return "its cache is in DRAM (X10M and later), which has no FLUSH and never holds the only copy of anything"
+        return "it has no memory cache: X8M and X9M have one in PMEM, later cells in DRAM"
+    return "its cache is in DRAM (X10M and later), which has no FLUSH and never has the only copy of data"
 
 
 def _refusal(fact: CellFacts) -> str:
@@ -92,5 +90,5 @@ def _flush(fact: CellFacts, cache: PmemCache, limit: float | None) -> Step:
 def _holds(fact: CellFacts, cache: PmemCache) -> str:
     used = fact.metric_bytes(METERS[fact.memory_cache].falls)
     holds = f"{human_size(used)} used of {human_size(cache.size)}" if used is not None else human_size(cache.size)
-    mode = "write-back, and no metric tells how much of it is dirty" if fact.pmem_writeback else "write-through"
+    mode = "write-back, and no metric shows how much of it is dirty" if fact.pmem_writeback else "write-through"
     return f"{holds}; {mode}"

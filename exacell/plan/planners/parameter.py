@@ -76,7 +76,7 @@ class ParameterMaker:
                     object="db.parameter",
                     attribute=place.attribute,
                     where=_where(change.name, place.now),
-                    why="what was set for an instance by SID goes before SID='*'" if sid == "*" else "",
+                    why="a value for one instance (SID) has priority over SID='*'" if sid == "*" else "",
                     **proven,
                 )
                 for place in places
@@ -86,7 +86,7 @@ class ParameterMaker:
             inverse=lost or "; ".join(back),
             changes=tuple(_changed(change.name, sid, places, change.value, wanted)),
         )
-        later = f"{'each instance' if sid == '*' else sid} takes it when it starts again"
+        later = f"{'each instance' if sid == '*' else sid} uses it after its next start"
         return self.plan(
             Stage(title=f"set {change.name}{whose}", key="set", steps=(step,)),
             node=node,
@@ -127,12 +127,12 @@ class ParameterMaker:
             return sid, node or self.node
         if not host:
             raise RefusedError(
-                f"instance {sid} of {self.database} does not run, so nothing is in its memory; nothing was sent",
-                hint="SCOPE=SPFILE sets what it takes when it starts",
+                f"instance {sid} of {self.database} is not running, so its memory can't be changed; nothing was sent",
+                hint="SCOPE=SPFILE sets the value for its next start",
             )
         raise RefusedError(
-            f"instance {sid} runs on {host}, which is no node of the rack {self.rack}; nothing was sent",
-            hint="name it in the rack's configuration: [racks.NAME.asm.…] nodes",
+            f"instance {sid} runs on {host}, which is not a node of rack {self.rack}; nothing was sent",
+            hint="add it to the rack's configuration: [racks.NAME.asm.…] nodes",
         )
 
     def _places(self, change: SetParameter, sid: str) -> tuple[_Place, ...]:
@@ -154,9 +154,9 @@ class ParameterMaker:
                 places.append(_Place(attribute="memory", now=memory))
             elif change.scope == "MEMORY":
                 raise RefusedError(
-                    f"each instance has its own {change.name} in the server parameter file, which goes before SID='*'; "
-                    "nothing was sent",
-                    hint=f"SID='{min(running)}' sets that of one instance",
+                    f"each instance has its own {change.name} in the server parameter file, which has priority "
+                    "over SID='*'; nothing was sent",
+                    hint=f"SID='{min(running)}' sets it for one instance",
                 )
         if change.scope != "MEMORY":
             places.append(_Place(attribute="spfile", now={sid: records[sid]["spfile"]}))
@@ -175,7 +175,7 @@ class ParameterMaker:
         back, lost = _back(name, sid, places), _unsafe(change.name, places)
         step = self.step(
             f"ALTER SYSTEM RESET {name} SCOPE=SPFILE SID='{sid}'",
-            f"take {told} out of the server parameter file",
+            f"remove {told} from the server parameter file",
             node=node,
             needs=_as_seen(change.name, places),
             proves=(Check(object="db.parameter", attribute="spfile", value=None, where=_where(change.name, (where,))),),
@@ -243,7 +243,7 @@ def _as_seen(name: str, places: Sequence[_Place]) -> tuple[Check, ...]:
             attribute=place.attribute,
             value=value,
             where=_where(name, sids),
-            why="somebody has changed it since it was looked at",
+            why="somebody has changed it since it was read",
         )
         for place in places
         for value, sids in place.alike().items()
@@ -265,7 +265,7 @@ def _changed(name: str, sid: str, places: Sequence[_Place], after: str, wanted: 
 def _unsafe(name: str, places: Sequence[_Place]) -> str:
     """Return why a value that is there now is not brought back; empty where exacell would set it."""
     found = next((v for place in places for v in place.now.values() if v is not None and not is_speed(name, v)), None)
-    return "" if found is None else f"{name}={found} is more than speed, and exacell does not set it"
+    return "" if found is None else f"{name}={found} affects more than speed, so exacell does not set it"
 
 
 def _back(name: str, sid: str, places: Sequence[_Place]) -> tuple[str, ...]:
@@ -300,6 +300,6 @@ def _caveat(change: SetParameter) -> tuple[str, ...]:
     if (change.value or "").upper() != "TRUE":
         return ()
     return (
-        f"{OVERRIDE} lets redo logs have blocks that the disks' sectors do not tell: only for flash that tells 512 bytes "
-        "and writes 4096; undo this when the groups are made",
+        f"{OVERRIDE} lets redo logs have blocks that differ from the disks' sectors: only for flash that shows "
+        "512 bytes but writes 4096; undo this when the groups exist",
     )

@@ -15,7 +15,7 @@ from exacell.plan.model import Change, Check, Gate, Op, Risk, Stage, Step, Undo,
 FLUSH_WITHIN = 2 * 3600.0
 """Seconds in which PMEM is flushed: it holds little and is fast."""
 
-_GONE = "what PMEM cached is gone; reads are slower until it is warm again"
+_GONE = "the PMEM cache is empty; reads are slower until it is warm again"
 PMEM_FLUSHED = Check(
     object="pmemcache", attribute="status", value=FLUSHED, why="a write-back PMEM cache may hold the only copy of data"
 )
@@ -26,7 +26,7 @@ _UNDER_WAY = Check(
     attribute="status",
     op=Op.IN,
     value=FLUSHING,
-    why="its flush is not under way any more: the cell has restarted, or somebody has cancelled it",
+    why="its flush is no longer running: the cell has restarted, or somebody has cancelled it",
 )
 
 
@@ -58,17 +58,17 @@ def pmem_off(fact: CellFacts) -> bool:
 
 
 def rearm_stages(cells: Sequence[CellFacts], drop: str = "drop") -> list[Stage]:
-    """Return the stages that let PMEM cache again: the last one of a plan, and the one after a failure.
+    """Return the stages that switch PMEM caching on again: the last one of a plan, and the one after a failure.
 
     Args:
         drop: the key of the stage that drops the flash cache behind it; where that gave no answer PMEM stays flushed.
     """
     steps = [rearm_step(fact) for fact in cells if fact.pmem_writeback]
-    return [*staged("let PMEM cache again", steps, "pmemrearm"), *_mending(steps, "pmemrearm", drop)]
+    return [*staged("switch PMEM caching on again", steps, "pmemrearm"), *_mending(steps, "pmemrearm", drop)]
 
 
 def _mending(steps: Sequence[Step], unless: str, unsure: str) -> list[Stage]:
-    again = "let PMEM cache again after the failure"
+    again = "switch PMEM caching on again after the failure"
     return staged(again, steps, "pmemmend", gate=Gate.MEND, mends="pmemflush", unless=unless, unsure=unsure)
 
 
@@ -115,7 +115,7 @@ def rearm_step(fact: CellFacts, cache: str = "pmemcache") -> Step:
     return Step(
         target=fact.cell,
         statement=f"ALTER {cache.upper()} ALL CANCEL FLUSH",
-        what="let PMEM cache again",
+        what="switch PMEM caching on again",
         only_if=(Check(object=cache, attribute="status", op=Op.IN, value=FLUSHING),),
         proves=(Check(object=cache, attribute="status", op=Op.IN, value=_CACHING),),
         expect=1,

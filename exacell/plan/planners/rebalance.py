@@ -41,7 +41,7 @@ def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: s
         return Plan(
             statement=statement,
             rack=rack,
-            done={asm.node: "no rebalance runs; diskgroup=NAME starts one of that group"},
+            done={asm.node: "no rebalance is running; diskgroup=NAME starts one of that group"},
         )
     wanted = [name for name in names if name not in running or running[name].power != power]
     if not wanted:
@@ -67,13 +67,17 @@ def power_plan(rack: str, asm: AsmFacts, *, power: int, group: str, statement: s
 
 
 def _power_notes(power: int, begun: Sequence[str]) -> tuple[str, ...]:
-    """Say what a power means; ``begun`` are the disk groups of which no rebalance runs yet."""
+    """Say what a power means; ``begun`` are the disk groups of which no rebalance is running yet."""
     if power:
-        return ("power 1 to 4 leaves databases their disks, more is for a window without load",)
-    said = ("with power 0 a rebalance stands still until it is given another one",)
+        return ("power 1 to 4 leaves the disks to the databases; use more only in a time without load",)
+    said = ("with power 0 a rebalance is stopped until it gets another power",)
     if not begun:
         return said
-    return (*said, f"none of {', '.join(begun)} runs now: one is begun that waits, and gates and resizes wait for it")
+    return (
+        *said,
+        f"no rebalance of {', '.join(begun)} is running now: this starts one that waits, and gates "
+        "and resizes wait for it",
+    )
 
 
 def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
@@ -105,8 +109,8 @@ def _power(asm: AsmFacts, name: str, power: int, before: int | None) -> Step:
 def _unstarted(name: str, power: int) -> str:
     """Return why a rebalance that was begun can't be taken back."""
     if power:
-        return "a rebalance that has run stays run"
+        return "a rebalance that has run can't be undone"
     return (
-        f"a rebalance with power 0 moves nothing, and ASM takes none back: set rebalance power=4 diskgroup={name} lets it run "
-        "and end"
+        "a rebalance with power 0 moves nothing and can't be cancelled: `set rebalance power=4 "
+        f"diskgroup={name}` lets it run and end"
     )

@@ -34,7 +34,7 @@ def check_pair(change: SetParameter, told: Told, sid: str, now: Mapping[str, str
     if change.name == FILE:
         if change.scope != "SPFILE":
             raise RefusedError(
-                f"an instance takes {FILE} when it starts; nothing was sent", hint="SCOPE=SPFILE, then a restart"
+                f"an instance reads {FILE} only when it starts; nothing was sent", hint="SCOPE=SPFILE, then a restart"
             )
         if change.value is not None:
             _never_alone(told, sid, FILE, change.value)
@@ -83,12 +83,12 @@ def _switched(told: Told, instance: str, size: str | None, wanted: str) -> None:
         return
     if size != "0":
         raise RefusedError(
-            f"{SIZE} of {instance} is {size}: while it runs it can be set to 0 and back to that, and to nothing else; "
-            "nothing was sent",
+            f"{SIZE} of {instance} is {size}: while the instance runs, it can only be set to 0 and back to "
+            "that; nothing was sent",
             hint="another size: SCOPE=SPFILE, then a restart",
         )
     if not told(FILE)[instance]["memory"]:
         raise RefusedError(
-            f"{instance} has started without a flash cache of its own: {FILE} is empty; nothing was sent",
+            f"{instance} was started without its own flash cache: {FILE} is empty; nothing was sent",
             hint=f"alter system set {SIZE}=… scope=spfile, {FILE}='…' scope=spfile, then a restart",
         )

@@ -38,16 +38,16 @@ class Whose:
     def __post_init__(self) -> None:
         """Raise StatementError where that can't be."""
         if self.session and (self.service or self.module):
-            raise StatementError("session= is one session: it goes with neither service= nor module=")
+            raise StatementError("session= is one session: it can't be given with service= or module=")
         if self.module and not self.service:
-            raise StatementError("module= goes with service=: DBMS_MONITOR traces modules of a service")
+            raise StatementError("module= needs service=: DBMS_MONITOR traces modules of a service")
         if any("'" in text and '"' in text for text in (self.service, self.module)):
             raise StatementError(
                 "a name with both kinds of quotes can't be written in a statement", hint="choose a name with one kind"
             )
         if self.session and not _SESSION.fullmatch(self.session):
             raise StatementError(
-                f"session={self.session} is none: SID and serial number of V$SESSION, session=137,4711"
+                f"session={self.session} is not a session: give SID and serial number from V$SESSION, as session=137,4711"
             )
 
     @property
@@ -130,8 +130,8 @@ def trace_plan(
         return Plan(statement=statement, rack=rack, done={node: f"{whose.told} has ended"})
     if traced and on and traced[0]["waits"] != "TRUE":
         raise RefusedError(
-            f"trace on: {whose.told} of {name} is traced already, without waits",
-            hint=f"trace off {whose.words(name)}, then again",
+            f"trace on: {whose.told} of {name} is already traced, without waits",
+            hint=f"type `trace off {whose.words(name)}`, then this again",
         )
     if bool(traced) == on:
         return Plan(

@@ -92,7 +92,7 @@ class SshTransport(RackTransport):
         Raises:
             RefusedError: a request changes something and the transport is read-only.
             TransportError: this process may not have as many connections open; nothing has been sent.
-            ValueError: two requests name the same target.
+            ValueError: two requests have the same target.
         """
         self._check(requests)
         requests = self._gated(requests)

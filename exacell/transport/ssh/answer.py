@@ -114,7 +114,7 @@ class SshConfig:
                 return process.wait(PROGRAM_S) == 0
             except subprocess.TimeoutExpired as error:
                 raise ConfigError(
-                    f"{where}: Match exec '{command}' did not end within {PROGRAM_S:g}s: run it by hand"
+                    f"{where}: Match exec '{command}' did not end within {PROGRAM_S:g}s: run it in a shell to see why"
                 ) from error
             finally:
                 _end(process)
@@ -130,15 +130,13 @@ class SshConfig:
         ssh = shutil.which("ssh")
         if ssh is None:
             raise ConfigError(
-                f"{why} can't be read here, and there is no ssh program to ask: install openssh-clients, take it out, or name "
-                "another file with --ssh-config"
+                f"{why} can't be read by exacell, and there is no ssh program: install openssh-clients, remove "
+                "this line, or give another file with --ssh-config"
             )
         given = self._files.given
         named = programs_named(self._files) if self._refused else ()
         if named:  # ssh would start what is not read here.
-            raise ConfigError(
-                f"{named[0]} may be started by ssh -G, which is not asked: {self._refused}", hint=OWN_FILES
-            )
+            raise ConfigError(f"ssh -G might start {named[0]}, so it is not used: {self._refused}", hint=OWN_FILES)
         # ssh runs what these conditions name: it has to be allowed as if it were run here.
         for condition in filter(None, (section.condition for section in self._files.sections)):
             for command in [criterion.argument for criterion in condition.criteria if criterion.name == "exec"]:
@@ -160,7 +158,7 @@ class SshConfig:
             program = Program(what="ssh -G", command=" ".join(words[1:]), where=target, own=given is None)
             said, status, error = _output(program, words)
         if status:
-            raise ConfigError(f"{why} can't be read here, and ssh -G {target} does not read it: {error}")
+            raise ConfigError(f"{why} can't be read by exacell, and `ssh -G {target}` fails too: {error}")
         return _answer_of_ssh(said, target, own=given is None, asked=f"{why} is read by ssh -G")
 
 

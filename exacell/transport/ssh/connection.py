@@ -118,7 +118,7 @@ class Connection:
         except (paramiko.SSHException, EOFError, OSError) as error:
             self.close()
             raise TransportError(
-                f"the connection was lost ({reason(error)})", hint="give the statement again: it connects anew"
+                f"the connection was lost ({reason(error)})", hint="type the statement again; exacell connects again"
             ) from error
 
     def close(self) -> None:
@@ -141,8 +141,8 @@ def login_late(route: Route) -> str:
     if route.proxy is not None:
         return f"no login within {route.login_timeout:g}s through ProxyCommand '{route.proxy.command}'"
     return (
-        f"{route.place} took the connection but did not finish the login within {route.login_timeout:g}s: its sshd "
-        "hangs or is overloaded"
+        f"{route.place} accepted the connection but did not finish the login within {route.login_timeout:g}s: "
+        "its sshd hangs or is overloaded"
     )
 
 
@@ -155,7 +155,10 @@ def handshake_problem(error: BaseException, route: Route, seconds: float, said: 
     if seconds >= route.login_timeout:
         return login_late(route) if not said else f"no login within {route.login_timeout:g}s: {said}"
     if isinstance(error, paramiko.ssh_exception.IncompatiblePeer):
-        return f"{route.place} shares no algorithm with us ({reason(error)}): it is too old for this SSH library"
+        return (
+            f"{route.place} and exacell have no SSH algorithm in common ({reason(error)}): it is too old for "
+            "this SSH library"
+        )
     text = reason(error)
     closed = isinstance(error, EOFError) or any(sign in text for sign in _NO_SERVER)
     if said and (closed or isinstance(error, OSError)):
@@ -163,8 +166,8 @@ def handshake_problem(error: BaseException, route: Route, seconds: float, said: 
     if closed:
         way = f" (through ProxyCommand '{route.proxy.command}')" if route.proxy is not None else ""
         return (
-            f"{route.place} closed the connection during the login{way}: sshd refuses us (MaxStartups, hosts.deny) or it "
-            "is no SSH server"
+            f"{route.place} closed the connection during the login{way}: its sshd refuses this host "
+            "(MaxStartups, hosts.deny), or it is not an SSH server"
         )
     return f"the SSH login at {route.place} failed: {text}{f'; {said}' if said else ''}"
 

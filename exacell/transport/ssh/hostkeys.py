@@ -65,7 +65,7 @@ class Trust(StrEnum):
     UNKNOWN = "unknown"
     CHANGED = "changed"
     REVOKED = "revoked"
-    CA_ONLY = "only a certificate authority vouches"
+    CA_ONLY = "only a certificate authority confirms it"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +106,8 @@ class Verdict:
             )
         if self.trust is Trust.CA_ONLY:
             return (
-                f"host key {offered} of {self.name} is vouched for only by a certificate authority ({lines}), which is "
-                f"not supported: pin the key itself with `trust {target}`"
+                f"host key {offered} of {self.name} is confirmed only by a certificate authority ({lines}), "
+                f"which is not supported: accept the key itself with `trust {target}`"
             )
         known = f" (only its {', '.join(self.others)} key is)" if self.others else ""
         by_hand = f", or: {scan} >> {self.files[0]}" if scan and self.files else ""
@@ -364,7 +364,7 @@ def _parse_line(fields: list[str], where: str) -> Line:
     except (binascii.Error, ValueError) as error:
         raise ValueError(f"the key cannot be read ({error})") from error
     if key.key_type != fields[1]:
-        raise ValueError(f"it says {fields[1]}, its key is {key.key_type}")
+        raise ValueError(f"it gives {fields[1]}, but its key is {key.key_type}")
     patterns = tuple(pattern for pattern in fields[0].split(",") if pattern)
     if not patterns:
         raise ValueError("it names no host")

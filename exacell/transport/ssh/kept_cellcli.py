@@ -33,7 +33,7 @@ DOUBT_S = 30.0
 MOST_LOSSES = 3
 """After so many CellCLIs that were lost, a connection goes without."""
 
-_ENDLESS = "this CellCLI shows no end of an answer"
+_ENDLESS = "this CellCLI does not mark the end of an answer"
 
 
 class Phase(StrEnum):
@@ -83,7 +83,7 @@ class Session:
         self.phase = Phase.PROBING
         self._stream = Stream(wire, program, self, stdin=None, on_end=self._ended)
         self._stream.on_open = self._opened
-        self._stream.start(START_S, lambda: self._give_up("no channel for it"))
+        self._stream.start(START_S, lambda: self._give_up("no SSH channel is free"))
 
     @property
     def free(self) -> bool:
@@ -140,7 +140,7 @@ class Session:
             elif settled := self._framer.settle():
                 self._keep(settled)
             elif self._framer.error_came:
-                self._wait(self._quiet_s, lambda: self._doubt("an error came, and no marker behind it", hopeless=False))
+                self._wait(self._quiet_s, lambda: self._doubt("an error came without an end marker", hopeless=False))
 
     def _keep(self, piece: bytes) -> None:
         """Keep a piece of a large answer; one that is too large ends the session."""
@@ -163,7 +163,7 @@ class Session:
             self._give_up("CellCLI wrote to its standard error")
 
     def _opened(self) -> None:
-        self._wait(START_S, lambda: self._give_up(f"CellCLI said nothing within {START_S:g}s"))
+        self._wait(START_S, lambda: self._give_up(f"CellCLI did not answer within {START_S:g}s"))
         self._fed_at = time.monotonic()
         self._stream.feed(self._probe.text)
 

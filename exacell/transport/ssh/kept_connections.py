@@ -157,7 +157,7 @@ class KeptConnections:
         if closed:
             connection.close()
             raise TransportError(
-                "the connections were closed meanwhile", hint="give the statement again: it connects anew"
+                "the connections were closed meanwhile", hint="type the statement again; exacell connects again"
             )
         return connection, False
 

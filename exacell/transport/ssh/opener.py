@@ -186,7 +186,7 @@ class Opener:
         self, target: str, user: str | None, progress: Progress, port: int | None = None, via: tuple[str, ...] = ()
     ) -> tuple[FabricConnection, Route]:
         progress(
-            f"what ssh_config has run here (Match exec, ssh -G) did not end within {_PROGRAMS_S:g}s",
+            f"programs of ssh_config on this machine (Match exec, ssh -G) did not end within {_PROGRAMS_S:g}s",
             _PROGRAMS_S,
             _nothing,
         )
@@ -199,7 +199,7 @@ class Opener:
         )
         if not answer.user:
             raise ConfigError(
-                f"{target}: user id {os.getuid()} has no name on this machine, and nothing says who logs in",
+                f"{target}: user id {os.getuid()} has no name on this machine, and no login is given",
                 hint="give -l LOGIN, or User in ssh_config",
             )
         with self._build:

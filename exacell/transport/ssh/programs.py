@@ -47,7 +47,7 @@ def check(program: Program) -> None:
     """
     if program.refused and not program.own:
         raise ConfigError(
-            f"{program.where}: {program.what} '{program.command}' is not started: {program.refused}",
+            f"{program.where}: {program.what} '{program.command}' was not started: {program.refused}",
             hint=OWN_FILES,
         )
 
@@ -78,5 +78,5 @@ def start(
     except OSError as error:
         raise TransportError(
             f"{program.what} '{program.command}' cannot be started: {error.strerror or error}",
-            hint="ssh_config names it; run it by hand",
+            hint="ssh_config has it; run it in a shell to see why",
         ) from error

@@ -33,7 +33,8 @@ def make_room(connections: int) -> None:
         )
         return
     raise TransportError(
-        f"too many open files: ulimit -n {max(needed, _USUAL)} ({connections} connections need about {needed}, "
+        f"too many open files: type `ulimit -n {max(needed, _USUAL)}` in the shell, then start exacell "
+        f"again ({connections} connections need about {needed}, "
         f"{hard} are allowed here)"
     )
 

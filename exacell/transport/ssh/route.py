@@ -254,10 +254,13 @@ class KeyStrategy(AuthStrategy):
         where = f"{route.user}@{route.target}"
         notes = f" ({'; '.join(self.notes)})" if self.notes else ""
         if second_factor:
-            return f"login {where} wants more than a key, which cannot be given here: allow it to log in by key alone"
+            return (
+                f"login {where} needs more than a key, and exacell can give only a key: allow it to log in by key alone"
+            )
         if not self.tried:
             return (
-                f"there is no key to log in as {where}{notes}: name one with IdentityFile in ssh_config, or ssh-add it"
+                f"there is no key to log in as {where}{notes}: set IdentityFile in ssh_config, or type "
+                "`ssh-add` in a shell"
             )
         keys = ", ".join(self.tried)
         return f"login {where} was refused, tried {keys}{notes}: install a key with `ssh-copy-id {where}`"

@@ -98,7 +98,7 @@ def connect(
     except OSError as error:
         raise TransportError(
             f"{place} cannot be reached: {error.strerror or error}",
-            hint="ping and ssh from here tell whether it is the network or the host",
+            hint="try `ping` and `ssh` in a shell: they show whether it is the network or the host",
         ) from error
 
 

@@ -136,8 +136,8 @@ class _Reading:
         own = own or path in self._own
         if depth > _DEPTH:
             raise ConfigError(
-                f"{path}: Include nests deeper than {_DEPTH} levels",
-                hint="one of these files includes itself: take that Include out",
+                f"{path}: Include is nested deeper than {_DEPTH} levels",
+                hint="one of these files includes itself: remove that Include",
             )
         try:
             text = path.read_text(encoding="utf-8", errors="surrogateescape")
@@ -207,7 +207,7 @@ def _criteria(raw: str) -> tuple[tuple[Criterion, ...], str]:
         negated, name = word.startswith("!"), word.lstrip("!").lower()
         if name == "all":
             if tokens or any(criterion.name not in _ALONE for criterion in found):
-                problem = problem or "'all' stands alone in a Match line"
+                problem = problem or "'all' must be alone in a Match line"
             found.append(Criterion(name=name, negated=negated))
         elif name in _ALONE:
             found.append(Criterion(name=name, negated=negated))

@@ -211,7 +211,7 @@ class Wire(paramiko.Transport):
             if not self._dispatch(kind, message):
                 raise EOFError
             if not packets.framed:
-                raise paramiko.SSHException("the host changed to a cipher that cannot be read here: connect again")
+                raise paramiko.SSHException("the host changed to a cipher that exacell can't read: connect again")
         while self._held and self.clear_to_send.is_set():
             super()._send_user_message(self._held.popleft())  # type: ignore[misc]  # not in paramiko's published types
 
@@ -234,7 +234,7 @@ class Wire(paramiko.Transport):
         if self._expected_packet:
             expected, self._expected_packet = self._expected_packet, ()
             if kind not in expected:
-                raise paramiko.SSHException(f"message {kind} came where {expected} was expected")
+                raise paramiko.SSHException(f"message {kind} came; {expected} was expected")
             if kind in _KEX_ANSWERS:
                 self.kex_engine.parse_next(kind, message)
                 return True

@@ -152,3 +152,14 @@ say awr-spans.html 'Exadata OS Statistics - Outlier Cells: F/2.9T exa1cel03' non
 # ORION's latency of writes is weighted by the I/Os as that of reads is
 say orion_writes_summary.txt small 20 writeUs "$(awk '/^Maximum Small IOPS/ { split($3, a, "="); i = a[2]; n += i } /^Small Write Latency/ { split($4, a, "="); w += i*a[2] } END { printf "%.9f\n", w/n }' orion_writes_summary.txt)"
 say orion_writes_summary.txt large 2 mbPerS 1418.07
+
+# AWR: instances over the same time are parts, their waits added; two reports in one file are runs of an hour each
+sync='/^log file sync/ { gsub(",", ""); n++; w += $4; s += $6 } /Logical reads/ { gsub(",", ""); r += $3 }'
+say 'awr-instance-1.txt awr-instance-2.txt' 'log file sync' none waits "$(awk "$sync END { print w }" awr-instance-1.txt awr-instance-2.txt)"
+say 'awr-instance-1.txt awr-instance-2.txt' 'log file sync' none averageUs "$(awk "$sync END { print s/w*1e6 }" awr-instance-1.txt awr-instance-2.txt)"
+say 'awr-instance-1.txt awr-instance-2.txt' 'logical read' none perSecond "$(awk "$sync END { print r }" awr-instance-1.txt awr-instance-2.txt)"
+redo='/Redo size/ { gsub(",", ""); s += $3; t += $3/$4 }'
+say 'awr-instance-1.txt awr-instance-2.txt' 'redo size' none perTransaction "$(awk "$redo END { printf \"%.9f\n\", s/t }" awr-instance-1.txt awr-instance-2.txt)"
+say awr-twice.txt 'log file sync' none waits "$(awk "$sync END { print w/n }" awr-twice.txt)"
+say awr-twice.txt 'log file sync' none averageUs "$(awk "$sync END { printf \"%.6f\n\", s/w*1e6 }" awr-twice.txt)"
+say awr-twice.txt 'logical read' none perSecond "$(awk "$sync END { print r/n }" awr-twice.txt)"

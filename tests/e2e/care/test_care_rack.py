@@ -144,7 +144,7 @@ def test_sql_changes_are_guarded(rack) -> None:
     assert rack.say('sql db=SPOT "alter system switch logfile" --accept-opaque').code == 2, "nobody confirmed"
     assert rack.say('sql db=SPOT "alter system switch logfile" --accept-opaque -y').code == 0
     assert "alter system switch logfile" in rack.say("journal show").out
-    assert "more behind ;" in rack.say('sql asm "select 1 from dual; drop diskgroup DATA"').err
+    assert "more after ;" in rack.say('sql asm "select 1 from dual; drop diskgroup DATA"').err
 
 
 def test_asm_sql_is_planned_where_there_are_words_for_it(rack) -> None:

@@ -63,7 +63,7 @@ def test_health_of_a_bad_week_is_one_screen(fourteen: Program) -> None:
                 f": online cell {C2}",
                 f"and with it: cell disk not present, cache warning, log degraded: on {C11} locate disk FLASH_1_0",
                 "exa1cel12: 1 quarantine: smart scan or more is switched off for some SQL: show quarantine",
-                "exa1cel03: MS does not run: on exa1cel03 restart service ms",
+                "exa1cel03: MS is not running: type `on exa1cel03 restart service ms`",
                 f"{C5}: ",
             ):
                 assert line in told(answer)
@@ -84,7 +84,7 @@ def test_alerts_are_seen_and_acknowledged(session: Terminal, fourteen: Program) 
     try:
         answer = told(screen(session, "show alerts critical"))
         name = answer.partition("ack alert ")[2].split()[0]
-        assert f"on {C2} list alerthistory {name} detail shows the action to take" in answer
+        assert f"on {C2} list alerthistory {name} detail` shows what to take" in answer
         session.child.send(f"on {C2} ack alert {name} by=eve\r")
         session.child.expect_exact("proceed? [y/N/d]")
         assert "verified" in session.enter("y")
@@ -98,11 +98,11 @@ def test_whether_a_cell_can_go_offline_and_why_not(session: Terminal, fourteen: 
     """On a well rack it says how; where another cell is away every cell says no, with the cell that is in the way."""
     answer = screen(session, f"can offline {C2}")
     assert f"{C2}  yes" in answer
-    assert f"offline cell {C2} takes it offline; online cell {C2} brings it back" in told(answer)
+    assert f"`offline cell {C2}` takes it offline; `online cell {C2}` brings it back" in told(answer)
     fourteen.ok("emulator", "fault", "w", C5, "cellsrv-down")
     try:
         answer = told(screen(session, "can offline"))
-        assert f"online cell {C5} starts it and brings the disks back" in answer
+        assert f"`online cell {C5}` starts it and brings the disks online" in answer
         assert "Cannot de-activate due to other offline disks in the diskgroup" in answer
     finally:
         fourteen.mend("w")
@@ -114,7 +114,7 @@ def test_quarantines_are_told_and_lifted(session: Terminal, fourteen: Program) -
     fourteen.ok("emulator", "fault", "w", C5, "quarantine")
     answer = told(screen(session, "show quarantine"))
     assert "SPOT" in answer
-    lift = answer.partition("when the cause is patched: ")[2].split(" w 14")[0].strip()
+    lift = answer.partition("when the cause is patched, type `")[2].partition("`")[0]
     assert lift.startswith(f"on {C5} drop quarantine ")
     session.enter(f"{lift} -y")
     session.enter(f"on {C5} ack alert all -y")
@@ -145,8 +145,8 @@ def test_a_disk_is_located_and_diagnostics_are_packed(session: Terminal) -> None
     fetched."""
     answer = screen(session, f"locate disk FD_00_{C2}")
     assert "PCI Slot" in answer
-    assert f"on {C2} alter cell led on lights the cell in its rack" in told(answer)
+    assert f"`on {C2} alter cell led on` switches the cell's own LED on" in told(answer)
     session.child.send(f"on {C2} diagpack hours=2\r")
     session.child.expect_exact("proceed? [y/N/d]")
-    assert "list diagpack tells when it is done" in told(session.enter("y"))
+    assert "`list diagpack` shows when it is ready" in told(session.enter("y"))
     assert C2 in screen(session, f"on {C2} list diagpack")

@@ -87,7 +87,9 @@ def test_a_second_ctrl_c_says_what_has_left(
     if clock == "is set back":
         set_back(monkeypatch)
     assert cli.main(["-r", "t1", "--accept-opaque", "sh touch x"]) == 4
-    assert capsys.readouterr().err.splitlines()[-1] == "interrupted; what was sent goes on without us"
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "interrupted; the cells finish what was sent, but exacell no longer waits for it"
+    )
 
 
 def test_a_second_ctrl_c_while_the_journal_cannot_be_read(
@@ -101,7 +103,9 @@ def test_a_second_ctrl_c_while_the_journal_cannot_be_read(
     (home / "journal.db").write_bytes(b"no journal\n" * 2000)
     rack.rules.insert(0, ("", detach))
     assert cli.main(["-r", "t1", "flush flashcache -y"]) == 4
-    assert capsys.readouterr().err.splitlines()[-1] == "interrupted; what was sent goes on without us"
+    assert capsys.readouterr().err.splitlines()[-1] == (
+        "interrupted; the cells finish what was sent, but exacell no longer waits for it"
+    )
 
 
 # -- SIGTERM, SIGQUIT and SIGHUP ---------------------------------------------------------------------------------------
@@ -136,7 +140,7 @@ def test_sigterm_while_cells_change_stops_as_ctrl_c_does() -> None:
         assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
         with ending_well(session, console):
             assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    assert session.told_to_end and calls[0] == "stop" and calls[1].startswith("told to end (SIGTERM)")
+    assert session.told_to_end and calls[0] == "stop" and calls[1].startswith("asked to stop (SIGTERM)")
     with ending_well(session, console):
         pass
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
@@ -151,7 +155,7 @@ def test_sigquit_stops_a_change_as_sigterm_does(second: signal.Signals) -> None:
     with quitting_as_terminated(), ending_well(session, console):
         signal.raise_signal(signal.SIGQUIT)
         assert session.told_to_end and not console.can_ask
-        assert calls[0] == "stop" and calls[1].startswith("told to end (SIGQUIT)") and len(calls) == 2
+        assert calls[0] == "stop" and calls[1].startswith("asked to stop (SIGQUIT)") and len(calls) == 2
         signal.signal(signal.SIGTERM, lambda number, frame: calls.append("over"))
         signal.raise_signal(second)
         assert calls[2:] == ["over"]
@@ -191,8 +195,8 @@ def test_sighup_may_come_again() -> None:
         signal.raise_signal(signal.SIGTERM)
     signal.raise_signal(signal.SIGHUP)
     assert [call.partition(":")[0] for call in calls if call != "stop"] == [
-        "told to end (SIGHUP)",
-        "told to end (SIGTERM)",
+        "asked to stop (SIGHUP)",
+        "asked to stop (SIGTERM)",
     ]
     assert session.told_to_end and not console.can_ask
 

@@ -107,7 +107,7 @@ def test_sh_asks_before_a_cellcli_change_as_dcli_does(
     words = "cellcli -e alter iormplan objective=low_latency"
     assert main(["-r", "real", "sh", words]) == 2
     said = capsys.readouterr()
-    assert said.out == "" and "nobody is at the terminal to confirm" in said.err and "-y" in said.err
+    assert said.out == "" and "there is no terminal for the question" in said.err and "-y" in said.err
     assert not journalled(home, f"sh {words}")
     assert main(["-r", "real", "sh", f"-y {words}"]) == 0
 

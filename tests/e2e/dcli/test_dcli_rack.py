@@ -269,7 +269,10 @@ def test_a_second_ctrl_c_keeps_what_has_ended(dcli: Dcli, home: Path, tmp_path: 
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (4, "exa1cel01: whole\n")
-    assert err.splitlines() == ["No result from hosts: ['exa1cel02']", "interrupted; what was sent goes on without us"]
+    assert err.splitlines() == [
+        "No result from hosts: ['exa1cel02']",
+        "interrupted; the cells finish what was sent, but exacell no longer waits for it",
+    ]
     rows = journalled(home, "dcli -v -c")
     assert [(kind, target) for kind, target, _ in rows if kind == "outcome"] == [("outcome", "exa1cel01")]
     assert main(["-r", "wb", "resume", "--abandon"]) == 0  # or the other tests' stderr would tell of it

@@ -45,7 +45,7 @@ def test_a_taken_port_is_replaced(tmp_path: Path) -> None:
             assert other.getsockname() != taken.getsockname()
 
 
-@pytest.mark.parametrize("text", [None, "", "no numbers"])
+@pytest.mark.parametrize("text", [None, "", "not numbers"])
 def test_where_the_system_does_not_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None) -> None:
     """Where the range of lent ports can't be read, it is taken to be the usual one."""
     path = tmp_path / "range"

@@ -139,7 +139,7 @@ def test_question_mark_lists_the_keys(top: Screen) -> None:
 def test_a_acknowledges_through_the_plan_and_its_question(top: Screen, run: Run) -> None:
     """a shows the plan of ack alert and asks; no sends nothing and leads back; yes is carried out and journalled."""
     top.child.send("a")
-    top.shows("a acknowledges an alert: put the cursor on one")
+    top.shows("a acknowledges an alert: move the cursor to one")
     top.press(DOWN)
     top.child.send(ENTER)
     top.shows("> alert     1_1 ")
@@ -166,7 +166,7 @@ def test_a_acknowledges_through_the_plan_and_its_question(top: Screen, run: Run)
 def test_l_locates_the_disk_and_o_asks_whether_the_cell_may_go_offline(top: Screen) -> None:
     """Both run the statement that they are, show its answer and lead back to the very page."""
     top.child.send("l")
-    top.shows("l locates a disk: put the cursor on one")
+    top.shows("l locates a disk: move the cursor to one")
     top.child.send("o")
     top.child.expect_exact("top: can offline exa1cel01")
     top.child.expect_exact("Enter goes back to top")
@@ -198,7 +198,7 @@ def test_ctrl_c_ends_an_action_and_top_goes_on(top: Screen) -> None:
     top.child.send(ENTER)
     top.shows("> alert")
     top.child.send("a")
-    index = top.child.expect_exact(["proceed? [y/N", "there is no such alert"])
+    index = top.child.expect_exact(["proceed? [y/N", "has no open alert of this name"])
     if index == 0:
         top.child.send("\x03")
     top.child.expect_exact("Enter goes back to top")

@@ -202,7 +202,7 @@ def test_a_large_answer_is_on_disk_and_an_endless_one_a_failure(made: Any, kind:
     endless, large, small = transport.run([read(cell, each, in_pieces=True) for cell in CELLS]).replies.values()
     assert (endless.state, endless.stdout, endless.large) == (State.FAILED, "", None), endless.problem
     assert endless.problem == (
-        "its answer is larger than 4M: it was broken off, nothing of it is used (set max_answer raises that)"
+        "its answer is larger than 4M: it was cut off and is not used (`set max_answer` raises the limit)"
     )
     assert large.large is not None and large.large.text == "".join(f"{n}\n" for n in range(1, 300_001))
     assert (large.stdout, small.stdout, small.large) == ("", "1\n2\n3\n", None)

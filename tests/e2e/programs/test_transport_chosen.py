@@ -59,7 +59,7 @@ def test_the_same_statements_work_over_every_transport(run: Run, name: str) -> N
     assert f"transport is {name}" in err
     code, out, err = run(f"set transport {name}", "show diskgroup")
     assert code == 0 and '"DATA"' in out, err
-    assert ("over ssh beside it" in err) is (name in ("dcli", "exacli", "clush"))
+    assert ("still use ssh" in err) is (name in ("dcli", "exacli", "clush"))
 
 
 @pytest.mark.parametrize("name", TRANSPORTS)
@@ -86,7 +86,7 @@ def test_what_the_transport_cannot_do_is_said_before_confirmation(run: Run) -> N
         code, _, err = run("set transport exacli", f"alter cell restart services ms {flag}")
         assert code == 2
         assert "ExaCLI does not start, stop or restart services" in err and "nothing was sent" in err
-        assert "set transport ssh" in err and "nobody is at the terminal" not in err
+        assert "set transport ssh" in err and "there is no terminal for the question" not in err
 
 
 def test_command_lines_are_refused_where_there_are_none(run: Run) -> None:

@@ -155,7 +155,7 @@ def test_ctrl_c_gives_up_what_is_waited_for(start: Start, hanging: socket.socket
     child = start("-r", "hang")
     go_behind(child, hanging)
     child.send("\x03")
-    child.expect_exact("gave up waiting for: list cell")
+    child.expect_exact("no longer waiting for: list cell")
     child.send("racks\r")
     child.expect_exact("exa1cel[01-03]")
     hanging.close()

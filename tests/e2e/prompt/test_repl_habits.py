@@ -66,7 +66,7 @@ def test_an_alias_comes_before_nothing_of_that() -> None:
 def test_a_slash_runs_the_last_statement_again(start: Start) -> None:
     """/ says what it repeats and repeats it, also twice; with nothing before it says so."""
     child = start("-r", "t1")
-    assert "nothing was entered before" in answer(child, "/")
+    assert "there is no earlier statement" in answer(child, "/")
     answer(child, "cells")
     for _ in range(2):
         shown = answer(child, "/")
@@ -91,7 +91,7 @@ def test_without_a_rack_the_way_to_one_is_a_statement(start: Start, home: Path) 
     assert "no rack is chosen; connect prod or connect t1" in shown and "EXACELL_RACK" not in shown
     for name in ("t1", "prod"):
         (home / "racks.d" / f"{name}.toml").unlink()
-    assert "emulator start demo, then connect demo" in answer(child, "cells").replace("\n    ", " ")
+    assert "`emulator start demo`, then `connect demo`" in answer(child, "cells").replace("\n    ", " ")
 
 
 def test_demo_at_the_prompt_stays(start: Start) -> None:
@@ -100,7 +100,7 @@ def test_demo_at_the_prompt_stays(start: Start) -> None:
     try:
         assert "exa1cel[01-03]" in answer(child, "demo list cell attributes name")
         assert plain(child.before).endswith("t1 3 cells RW ")
-        assert "tutorial shows you round" in answer(child, "demo")
+        assert "type `tutorial` to learn exacell" in answer(child, "demo")
         assert plain(child.before).endswith("demo 3 cells RW ")
         assert "exa1cel[01-03]" in answer(child, "list cell")
     finally:

@@ -26,13 +26,13 @@ def test_an_alias_with_arguments_lives_until_it_is_removed(start: Start, home: P
     assert stat.S_IMODE((home / "aliases").stat().st_mode) == 0o600
     again = start("-r", "t1")
     assert "using 1 of 3 cells: exa1cel01" in answer(again, "u")
-    assert "an alias no more" in answer(again, "unalias u")
+    assert "is removed" in answer(again, "unalias u")
     assert "'u' is not a statement" in answer(child, "u")
 
 
 def test_an_alias_never_hides_a_statement(start: Start) -> None:
-    """A name that begins a statement already is refused."""
-    assert "begins a statement already" in answer(start(), "alias list racks")
+    """A name that already begins a statement is refused."""
+    assert "already begins a statement" in answer(start(), "alias list racks")
 
 
 def test_a_word_cut_short_is_written_out_and_said(start: Start) -> None:

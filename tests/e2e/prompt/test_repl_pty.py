@@ -160,7 +160,7 @@ def test_typing_ahead_is_kept(start: Start, home: Path) -> None:
 
 
 def test_ctrl_c_twice_gives_the_prompt_back_from_a_hanging_cell(start: Start, home: Path) -> None:
-    """The first Ctrl-C says that no more is started, the second one leaves the hanging cell alone."""
+    """The first Ctrl-C says that nothing new is started, the second one leaves the hanging cell alone."""
     hanging = socket.create_server(("127.0.0.1", 0))
     (home / "ssh_config").write_text(f"Host slow\n HostName 127.0.0.1\n Port {hanging.getsockname()[1]}\n")
     (home / "racks.d" / "hang.toml").write_text(

@@ -9,6 +9,7 @@ from cells_bench import Bench
 
 from exacell.emulator.dbmcli import dbm_object_types, dbmcli, server_row
 from exacell.emulator.program import Ask, Out
+from tests.support.every import every
 
 DOCUMENTED = """
     name bbuStatus cpuCount diagHistoryDays fanCount fanStatus httpsAccess id interconnectCount ipaddress1 kernelVersion
@@ -56,7 +57,7 @@ ANSWERS = [
 ]
 
 
-@pytest.mark.parametrize(("statement", "text"), ANSWERS)
+@every(ANSWERS)
 def test_statements(statement: str, text: str) -> None:
     """LIST takes filters, attributes and batches as CellCLI's does; the rest is a syntax error."""
     assert shown(Bench(), "-e", statement) == (0, text)
